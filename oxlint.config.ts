@@ -64,10 +64,6 @@ const INFRA_KNOWS: readonly Forbidden[] = [
     group: ['**/functions/**', '**/test/**'],
     message: 'infra names functions by path, it does not load them; and it knows no test.',
   },
-  {
-    group: ['**/data-api/*', '!**/data-api/data-api.ts'],
-    message: 'A package is known by what its entry exports: data-api.ts.',
-  },
 ];
 
 const CORE_BY_ENTRIES: Forbidden = {
@@ -76,8 +72,6 @@ const CORE_BY_ENTRIES: Forbidden = {
 };
 
 function othersInInfra(path: string): readonly Forbidden[] {
-  if (path === 'local/data-api')
-    return [{ group: ['../**'], message: 'A package of its own knows nothing of what lies around it.' }];
   if (path === 'constructs')
     return [
       {

@@ -17,7 +17,7 @@ import { applyDefinitions } from './http/operations/apply-definitions.ts';
 import { deleteIndex, deleteTrigger } from './http/operations/delete-definitions.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 
-/** The routes by which datastores, indexes and triggers are made, and indexes and triggers deleted, without a deployment. */
+/** Routes that define datastores, indexes and triggers without a deployment. */
 export function makeDefinitionsHandler(management: () => DefinitionManagement): HttpHandler {
   return httpHandler<'define-datastores', DefinitionManagement>(
     { applyDefinitions, deleteIndex, deleteTrigger },

@@ -11,15 +11,12 @@ import { deploymentOptions } from './environment/deployment.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { logger, gauge } from './environment/log.ts';
 
-/** Before the function's time limit: enough to finish a page and release the leases. */
+/** Before the time limit: finishes a page and releases leases. */
 const TIME_TO_END_MS = 15_000;
 
 let opened: StoreContext | undefined;
 
-/**
- * Started every minute; drains the buffer tables of all groups, and brings back what their writers lack, until the next
- * run has taken over.
- */
+/** Drains all buffer tables and restores what writers lack, until the next minute's run takes over. */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const config = readConfig([...STORE_VARIABLES, 'keepCopies']);
   opened ??= openContext(deploymentOptions(config));

@@ -10,10 +10,8 @@ import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { eraseCells, getErasure, getRetention, listErasures } from './http/operations/erasures.ts';
 import { forgetSubject, listForgotten } from './http/operations/subjects.ts';
 
-/** What is erased, and who is forgotten. */
 type Forgetting = ErasureManagement & SubjectManagement;
 
-/** The routes of erasures, retention and subjects. */
 export function makeErasuresHandler(management: () => Forgetting): HttpHandler {
   return httpHandler<'erase-cells', Forgetting>(
     { eraseCells, listErasures, getErasure, getRetention, forgetSubject, listForgotten },

@@ -13,16 +13,13 @@ import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { logger, gaugeOf } from './environment/log.ts';
 
-/** Before the function's time limit: enough to store the files that are open, up to 36 MiB each. */
+/** Before the time limit: stores open files, up to 36 MiB each. */
 const TIME_TO_END_MS = 90_000;
-/** Before the time limit, too: by then nothing is written any more. */
 const LAST_MS = 10_000;
 
 /**
- * Started by a schedule; writes what a datastore got since the last run into a bucket.
- *
- * It asks the HTTP API, as anybody does: so it may do no more than read the datastore's logs, needs no place in the VPC
- * and takes no connections from those who serve requests; what an answer costs is little next to the cells in it.
+ * Writes a datastore's new cells into a bucket, on a schedule. It uses the HTTP API, so it needs no VPC and takes no
+ * connections from requests.
  */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const config = readConfig([...EXPORT_VARIABLES, 'region', 's3Endpoint']);
@@ -33,7 +30,7 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const last = AbortSignal.timeout(Math.max(0, leftMs - LAST_MS));
   const target = await s3Target(address.bucket, address.prefix, {
     endpoint: config.s3Endpoint === '' ? undefined : config.s3Endpoint,
-    // What a killed run left here would fill the disk of its instance.
+    // Removes a killed run's files, which would fill the disk.
     folder: join(tmpdir(), lambda.functionName),
     signal: last,
   });

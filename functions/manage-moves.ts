@@ -14,7 +14,6 @@ import {
   verifyMove,
 } from './http/operations/moves.ts';
 
-/** The routes of moves of shards. */
 export function makeMovesHandler(management: () => MoveManagement): HttpHandler {
   return httpHandler<'manage-moves', MoveManagement>(
     { listMoves, createMove, getMove, switchMove, reverseMove, completeMove, cancelMove, verifyMove },

@@ -19,24 +19,24 @@ import { logger } from './environment/log.ts';
 import { readWish } from './environment/migration-properties.ts';
 import { userLogins } from './environment/user-logins.ts';
 
-/** Constant, so that CloudFormation never thinks that a migration was replaced and the old one has to be deleted. */
+/** Constant: CloudFormation must never see a replacement, and delete the old one. */
 const PHYSICAL_ID = 'schemaless-migration';
-/** Before the function's time limit: enough to finish the statements under way. */
+/** Before the time limit: finishes open statements. */
 const TIME_TO_END_MS = 20_000;
-/** Creating a database may take long on a busy cluster. */
+/** A busy cluster may take long to create a database. */
 const STATEMENT_MS = 60_000;
-/** One migration at a time; one that was cut off is succeeded after this time. */
+/** Migrations run one at a time; a killed one is succeeded after this time. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 2000;
 const TAKE_PAUSE_MS = 500;
 
-/** Nothing is done here, so that the work may take many calls of `isComplete`. Delete and rollback change nothing. */
+/** Only validates, so that the work may take many calls of `isComplete`. Delete and rollback change nothing. */
 export async function onEvent(event: CdkCustomResourceEvent): Promise<CdkCustomResourceResponse> {
   if (event.RequestType !== 'Delete') readWish(event.ResourceProperties);
   return { PhysicalResourceId: PHYSICAL_ID };
 }
 
-/** Works until everything is done, or the function's time is nearly up; it is then called again. */
+/** Works until everything is done or the time is nearly up, and is then called again. */
 export async function isComplete(
   event: CdkCustomResourceIsCompleteEvent,
   lambda: Context,
@@ -49,7 +49,7 @@ export async function isComplete(
 
   const signal = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
   const leasing = leases({ client: dynamo, table: config.stateTable }, randomUUID(), LEASE_MS);
-  // It waits within this call: whether a silent holder is gone can only be told by watching its lease.
+  // Waits within this call: only watching a lease shows that its holder is gone.
   const leased = {
     leases: leasing,
     name: 'migrate',
@@ -69,7 +69,7 @@ export async function isComplete(
       mayGoOn: () => !held.aborted,
     }),
   );
-  // Another migration is still at work, or a group is not there yet: look again when called again.
+  // Another migration runs, or a group is not ready.
   if (!ended) return { IsComplete: false };
   logger.info('migrated', {
     done: ended.result,
@@ -85,8 +85,8 @@ export async function isComplete(
 }
 
 /**
- * A cluster, or the proxy before it, may still be starting when it was made in the same deployment: the migration waits for
- * it, until the deployment's own time is up. Not for one that refuses it by a word of its own.
+ * A cluster or proxy of the same deployment may still be starting: the migration waits for it, unless MySQL itself
+ * refuses.
  */
 async function unlessAway(migration: Migration): Promise<boolean> {
   try {

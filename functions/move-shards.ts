@@ -11,12 +11,12 @@ import { deploymentOptions } from './environment/deployment.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { logger, count, gauge } from './environment/log.ts';
 
-/** Before the function's time limit: enough to finish a page, or a switch, and release the lease. */
+/** Before the time limit: finishes a page or a switch, and releases the lease. */
 const TIME_TO_END_MS = 15_000;
 
 let opened: StoreContext | undefined;
 
-/** Started every minute; moves the shards that are to be moved, until the next run has taken over. */
+/** Moves shards until the next minute's run takes over. */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const config = readConfig(STORE_VARIABLES);
   opened ??= openContext(deploymentOptions(config));

@@ -6,14 +6,14 @@ import { judgeDeployment } from '../shared/preflight/judge-deployment.ts';
 import { refusalOf } from '../shared/preflight/refusal.ts';
 import { logger } from './environment/log.ts';
 
-/** Constant, so that CloudFormation never thinks that it was replaced. */
+/** Constant: CloudFormation must never see a replacement. */
 const PHYSICAL_ID = 'schemaless-preflight';
-/** Before the function's time limit: enough to say what came of it. */
+/** Before the time limit: reports the result. */
 const TIME_TO_END_MS = 10_000;
 
 /**
- * Refuses a deployment that its account would not take, with all the reasons. Whatever else goes wrong is logged, and
- * lets the deployment go on: it may fit.
+ * Refuses a deployment that its account would not accept, with all reasons. Other failures are logged and block
+ * nothing.
  */
 export async function onEvent(event: CdkCustomResourceEvent, lambda: Context): Promise<CdkCustomResourceResponse> {
   if (event.RequestType !== 'Delete') {
@@ -52,7 +52,7 @@ function needsIn({ Needs: text }: Readonly<Record<string, unknown>>): DeployedRe
   return JSON.parse(String(text)) as DeployedResources;
 }
 
-/** Without where it was thrown, which would come before the end of the reasons. */
+/** Without a stack trace, which would displace reasons. */
 function refused(failures: readonly Finding[]): Error {
   const error = new Error(refusalOf(failures));
   error.stack = `${error.name}: ${error.message}`;

@@ -12,7 +12,7 @@ import { readConfig } from './environment/config.ts';
 import { deploymentOptions } from './environment/deployment.ts';
 import { logger, countTimes, gauge } from './environment/log.ts';
 
-/** Before the function's time limit: enough to finish a page and hand over what is held. */
+/** Before the time limit: finishes a page and hands over. */
 const TIME_TO_END_MS = 30_000;
 
 const ERASURES_LEASE_MS = 10_000;
@@ -20,12 +20,12 @@ const ERASURES_LEASE_MS = 10_000;
 let opened: StoreContext | undefined;
 
 /**
- * Started every minute; completes, builds and drops the indexes of all datastores, goes on with erasures that are not
- * done, and erases what is out of its retention, until the next run has taken over.
+ * Completes, builds and drops indexes, continues erasures, and applies retention, until the next minute's run takes
+ * over.
  */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const config = readConfig([...STORE_VARIABLES, 'backupDays']);
-  // The alarm server-errors subtracts it: a metric that never had a figure might leave it without one.
+  // The alarm server-errors subtracts it: a metric without values would leave the alarm without one.
   countTimes(new Map([[METRICS.answeredIndexBuilding, 0]]));
   opened ??= openContext(deploymentOptions(config));
   const client = new DynamoDBClient();
@@ -33,7 +33,7 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const topologyTable = { client, table: config.topologyTable };
   const deadline = Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS;
   const owner = randomUUID();
-  // Both to their end, whatever becomes of the other: what is frozen with the instance would go on with the next run.
+  // Awaits both: work frozen with the instance would continue in the next run.
   const ends = await Promise.allSettled([
     runRepair({
       context: opened,
@@ -69,7 +69,7 @@ function report(event: RepairEvent): void {
   if (event.kind === 'lag') gauge({ [METRICS.indexLagCells]: event.cells });
   if (event.kind === 'repaired') countTimes(new Map([[METRICS.indexRepaired, event.entries]]));
   if (event.kind === 'failed' || event.kind === 'pending') logger.warn('repair', { event });
-  // Who holds which partition changes every minute.
+  // Partitions change every minute.
   else if (event.kind === 'lag' || (event.kind === 'followed' && event.event.kind.startsWith('partition_')))
     logger.debug('repair', { event });
   else if (event.kind !== 'followed') logger.info('repair', { event });

@@ -11,13 +11,10 @@ import { rotatedLogin } from './passwords/rotated-login.ts';
 import { rotatePassword } from './passwords/rotate-password.ts';
 import { SecretVersions } from './passwords/secret-versions.ts';
 
-/** Of MySQL: to give a user a password is done at once, or a cluster wakes first. */
+/** Enough to set a password, or for a cluster to wake. */
 const STATEMENT_MS = 20_000;
 
-/**
- * Gives a secret its next password, step by step, as Secrets Manager asks. It reaches the clusters over the RDS Data
- * API, whichever way the store's own functions go, and is in no network of theirs.
- */
+/** Runs a step of a rotation for Secrets Manager, over the RDS Data API and outside the VPC. */
 export async function handler({ Step, SecretId, ClientRequestToken }: SecretsManagerRotationEvent): Promise<void> {
   const { topologyTable } = readConfig(['topologyTable']);
   const groups = await dynamoTopology({ client: new DynamoDBClient(), table: topologyTable }).groupsNow();

@@ -1,9 +1,8 @@
 import { PermanentFailure, triggerHandler } from './triggers/trigger-handler.ts';
 
 /**
- * Answers a cell in CALL with one in ECHO, of the same row, ref key and body: it has been read and written by then, so
- * that whoever waits for it knows that triggers work. Called again, it writes the same cell again, which changes
- * nothing.
+ * Answers a cell in CALL with one in ECHO: same row, ref key and body. It shows that triggers work, and may be
+ * repeated.
  */
 export const handler = triggerHandler('echo', async (rowKey, { column_name, ref_key, erasure }, schemaless) => {
   if (erasure !== undefined) return;

@@ -10,21 +10,17 @@ import { dynamoClient } from './environment/dynamo.ts';
 import { tailReport } from './triggers/report-tailed.ts';
 import { sqsClient } from './environment/sqs.ts';
 
-/** Before the function's time limit: enough to finish a page and hand over what is held. */
+/** Before the time limit: finishes a page and hands over. */
 const TIME_TO_END_MS = 30_000;
 
-/** What each schedule says. */
 interface TailSlot {
-  /** Which of the workers wished for this one is, from 0. @default 0 */
+  /** The worker's number, from 0. @default 0 */
   readonly slot?: number;
 }
 
 let opened: StoreContext | undefined;
 
-/**
- * Started every minute for each slot; sends cells to the queues of all triggers until the next run of its slot has
- * taken over.
- */
+/** Sends cells to the triggers' queues until the slot's next run takes over. */
 export async function handler({ slot = 0 }: TailSlot, lambda: Context): Promise<void> {
   const config = readConfig([...STORE_VARIABLES, 'tailers']);
   opened ??= openContext(deploymentOptions(config));

@@ -5,7 +5,6 @@ import { batchPut, batchRestore } from './http/operations/batch-put.ts';
 import { discardBufferConflicts, keepUndecidedWrites } from './http/operations/buffer.ts';
 import { putCell } from './http/operations/put-cell.ts';
 
-/** The routes that change something. */
 export function makeWriteHandler(deployment: () => Deployment): HttpHandler {
   return httpHandler<'write-cells'>(
     { putCell, batchPut, batchRestore, discardBufferConflicts, keepUndecidedWrites },

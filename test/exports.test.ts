@@ -14,7 +14,7 @@ const TAKEN_OTHERWISE = [
     'functions/environment/connect/*.ts',
     'functions/triggers/loaded-trigger.ts',
   ],
-  ['infra/local/data-api/data-api.ts', 'infra/stacks/bundled/*.ts', 'infra/examples/**/*.ts', 'test/console/*.ts'],
+  ['infra/stacks/bundled/*.ts', 'infra/examples/**/*.ts', 'test/console/*.ts'],
   ['test/infra/support/functions/*.ts', 'test/infra/support/app-with-route.ts', 'test/alarms/functions/*.ts'],
   ['test/faults/**/*-run.ts', 'test/faults/**/*-cells.ts', 'test/faults/without/*.ts', 'test/**/*.test.ts'],
   ['test/functions/support/appending-consumer.ts', 'test/support/{servers,whole-stack,brief-reporter}.ts'],

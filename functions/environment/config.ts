@@ -13,45 +13,40 @@ import { DATABASE_USERS, type DatabaseUser } from '../../shared/topology/databas
 import { MAX_TAILERS } from '../../shared/triggers/send/tailer-count.ts';
 import { oneOf, readVariables, text, wholeNumber, type Variables } from './variables.ts';
 
-/** What the environment of a function may say; each function is given some of it. */
+/** Variables of the functions; each function gets some. */
 export interface Config {
-  /** Such as `prod`. */
   readonly environment: string;
   readonly topologyTable: string;
   readonly stateTable: string;
-  /** On how many secondaries a write is buffered before its primary is tried: 0 to 999. */
+  /** Secondaries that buffer a write: 0 to 999. */
   readonly bufferCopies: number;
   readonly access: Access;
-  /** What the function may do in MySQL. */
   readonly databaseUser: DatabaseUser;
   readonly databaseAuth: DatabaseAuth;
-  /** Connections to each endpoint of each group, at most: 1 to 99. */
+  /** Most connections to each endpoint of each group: 1 to 99. */
   readonly connections: number;
   readonly apiUrl: string;
-  /** The datastore whose cells call the function. */
   readonly datastore: string;
-  /** How many workers of `tail-shards` the environment wishes for: 0 to 64. */
+  /** Tailing workers: 0 to 64. */
   readonly tailers: number;
-  /** The most shards that a datastore made through the API gets: 1 to 65,536. */
+  /** Most shards of a datastore made through the API: 1 to 65,536. */
   readonly mostShards: number;
-  /** Whether the environment has a root key. */
   readonly canSeal: (typeof BOOLEANS)[number];
-  /** Seconds that copies are kept after they were drained: 0 to 604,800, a week. */
+  /** Seconds that drained copies stay: 0 to 604,800. */
   readonly keepCopies: number;
-  /** Days that backups are kept at most: 0 to 36,500. */
+  /** Most days that backups are kept: 0 to 36,500. */
   readonly backupDays: number;
   readonly keysTable: string;
   readonly rootSecret: string;
-  /** Days that the table of keys can be set back: 0 to 35. */
+  /** Days for which the keys table can be restored: 0 to 35. */
   readonly keyDays: number;
-  /** Where an export goes: `s3://bucket/prefix`. */
+  /** `s3://bucket/prefix`. */
   readonly exportTo: string;
   readonly exportFormat: (typeof FORMATS)[number];
   readonly exportCompression: (typeof COMPRESSIONS)[number];
   readonly exportRead: (typeof ROLES)[number];
-  /** Where S3 is, if it is not that of AWS; else empty. */
+  /** Empty for AWS's own. */
   readonly s3Endpoint: string;
-  /** Where the API is, for the signature; Lambda says it. */
   readonly region: string;
 }
 
@@ -61,9 +56,7 @@ const COMPRESSIONS = ['gzip', 'zstd', 'none'] as const;
 const ROLES = ['writer', 'reader'] as const;
 
 export type StoreConfig = Pick<Config, StoreVariable>;
-/** Of a trigger's function. */
 export type ConsumerConfig = Pick<Config, ConsumerVariable | 'region'>;
-/** What a trigger's function reads. */
 export const CONSUMER_KEYS = [...CONSUMER_VARIABLES, 'region'] as const;
 
 const VARIABLES: Variables<Config> = {
@@ -94,10 +87,9 @@ const VARIABLES: Variables<Config> = {
 };
 
 /**
- * Reads of the environment what a function needs, and asks for nothing else.
+ * Reads the variables that a function needs. Throws as `readVariables`.
  *
- * @param given texts that hold in place of the environment's, by the names of their variables
- * @throws as `readVariables`
+ * @param given texts that override the environment's, by variable name
  */
 export function readConfig<K extends keyof Config>(
   keys: readonly K[],
@@ -107,7 +99,7 @@ export function readConfig<K extends keyof Config>(
   return readVariables(wanted as Variables<Pick<Config, K>>, given);
 }
 
-/** Which environment this is; `unknown` where nothing says it, as in a function tried by itself. */
+/** `unknown` without a variable, as in a function tried on its own. */
 export function environmentName(): string {
   return readVariables({ environment: { ...VARIABLES.environment, fallback: 'unknown' } }).environment;
 }

@@ -48,7 +48,7 @@ const trigger = z.object({
   parkedQueueUrl: z.string().min(1),
 });
 
-/** CloudFormation turns every value into a string; JSON text arrives as it was sent. */
+/** CloudFormation turns values into strings; JSON text stays as it is. */
 const jsonText = <T extends z.ZodType>(schema: T) =>
   z
     .string()
@@ -98,10 +98,7 @@ const properties = z.object({
   ),
 });
 
-/**
- * Reads what a deployment wishes from the properties of its custom resource. Throws an Error that names what is wrong
- * with them.
- */
+/** Reads a deployment's wish from its custom resource. Throws an Error that names the property. */
 export function readWish(given: unknown): MigrationWish {
   const { Groups: groups, Datastores: datastores } = properties.parse(given);
   return { groups, datastores };

@@ -4,7 +4,6 @@ import { NO_ROOT_KEY, type KeyVariable } from '../../shared/environment.ts';
 import type { Config } from './config.ts';
 import { dynamoClient } from './dynamo.ts';
 
-/** Where keys are kept, and the root key above them, which is asked for only where a key is needed. */
 export function keyStore({ keysTable, rootSecret }: Pick<Config, KeyVariable>): KeyStore {
   return {
     table: { client: dynamoClient(), table: keysTable },
@@ -12,20 +11,16 @@ export function keyStore({ keysTable, rootSecret }: Pick<Config, KeyVariable>): 
   };
 }
 
-/** The text of a secret, letters and digits. */
+/** Letters and digits. */
 interface RootSecret {
   readonly key?: unknown;
 }
 
-/**
- * The root key is the SHA-256 of what the secret holds: 32 bytes of a text of more than that.
- *
- * @throws Error naming the secret, never its value
- */
+/** Returns the SHA-256 of the secret's text. Throws an Error with the secret's name, never its value. */
 async function readRootKey(secret: string): Promise<Uint8Array> {
-  // Where nothing is sealed, nobody loads this.
+  // Loaded only for sealed fields.
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
-  // An answer is to be had without it, too: that of an erasure, whose record is not signed then.
+  // An erasure must be answered without it; its record is then unsigned.
   const client = new SecretsManagerClient({
     requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
   });
@@ -43,7 +38,7 @@ async function readRootKey(secret: string): Promise<Uint8Array> {
 /** Of 62 each: 256 bits. */
 const LEAST_CHARACTERS = 43;
 
-/** JSON.parse quotes the text in its errors, and this text is secret. */
+/** JSON.parse would quote the secret in its error. */
 function parse(text: string): RootSecret {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,9 +1,8 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 
 /**
- * A client of SQS that gives up in good time, which the SDK does not by default; a long poll may take five seconds. It
- * goes to the endpoint that the environment names, whatever host stands in a queue's URL: an emulator's may not
- * resolve.
+ * A client of SQS with short time limits; a long poll takes up to five seconds. Uses the environment's endpoint,
+ * whatever host is in a queue's URL.
  */
 export function sqsClient(): SQSClient {
   return new SQSClient({

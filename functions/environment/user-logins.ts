@@ -6,7 +6,7 @@ import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { secretOf } from './connect/connector.ts';
 import { secretCredentials } from './credentials.ts';
 
-/** How the users of a group log in: all with tokens, or by their secrets. */
+/** Tokens, or secrets. */
 export function userLogins(
   auth: DatabaseAuth,
   client: Pick<SecretsManagerClient, 'send'>,

@@ -2,41 +2,38 @@ import { randomInt } from 'node:crypto';
 import { otherName } from '../../shared/topology/database-users.ts';
 import type { SecretLogin, SecretVersions } from './secret-versions.ts';
 
-/** As Secrets Manager calls the steps of a rotation; each may come again, and goes on where it was left. */
+/** The steps of a rotation in Secrets Manager; each may be repeated. */
 export const ROTATION_STEPS = ['createSecret', 'setSecret', 'testSecret', 'finishSecret'] as const;
 type RotationStep = (typeof ROTATION_STEPS)[number];
 
-/** Where the login of a secret holds. */
+/** A place where a secret's login is valid. */
 export interface LoginPlace {
-  /** Has the server take the password of this name. May be repeated. */
+  /** Sets the password of this name. May be repeated. */
   set(login: SecretLogin): Promise<void>;
-  /** Resolves once what was set holds; rejects where it does not in time. */
+  /** Resolves once the password is valid; rejects after a time. */
   untilSet(): Promise<void>;
-  /** Logs in by the version of the secret that holds. */
+  /** Logs in with the secret's current version. */
   logIn(): Promise<void>;
 }
 
-/** All places of a secret. */
 export interface RotatedLogin {
   /**
-   * `alternating`: the next password is for the other name of a user, so that who knows the last one still logs in with
-   * it, until the next but one. `single`: there is one name, and the last password holds no more once the next one does.
+   * `alternating`: the next password goes to the user's other name, so that the last one stays valid. `single`: the
+   * last password ends with the next.
    */
   readonly kind: 'alternating' | 'single';
   readonly places: readonly LoginPlace[];
 }
 
 /**
- * One step of giving a secret its next password.
+ * Runs one step of a rotation.
  *
- * - `createSecret`: a version with a password that nobody knows yet
- * - `setSecret`: the servers take it
- * - `testSecret`: it is not on its way any more
- * - `finishSecret`: it is the one that holds. Where it does not on all servers, the version before is put back, if that
- *   one still holds.
+ * - `createSecret`: makes a version with a new password
+ * - `setSecret`: sets it on the servers
+ * - `testSecret`: waits until it is valid
+ * - `finishSecret`: makes it current, and reverts if a server rejects it
  *
- * @param version of the secret, the next one
- * @throws whatever keeps a step from being done: nobody's login is changed by it, and the step may be repeated
+ * Throws whatever stops a step: no login changes, and the step may be repeated.
  */
 export async function rotatePassword(
   step: RotationStep,
@@ -71,7 +68,7 @@ export async function rotatePassword(
 const LETTERS_AND_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const CHARACTERS = 40;
 
-/** 238 bits. Letters and digits, as the statements take it that make users. */
+/** 238 bits; the statement that makes users takes letters and digits. */
 function newPassword(): string {
   return Array.from({ length: CHARACTERS }, () => LETTERS_AND_DIGITS.charAt(randomInt(LETTERS_AND_DIGITS.length))).join(
     '',

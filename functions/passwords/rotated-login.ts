@@ -9,20 +9,17 @@ interface LoginPlaces {
   readonly groups: readonly GroupAddress[];
   readonly rds: Pick<RDSClient, 'send'>;
   readonly connect: (group: GroupAddress, secret: string) => SqlClient;
-  /** Between two looks at a cluster whose password is being changed, in milliseconds. @default 5000 */
+  /** Between two polls of a cluster, in ms. @default 5000 */
   readonly lookEveryMs?: number;
 }
 
-/** How often a cluster is looked at: with pauses of 5 s, for four minutes. */
+/** Four minutes with pauses of 5 s. */
 const LOOKS = 48;
 
 /**
- * Whose login a secret holds, and where.
- *
- * A user that the migration made has two names, of which the servers' owner gives one its password. The owner's own
- * password is given by RDS, which needs no login: a rotation that was cut off between the server and the secret goes on.
- *
- * @throws an Error that names a secret that is no group's
+ * Finds whose login a secret holds. A migrated user has two names, whose passwords the servers' owner sets. RDS sets
+ * the owner's password without a login, so an interrupted rotation can continue.
+ * Throws an Error that names an unknown secret.
  */
 export function rotatedLogin(secret: string, given: LoginPlaces): RotatedLogin {
   const { groups, connect } = given;
@@ -40,7 +37,7 @@ export function rotatedLogin(secret: string, given: LoginPlaces): RotatedLogin {
         const owner = connect(group, group.secret);
         for (const sql of passwordStatements(username, password)) await owner.change({ sql, parameters: [] });
       },
-      // What a statement has done holds.
+      // Statements take effect at once.
       untilSet: async () => undefined,
       logIn: logIn(group),
     })),
@@ -65,7 +62,7 @@ function ownersPlace(
     },
     async untilSet() {
       for (let look = 0; look < LOOKS; look += 1) {
-        // It takes a moment until a change is said to be pending.
+        // RDS reports a pending change after a moment.
         await sleep(lookEveryMs);
         const { DBClusters: [found] = [] } = await rds.send(
           new DescribeDBClustersCommand({ DBClusterIdentifier: cluster }),

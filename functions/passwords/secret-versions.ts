@@ -11,11 +11,11 @@ import * as z from 'zod';
 const CURRENT = 'AWSCURRENT';
 const PENDING = 'AWSPENDING';
 
-/** What a secret of this store holds; what else it says, as of its cluster, stays. */
+/** Other members of a secret, such as its cluster, stay. */
 const LOGIN = z.looseObject({ username: z.string().min(1), password: z.string().min(1) });
 export type SecretLogin = z.infer<typeof LOGIN>;
 
-/** The versions of a secret: the one that holds, and the one that is to follow it. */
+/** A secret's current and pending version. */
 export class SecretVersions {
   private readonly client: Pick<SecretsManagerClient, 'send'>;
   readonly secret: string;
@@ -32,7 +32,7 @@ export class SecretVersions {
     return this.parse(SecretString);
   }
 
-  /** Undefined where there is no such version, or it was never given a value. */
+  /** Undefined for a missing version or one without a value. */
   async pending(version: string): Promise<SecretLogin | undefined> {
     try {
       const { SecretString } = await this.client.send(
@@ -56,7 +56,7 @@ export class SecretVersions {
     );
   }
 
-  /** Has a version hold. Returns the one that held before, undefined where it is this one. */
+  /** Makes a version current. Returns the former one, undefined if it is this one. */
   async promote(version: string): Promise<string | undefined> {
     const { VersionIdsToStages: versions = {} } = await this.client.send(
       new DescribeSecretCommand({ SecretId: this.secret }),
@@ -74,7 +74,7 @@ export class SecretVersions {
     return before;
   }
 
-  /** What a secret holds is in no error. */
+  /** Errors never contain a secret's text. */
   private parse(text: string | undefined): SecretLogin {
     let value: unknown;
     try {

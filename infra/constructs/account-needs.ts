@@ -13,16 +13,15 @@ import {
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import type { IConstruct } from 'constructs';
 
-/** A resource, with those of its properties that decide whether an account takes it. */
+/** A resource with the properties that decide whether an account accepts it. */
 interface AccountNeed {
   readonly type: string;
-  /** As a template has them. */
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
 /**
- * What some parts of an app need of an account, by logical id; that of another stack has its stack's name before it.
- * Asked at the synthesis, when all parts are there.
+ * Returns what parts of an app need of an account, by logical id; another stack's ids begin with its name. Call it at
+ * the synthesis, when all parts exist.
  */
 export function accountNeeds(asking: Stack, scopes: readonly IConstruct[]): Readonly<Record<string, AccountNeed>> {
   const resources = scopes.flatMap(({ node }) => node.findAll()).filter((part) => CfnResource.isCfnResource(part));
@@ -32,7 +31,6 @@ export function accountNeeds(asking: Stack, scopes: readonly IConstruct[]): Read
       if (!decisive) return [];
       const stack = Stack.of(resource);
       const id = String(stack.resolve(resource.logicalId));
-      // What is not set is left out.
       const properties = Object(stack.resolve(decisive)) as AccountNeed['properties'];
       if (Object.keys(properties).length === 0 && !isCounted(resource)) return [];
       const need = { type: resource.cfnResourceType, properties };
@@ -41,7 +39,7 @@ export function accountNeeds(asking: Stack, scopes: readonly IConstruct[]): Read
   );
 }
 
-/** Undefined for what any account takes. */
+/** Undefined for what any account accepts. */
 function decisiveOf(resource: CfnResource): object | undefined {
   if (resource instanceof CfnDBCluster) return ofCluster(resource);
   if (resource instanceof CfnDBInstance) return { DBInstanceClass: resource.dbInstanceClass };
@@ -56,7 +54,7 @@ function decisiveOf(resource: CfnResource): object | undefined {
 
 const COUNTED = [CfnDBClusterParameterGroup, CfnDBParameterGroup, CfnDBSubnetGroup, CfnSchedule, CfnVPC];
 
-/** Only the number of such matters. */
+/** Only the number of these resources matters. */
 function isCounted(resource: CfnResource): boolean {
   return COUNTED.some((type) => resource instanceof type);
 }

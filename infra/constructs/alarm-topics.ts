@@ -5,20 +5,14 @@ import { Topic, type ITopic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 
-/** Whom alarms tell, by how soon somebody has to look. */
 export interface AlarmTopics {
-  /** At once, at night too: writes or reads are refused, or something acknowledged is held back. */
+  /** Wakes people: requests are refused, or something acknowledged is held back. */
   readonly urgent: readonly ITopic[];
-  /** In working hours. */
   readonly others: readonly ITopic[];
-  /** What RDS does with the clusters. */
   readonly events: readonly ITopic[];
 }
 
-/**
- * A list is told of all alarms; of parts that are left out nobody is told. RDS tells `others` what it does, and not a list:
- * whose topics may let CloudWatch alone publish.
- */
+/** A list gets all alarms. RDS events go to `others` only: a list's topics may allow CloudWatch alone to publish. */
 export type GivenTopics = readonly ITopic[] | Partial<Omit<AlarmTopics, 'events'>>;
 
 export function topicsOf(given: GivenTopics = []): AlarmTopics {
@@ -30,20 +24,18 @@ export function topicsOf(given: GivenTopics = []): AlarmTopics {
   return { urgent: all, others: all, events: [] };
 }
 
-/** Topics of an environment's own, for whoever is to be told to subscribe to. */
+/** Topics of the environment, to subscribe to. */
 export class MadeTopics extends Construct implements AlarmTopics {
   readonly urgent: readonly ITopic[];
   readonly others: readonly ITopic[];
   readonly events: readonly ITopic[];
-  /** By what they are called. */
   readonly arns: Readonly<Record<'urgent' | 'others', CfnOutput>>;
 
-  /** @param email told of both, once its owner has confirmed it */
   constructor(scope: Construct, id: string, email?: string) {
     super(scope, id);
     const add = (name: 'urgent' | 'others'): ITopic => {
       const topic = new Topic(this, name, { enforceSSL: true });
-      // A policy of its own takes the place of the one that lets the account's alarms publish.
+      // A topic policy replaces the default one, which lets the account's alarms publish.
       topic.addToResourcePolicy(
         new PolicyStatement({
           actions: ['sns:Publish'],
@@ -68,10 +60,10 @@ export class MadeTopics extends Construct implements AlarmTopics {
   }
 }
 
-/** What RDS says of a cluster that no figure shows. */
+/** Events of RDS that no metric shows. */
 const CLUSTER_EVENTS = ['failover', 'failure', 'maintenance', 'notification'];
 
-/** Has RDS tell what it does with clusters: failovers, failures, maintenance that is due. */
+/** Sends RDS events of clusters: failovers, failures, due maintenance. */
 export function subscribeToEvents(
   scope: Construct,
   clusters: readonly DatabaseCluster[],
@@ -84,7 +76,7 @@ export function subscribeToEvents(
       sourceIds: clusters.map(({ clusterIdentifier }) => clusterIdentifier),
       eventCategories: CLUSTER_EVENTS,
     });
-    // RDS tries whether it may publish: the topic's policy has to be there.
+    // RDS tests whether it may publish, so the topic's policy has to exist.
     subscription.node.addDependency(topic);
     return subscription;
   });

@@ -6,13 +6,10 @@ import type { AlarmTopics } from './alarm-topics.ts';
 
 export const FIVE_MINUTES = Duration.minutes(5);
 
-/** Says of every alarm what it means, what to look at and what to do. */
+/** Describes every alarm's meaning, checks and fix. */
 const RUNBOOK = 'infra/docs/operations/runbook.md';
 
-/**
- * Sections whose alarms wake somebody: requests are refused, what was acknowledged is held back, or what runs all the
- * time does not. The runbook names the same.
- */
+/** Sections whose alarms wake people, as the runbook marks them. */
 const URGENT = new Set([
   'buffer-oldest',
   'buffer-undecided',
@@ -27,24 +24,21 @@ const URGENT = new Set([
 
 interface AlarmProps {
   readonly section: string;
-  /** What is wrong, one line. */
+  /** The fault in one line. */
   readonly what: string;
   readonly metric: IMetric;
-  /** It sounds above this… */
   readonly above?: number;
-  /** … or below this. */
   readonly below?: number;
-  /** Periods in a row. @default 1 */
+  /** Consecutive periods. @default 1 */
   readonly periods?: number;
-  /** No figure is a bad one: somebody should have given one. @default no figure is a good one */
+  /** Missing data counts as bad. @default false */
   readonly silenceIsBad?: boolean;
 }
 
-/** Alarms whose texts lead to what to do about them, and whom they tell. */
+/** Alarms whose text links to the runbook. */
 export class Alarms extends Construct {
   private readonly topics: AlarmTopics;
 
-  /** @param topics told when an alarm sounds, and when it is over */
   constructor(scope: Construct, id: string, topics: AlarmTopics) {
     super(scope, id);
     this.topics = topics;

@@ -6,21 +6,17 @@ import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledgePrefix } from './evidence.ts';
 import { LOOK_AT_QUEUE, MAKE_QUEUE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './queue-actions.ts';
 
-/**
- * What is done with the queues of triggers that were made through the API, as with those of a deployment, by how their
- * names end.
- */
+/** Actions on queues made through the API, by the end of their names. */
 const ACTIONS = {
   send: { '*': SEND_TO_QUEUE },
   manage: {
     '*': LOOK_AT_QUEUE,
-    // What SQS gave up on.
     '*-dead.fifo': TAKE_FROM_QUEUE,
   },
   make: { '*': MAKE_QUEUE },
 } as const;
 
-/** Lets a function do that with all queues whose names begin as theirs do, and with no others. */
+/** Allows a function these actions on all queues with the environment's prefix. */
 export function grantAppliedQueues(
   grantee: LambdaFunction,
   environment: StoreEnvironment,

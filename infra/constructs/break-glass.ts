@@ -12,28 +12,22 @@ import type { StoreEnvironment } from './store-environment.ts';
 interface BreakGlassProps {
   readonly environment: StoreEnvironment;
   readonly groups: readonly ShardGroup[];
-  /** Of the secrets. @default a key of Secrets Manager's own */
   readonly encryptionKey?: IKey | undefined;
-  /** Told, as of what is urgent, when somebody takes the role. */
   readonly alarmTopics: AlarmTopics;
 }
 
 /**
- * The way to the SQL of the runbook, where nobody else has one: a role for people, by which they run statements over the
- * RDS Data API as the owner of each group.
+ * A role with which people run the runbook's SQL over the RDS Data API, as each group's owner.
  *
- * - IAM users of the account that may assume roles take it, with a second factor, for an hour, of the STS of the store's
- *   region alone, where it is told. Sessions of other roles have no second factor to show.
- * - The urgent topics are told of each time, where a trail of CloudTrail has the region's management events; the
- *   statements themselves are data events, to be had by who wants them.
- * - It reads the owner's password, which outlasts it: to be changed after each use.
+ * - IAM users of the account assume it with a second factor, for an hour, through the STS of the store's region.
+ * - The urgent topics are told each time, if CloudTrail records the region's management events.
+ * - It reads the owner's password: change that after each use.
  */
 export class BreakGlass extends Construct {
   readonly role: Role;
   readonly arn: CfnOutput;
-  /** Of the groups that the role was made with, three each. */
   readonly commands: readonly CfnOutput[];
-  /** Tells that the role was taken; undefined where nobody is to be told. */
+  /** Reports that the role was assumed; undefined without a topic. */
   readonly told: Rule | undefined;
 
   constructor(scope: Construct, id: string, { environment, groups, encryptionKey, alarmTopics }: BreakGlassProps) {
@@ -42,7 +36,7 @@ export class BreakGlass extends Construct {
       description: `Schemaless (${environment.name}): runs the SQL of the runbook, in an emergency`,
       assumedBy: new AccountRootPrincipal().withConditions({
         Bool: { 'aws:MultiFactorAuthPresent': 'true' },
-        // Of another region's STS this one's events say nothing.
+        // Events of another region's STS do not arrive here.
         StringEquals: { 'aws:RequestedRegion': Stack.of(this).region },
       }),
       maxSessionDuration: Duration.hours(1),
@@ -59,8 +53,8 @@ export class BreakGlass extends Construct {
   }
 
   /**
-   * Lets the role reach groups of another stack as well, by a policy of that stack: the role's own would have its stack
-   * wait for the other one, which waits for it.
+   * Allows groups of another stack by a policy of that stack: in the role's own policy the stacks would wait for each
+   * other.
    */
   addGroups(scope: Construct, groups: readonly ShardGroup[]): void {
     const part = new Construct(scope, 'break-glass');
@@ -83,7 +77,7 @@ export class BreakGlass extends Construct {
       },
       targets: urgent.map((topic) => new SnsTopic(topic)),
     });
-    // To assume a role counts as reading, of which rules hear nothing otherwise.
+    // AssumeRole counts as a read, which rules do not see by default.
     if (rule.node.defaultChild instanceof CfnRule)
       rule.node.defaultChild.state = 'ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS';
     return rule;
@@ -93,12 +87,12 @@ export class BreakGlass extends Construct {
 function runStatements(groups: readonly ShardGroup[]): PolicyStatement {
   return new PolicyStatement({
     actions: ['rds-data:ExecuteStatement'],
-    // One that is to take its place after it was set back in time is marked before anybody else reaches it.
+    // A restored cluster (`-new`) is marked before clients reach it.
     resources: groups.flatMap(({ cluster }) => [cluster.clusterArn, `${cluster.clusterArn}-new`]),
   });
 }
 
-/** A stack has 200 outputs at most, most of which are for the service's. */
+/** A stack has at most 200 outputs. */
 const COMMANDS_AN_OUTPUT = 3;
 
 function showCommands(scope: Construct, groups: readonly ShardGroup[]): readonly CfnOutput[] {

@@ -1,13 +1,11 @@
 import type { IVpc, SelectedSubnets, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 
-/** Aurora wants its nodes to be able to lie apart. */
+/** Aurora's minimum. */
 const FEWEST_ZONES = 2;
 
 /**
- * Refuses a VPC whose subnets a store cannot be in. One that is still to be looked up in the account is taken as it is:
- * the next synthesis knows it.
- *
- * @throws an Error that names what was given, what was wanted and what came
+ * Rejects a VPC without usable subnets; one that is not looked up yet is accepted. Throws an Error that names the
+ * option.
  */
 export function checkVpc(vpc: IVpc, subnets: SubnetSelection): void {
   const selected = subnetsOf(vpc, subnets);

@@ -6,7 +6,7 @@ import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledgeRoutes } from './evidence.ts';
 import type { StoreApi } from './store-api.ts';
 
-/** What changes nothing. */
+/** Operations that change nothing. */
 export const READS = [
   'getCell',
   'getLatestCell',
@@ -33,7 +33,7 @@ export const READS = [
   'getOpenApi',
 ] as const satisfies readonly Operation[];
 
-/** What an application does with its own datastore. */
+/** An application's operations on its datastore. */
 export const CLIENT = [
   'putCell',
   'batchPut',
@@ -53,7 +53,7 @@ export const CLIENT = [
   'batchQuery',
 ] as const satisfies readonly Operation[];
 
-/** What it takes to move shards, which begins with where they are. */
+/** Operations to move shards. */
 export const MOVES = [
   'listMoves',
   'createMove',
@@ -68,7 +68,7 @@ export const MOVES = [
   'getHealth',
 ] as const satisfies readonly Operation[];
 
-/** What it takes to erase and to forget, and to show that it was done. */
+/** Operations to erase and forget, and to prove it. */
 export const ERASURES = [
   'eraseCells',
   'listErasures',
@@ -85,12 +85,10 @@ interface CallerPoliciesProps {
 }
 
 /**
- * What callers may be allowed, to be attached to their roles: `readers` read everything but moves and erasures,
- * `clients-NAME` read and write one datastore, `movers` move shards, `erasers` erase cells and forget subjects, `operators` may do all that
- * the API does. All but clients, who are programs, may open the console, where there is one.
+ * Managed policies for callers: `readers`, `clients-NAME` for one datastore, `movers`, `erasers`, and `operators` for
+ * everything. All but clients may open the console.
  */
 export class CallerPolicies extends Construct {
-  /** By their names. */
   readonly arns: Readonly<Record<string, CfnOutput>>;
 
   constructor(scope: Construct, id: string, { environment, api, datastores }: CallerPoliciesProps) {

@@ -1,8 +1,8 @@
 import type { StoreEnvironment } from './store-environment.ts';
 
 /**
- * Whether functions can read the root key of sealed fields: where they are in a VPC and log in with tokens, an endpoint is
- * made for that alone.
+ * True if functions can read the root key of sealed fields. In a VPC with token logins that takes an endpoint of its
+ * own.
  */
 export function canSeal({
   functionsInVpc,

@@ -14,22 +14,20 @@ import type { AnsweringFunctions } from './store-functions.ts';
 
 export type CanaryMinutes = NonNullable<StoreEnvironment['canaryMinutes']>;
 
-/** A tenth of the calls for so long, then all. */
 const CONFIGS: Readonly<Record<CanaryMinutes, ILambdaDeploymentConfig>> = {
   10: LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
   15: LambdaDeploymentConfig.CANARY_10PERCENT_15MINUTES,
   30: LambdaDeploymentConfig.CANARY_10PERCENT_30MINUTES,
 };
 
-/** Key of the context: `off` for a deployment that mends what the alarm sounds for, and would be taken back by it. */
+/** Context key: `off` for a deployment that fixes what the alarm reports, and would be rolled back. */
 const SWITCH = 'schemaless:canary';
 
 /**
- * Functions behind the API, each called by an alias that a deployment leads over to its new version: a tenth of the
- * calls first, and back, with the whole deployment, when one of the alarms sounds meanwhile.
+ * Functions behind the API with an alias each. A deployment shifts a tenth of the calls first, and rolls back if an
+ * alarm sounds.
  */
 export class Canary extends Construct {
-  /** What is to be called in place of each function. */
   readonly functions: StoreApiProps['functions'];
   private readonly aliases: ReadonlyMap<string, Alias>;
 
@@ -38,14 +36,13 @@ export class Canary extends Construct {
     this.aliases = new Map(
       Object.entries(functions).map(([name, called]) => [
         name,
-        // The compiler's exactOptionalPropertyTypes finds the library's classes at odds with their own interfaces.
+        // exactOptionalPropertyTypes conflicts with the library's types.
         new Alias(this, name, { aliasName: 'live', version: called.currentVersion as IVersion }),
       ]),
     );
     this.functions = Object.fromEntries(this.aliases) as unknown as StoreApiProps['functions'];
   }
 
-  /** @param alarms that take a deployment back */
   leadOver(minutes: CanaryMinutes, alarms: readonly Alarm[]): void {
     const isOff = this.node.tryGetContext(SWITCH) === 'off';
     const application = new LambdaApplication(this, 'application');
@@ -65,7 +62,7 @@ export class Canary extends Construct {
     }
   }
 
-  /** What is to wait where the calls have to wait. */
+  /** Parts that wait for the migration. */
   get parts(): readonly IConstruct[] {
     return [...this.aliases.values()];
   }

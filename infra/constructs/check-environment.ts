@@ -1,5 +1,6 @@
 import { Token } from 'aws-cdk-lib';
 import { GATEWAY_ROUTES } from '../../shared/api/routes.ts';
+import { describe } from '../../shared/errors.ts';
 import { connectionBudget } from './connection-budget.ts';
 import {
   MAX_TAILERS,
@@ -9,29 +10,18 @@ import {
   type StoreEnvironment,
 } from './store-environment.ts';
 
-/** Refuses an environment whose parts do not go together. Throws an `Error` that names the one at fault. */
+/** Throws an `Error` that names the option which does not fit. */
 export function checkEnvironment(environment: StoreEnvironment): void {
   const { name, groups, bufferCopies, tailers, access, proxy, databaseAuth, functionsInVpc } = environment;
-  const { groupsInFirstStack = groups } = environment;
-  for (const [key, count] of Object.entries({ groups, groupsInFirstStack }))
-    if (!Number.isInteger(count) || count < 1 || count > MOST_GROUPS)
-      throw new Error(`${name}.${key}: wanted a whole number from 1 to ${MOST_GROUPS}, got ${count}`);
-  const most = Math.max(0, groups - 2);
-  if (bufferCopies > most)
-    throw new Error(
-      `${name}.bufferCopies: wanted at most ${most} with ${groups} groups (groups - 2), got ${bufferCopies}`,
-    );
-  const { keepCopiesMinutes: kept = 0 } = environment;
-  const mostKept = bufferCopies > 0 ? MOST_KEPT_MINUTES : 0;
-  if (!Number.isInteger(kept) || kept < 0 || kept > mostKept)
-    throw new Error(
-      `${name}.keepCopiesMinutes: wanted ${mostKept === 0 ? '0, since no write is copied' : `a whole number from 0 to ${mostKept}`}, got ${kept}`,
-    );
-  const { keyDays = MOST_KEY_DAYS } = environment;
-  if (!Number.isInteger(keyDays) || keyDays < 1 || keyDays > MOST_KEY_DAYS)
-    throw new Error(`${name}.keyDays: wanted a whole number from 1 to ${MOST_KEY_DAYS}, got ${keyDays}`);
-  if (!Number.isInteger(tailers) || tailers < 1 || tailers > MAX_TAILERS)
-    throw new Error(`${name}.tailers: wanted a whole number from 1 to ${MAX_TAILERS}, got ${tailers}`);
+  const { groupsInFirstStack = groups, keepCopiesMinutes: kept = 0, keyDays = MOST_KEY_DAYS } = environment;
+  wholeNumber(`${name}.groups`, groups, 1, MOST_GROUPS);
+  wholeNumber(`${name}.groupsInFirstStack`, groupsInFirstStack, 1, MOST_GROUPS);
+  wholeNumber(`${name}.bufferCopies`, bufferCopies, 0, Math.max(0, groups - 2));
+  if (bufferCopies === 0 && kept !== 0)
+    throw new Error(`${name}.keepCopiesMinutes: wanted 0, since no write is copied, got ${kept}`);
+  wholeNumber(`${name}.keepCopiesMinutes`, kept, 0, MOST_KEPT_MINUTES);
+  wholeNumber(`${name}.keyDays`, keyDays, 1, MOST_KEY_DAYS);
+  wholeNumber(`${name}.tailers`, tailers, 1, MAX_TAILERS);
   if (access === 'mysql' && !functionsInVpc && name !== 'local') {
     throw new Error(
       `${name}.functionsInVpc: wanted true with access mysql, which reaches the clusters inside their VPC, got false`,
@@ -81,15 +71,14 @@ const VAULT = /^arn:aws[a-z-]*:backup:[a-z0-9-]+:\d{12}:backup-vault:[\w-]{2,50}
 function checkBackups({ name, backups }: StoreEnvironment): void {
   if (!backups) return;
   const { keepDays, copyTo } = backups;
-  if (!Number.isInteger(keepDays) || keepDays < 1 || keepDays > MOST_BACKUP_DAYS)
-    throw new Error(`${name}.backups.keepDays: wanted a whole number from 1 to ${MOST_BACKUP_DAYS}, got ${keepDays}`);
+  wholeNumber(`${name}.backups.keepDays`, keepDays, 1, MOST_BACKUP_DAYS);
   if (copyTo !== undefined && !VAULT.test(copyTo))
     throw new Error(
       `${name}.backups.copyTo: wanted the ARN of a vault, arn:aws:backup:REGION:ACCOUNT:backup-vault:NAME, got ${copyTo}`,
     );
 }
 
-/** Refuses functions that could take all of a group's connections, with the sum. */
+/** Rejects functions that could take all of a group's connections. */
 function checkConnections(environment: StoreEnvironment): void {
   const budget = connectionBudget(environment);
   if (!budget || budget.wanted <= budget.allowed) return;
@@ -99,4 +88,11 @@ function checkConnections(environment: StoreEnvironment): void {
   throw new Error(
     `${environment.name}.instances: wanted at most ${budget.allowed} connections to a group with a capacity of ${environment.capacity.max} ACU, got ${budget.wanted} (${sum})`,
   );
+}
+
+/** Returns the value. Throws an Error that names the field if it is out of range. */
+export function wholeNumber(field: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  const wanted = min === max ? `${min}` : `a whole number from ${min} to ${max}`;
+  throw new Error(`${field}: wanted ${wanted}, got ${describe(value)}`);
 }

@@ -2,7 +2,6 @@ import { describe } from '../../shared/errors.ts';
 
 export const DEFAULT_CIDR = '10.0.0.0/16';
 
-/** RFC 1918: first address, and how many of its bits are fixed. */
 const PRIVATE_RANGES = [
   ['10.0.0.0', 8],
   ['172.16.0.0', 12],
@@ -10,14 +9,10 @@ const PRIVATE_RANGES = [
 ] as const;
 const LARGEST = 16;
 const SMALLEST = 20;
-/** A subnet is a sixteenth of its network: three are used, and what a further zone or layer takes moves none of them. */
+/** A subnet is a sixteenth of its network, so that more zones or layers move none. */
 const BITS_OF_SUBNETS = 4;
 
-/**
- * How many bits of an address in a subnet of the range are fixed.
- *
- * @throws an Error that says what was wanted of cidr, and what came
- */
+/** Returns the prefix length of subnets in the range. Throws an Error that names cidr. */
 export function subnetMask(cidr: string): number {
   const [, address = '', size = ''] = /^(\d{1,3}(?:\.\d{1,3}){3})\/(\d{1,2})$/u.exec(cidr) ?? [];
   const mask = Number(size);
@@ -35,7 +30,6 @@ function isWithin(address: number, start: string, bits: number): boolean {
   return Math.floor(address / size) * size === numberOf(start);
 }
 
-/** Undefined where it is no address. */
 function numberOf(address: string): number | undefined {
   const bytes = address.split('.').map(Number);
   if (bytes.length !== 4 || bytes.some((byte) => byte > 255)) return undefined;

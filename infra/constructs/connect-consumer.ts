@@ -12,10 +12,7 @@ import { grantItems, READ_TOPOLOGY, STATE_ITEMS } from './table-actions.ts';
 import { BATCH_SIZE } from '../../shared/triggers/state/queue-limits.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
-/**
- * What the client that is handed to the function asks of its datastore; batches and rows where a path cannot hold a
- * column's name.
- */
+/** What the function's client calls; batches for columns whose names do not fit a path. */
 const CALLED = [
   'getCell',
   'getLatestCell',
@@ -28,21 +25,17 @@ const CALLED = [
   'batchQuery',
 ] as const satisfies readonly Operation[];
 
-/**
- * Batches under way at once, one of each shard: a backlog leaves most of an account's 1,000 to those who ask over HTTP.
- */
+/** Concurrent batches: a backlog leaves most of an account's 1,000 to requests. */
 const MAX_CONCURRENCY = 50;
 
-/** What a trigger's function is connected to. */
 export interface ConsumerParts {
   readonly storage: SchemalessStorage;
   readonly api: StoreApi;
   readonly trigger: TriggerQueue;
-  /** Batches under way at once: 2 to 1000. @default 50 */
+  /** Concurrent batches, 2 to 1000. @default 50 */
   readonly maxConcurrency?: number | undefined;
 }
 
-/** The variables that a trigger's function reads, by their names. */
 function consumerVariables({ storage, api, trigger }: ConsumerParts): Readonly<Record<string, string>> {
   const { environment, tables } = storage;
   return environmentOf<ConsumerVariable>({
@@ -55,12 +48,11 @@ function consumerVariables({ storage, api, trigger }: ConsumerParts): Readonly<R
 }
 
 /**
- * Lets a function consume a trigger's queue: it gets the messages in batches, counts failures in the state table, and
- * reads and writes cells over the HTTP API.
+ * Connects a function to a trigger's queue and the HTTP API. Returns the event source, which may start once the store
+ * knows the trigger.
  *
- * @param called gets the messages: the function, or a version or an alias of it
+ * @param called the function, or a version or an alias of it
  * @param fn gets the variables and the rights
- * @returns what hands it the messages, which may begin once the trigger is known to the store
  */
 export function connectConsumer(called: IFunction, fn: LambdaFunction, parts: ConsumerParts): IConstruct {
   const { storage, api, trigger, maxConcurrency = MAX_CONCURRENCY } = parts;
@@ -68,7 +60,7 @@ export function connectConsumer(called: IFunction, fn: LambdaFunction, parts: Co
   acknowledgeRoutes(fn, api.api, api.arnsOf(trigger.datastore, CALLED));
   const { datastore, definition } = trigger;
   storage.tables.topology.grant(fn, ...READ_TOPOLOGY);
-  // A team's own code, which is to harm nobody else's trigger.
+  // Users' code must not affect other triggers.
   grantItems(fn, storage.tables.state, STATE_ITEMS, consumedItems(datastore, definition.name));
   grantTableKey(fn, storage.encryptionKey, 'write');
   api.grantCalls(fn, trigger.datastore, CALLED);

@@ -2,49 +2,38 @@ import { LOOPS_AT_ONCE } from '../../shared/loops-at-once.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { connectionsOf } from './max-connections.ts';
 
-/**
- * What a proxy may take of its cluster's connections; the rest is for whoever comes past it: operators, Aurora itself.
- */
+/** The proxy's share of its cluster's connections; operators and Aurora need the rest. */
 export const PROXY_PERCENT = 90;
 
-/** What one function may hold of a node's connections. */
 interface FunctionShare {
   readonly name: string;
-  /** Instances at work at once. */
   readonly instances: number;
-  /** That an instance opens to one endpoint of a group: those of its pool, and one apart for a sign of life. */
+  /** Connections to one endpoint of a group: the pool's and one for health checks. */
   readonly connections: number;
 }
 
-/** Connections of the node of a group that all functions ask, its writer. */
 interface ConnectionBudget {
   readonly shares: readonly FunctionShare[];
-  /** At most, with all instances at work: so many without a proxy, and with one when every connection is pinned. */
+  /** With all instances at work, and every connection pinned in the proxy. */
   readonly wanted: number;
-  /** What a proxy holds when none is pinned: as many as there are statements at once, one an instance. */
+  /** Without pinning: one for each concurrent statement. */
   readonly unpinned: number;
-  /** What functions may have of the node. */
   readonly allowed: number;
 }
 
-/**
- * An instance that suspects a node is down asks it for a sign of life on a connection beside its pool. While a node
- * hangs all instances do so at once.
- */
+/** An instance checks a suspect node on a connection outside its pool; all instances do while a node hangs. */
 const SIGN_OF_LIFE = 1;
-/** `onEvent` opens none; `isComplete` is called once at a time, and the one before may just end. */
+/** `isComplete` runs once at a time, next to one that is ending. */
 const MIGRATIONS_AT_ONCE = 2;
 
-/** One that hangs until its time is up is not to keep its successors out. */
+/** A hanging instance must not block its successors. */
 const SPARE = 1;
 
-/** It reads and writes tables of DynamoDB alone. */
 const WITHOUT_CONNECTIONS = 'manage-moves';
 
-/** What runs all the time. */
 export type Loop = 'drain-buffer' | 'repair-indexes' | 'move-shards' | 'tail-shards';
 
-/** Instances at once of what runs all the time, by function. */
+/** Concurrent instances of each loop. */
 export function loopInstances({ tailers }: Pick<StoreEnvironment, 'tailers'>): Readonly<Record<Loop, number>> {
   const one = LOOPS_AT_ONCE + SPARE;
   return {
@@ -55,15 +44,12 @@ export function loopInstances({ tailers }: Pick<StoreEnvironment, 'tailers'>): R
   };
 }
 
-/** What decides how many connections there are, and who takes them. */
 type Budgeted = Pick<StoreEnvironment, 'access' | 'connections' | 'tailers' | 'capacity' | 'instances'>;
 
 /**
- * The connections that the functions of an environment may open to a group's writer, and how many it takes. A proxy
- * helps only while connections are shared; statements over 16 KB, such as batches, pin theirs, so the budget counts on
- * no help.
- *
- * @returns undefined where functions hold no connections, or run without bounds
+ * Returns the connections that functions may open to a group's writer. Statements over 16 KB pin their connection, so a
+ * proxy does not lower the number.
+ * Undefined if functions hold no connections or have no limits.
  */
 export function connectionBudget({
   access,
@@ -95,9 +81,8 @@ export function connectionBudget({
   };
 }
 
-/** Of an account's 1,000 as a rule. */
 const MOST_INSTANCES = 360;
-/** Of all instances that answer requests, about what requests ask for; operators' own come last, one each at least. */
+/** Shares of the instances that answer requests. */
 const PARTS = {
   'write-cells': 0.5,
   'read-cells': 0.33,
@@ -106,14 +91,11 @@ const PARTS = {
   'manage-moves': 0.006,
   'erase-cells': 0.006,
 } as const;
-/** Those that get one in any case, so that one is left for each. */
 const OF_OPERATORS = 3;
 
 /**
- * As many instances of the functions that answer requests as there are connections for, one each at least, whether
- * there are or not.
- *
- * @returns undefined where functions hold no connections
+ * Returns as many instances as there are connections for, at least one for each function. Undefined if functions hold
+ * no connections.
  */
 export function instancesWithin(environment: Omit<Budgeted, 'instances'>): StoreEnvironment['instances'] {
   const none = {

@@ -6,28 +6,18 @@ import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import type { Construct } from 'constructs';
 import { acknowledgeVersions } from './evidence.ts';
 
-/**
- * Starts a function each minute, the finest that schedules can; it loops until its successor has taken over.
- *
- * @param input of each start @default what a schedule says of itself
- */
+/** Starts a function each minute, the shortest interval; it loops until its successor takes over. */
 export function startEachMinute(scope: Construct, id: string, target: IFunction, input?: object): Schedule {
   return startRegularly(scope, id, target, { every: Duration.minutes(1), said: 'each minute', input });
 }
 
 interface Rate {
-  /** Whole minutes. */
   readonly every: Duration;
-  /** How the description of the schedule says that. */
   readonly said: string;
-  /** @default what a schedule says of itself */
   readonly input?: object | undefined;
 }
 
-/**
- * Starts a function at a rate. A start that fails is not repeated: the next one comes anyway, and a day's worth of
- * retries (the default) would pile up.
- */
+/** Starts a function at a rate. A failed start is not repeated: the next one comes. */
 export function startRegularly(
   scope: Construct,
   id: string,

@@ -5,7 +5,7 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IConstruct } from 'constructs';
 
 /**
- * Says why a rule of cdk-nag's AwsSolutions pack does not hold for a construct and what is below it.
+ * Explains to cdk-nag why a rule does not apply to a construct and its children.
  *
  * @param rule `RDS11`, or one finding of it: `IAM5[Resource::…]`
  */
@@ -23,7 +23,6 @@ export function acknowledgeLambdaPolicies(construct: IConstruct): void {
   }
 }
 
-/** A function gives AWS X-Ray its traces, which belong to nothing that could be named. */
 export function acknowledgeTracing(construct: IConstruct): void {
   acknowledge(
     construct,
@@ -32,7 +31,7 @@ export function acknowledgeTracing(construct: IConstruct): void {
   );
 }
 
-/** Somebody may call a function, which the CDK grants for all of its versions. */
+/** The CDK grants calls for all versions of a function. */
 export function acknowledgeVersions(construct: IConstruct, called: Pick<IFunction, 'functionArn'>): void {
   acknowledge(
     construct,
@@ -41,11 +40,7 @@ export function acknowledgeVersions(construct: IConstruct, called: Pick<IFunctio
   );
 }
 
-/**
- * Routes of the API are named with a wildcard for each key in their paths.
- *
- * @param api whose routes they are, perhaps of another stack
- */
+/** Each key in a route's path becomes a wildcard. The API may be of another stack. */
 export function acknowledgeRoutes(construct: IConstruct, api: HttpApi, arns: readonly string[]): void {
   const { Ref: ref = '' } = Stack.of(api).resolve(api.apiId) as { readonly Ref?: string };
   for (const arn of arns.filter((one) => one.includes('*'))) {
@@ -57,7 +52,7 @@ export function acknowledgeRoutes(construct: IConstruct, api: HttpApi, arns: rea
   }
 }
 
-/** Queues of one environment that are made while it runs are named by how their names begin. */
+/** Queues made through the API share a prefix. */
 export function acknowledgePrefix(construct: IConstruct, arn: string): void {
   acknowledge(
     construct,
@@ -66,7 +61,6 @@ export function acknowledgePrefix(construct: IConstruct, arn: string): void {
   );
 }
 
-/** Secrets and clusters of one store are named by how their names begin. */
 export function acknowledgeNames(construct: IConstruct, arn: string): void {
   acknowledge(
     construct,
@@ -75,7 +69,6 @@ export function acknowledgeNames(construct: IConstruct, arn: string): void {
   );
 }
 
-/** A list of all that there is of a kind is asked for by a wildcard. */
 export function acknowledgeListing(construct: IConstruct, arn: string): void {
   acknowledge(
     construct,
@@ -84,7 +77,6 @@ export function acknowledgeListing(construct: IConstruct, arn: string): void {
   );
 }
 
-/** Objects below a prefix of a bucket, perhaps of another stack. */
 export function acknowledgeObjects(construct: IConstruct, bucket: IBucket, arns: readonly string[]): void {
   const of = shown(construct, bucket.bucketArn);
   for (const arn of arns) {
@@ -97,10 +89,10 @@ export function acknowledgeObjects(construct: IConstruct, bucket: IBucket, arns:
   }
 }
 
-/** What a value is called where another stack gives it; undefined in its own stack, and where no stack does. */
+/** Returns the export's name for a value of another stack. */
 function importedAs(construct: IConstruct, giver: IConstruct, value: string): string | undefined {
   const [here, there] = [Stack.of(construct), Stack.of(giver)];
-  // Nested stacks hand it on as a parameter.
+  // Nested stacks use parameters instead.
   if (here === there || here.nested || there.nested || !Resource.isOwnedResource(giver)) return undefined;
   const { 'Fn::ImportValue': name } = there.resolve(there.exportValue(value)) as {
     readonly 'Fn::ImportValue'?: string;
@@ -108,7 +100,7 @@ function importedAs(construct: IConstruct, giver: IConstruct, value: string): st
   return name;
 }
 
-/** As cdk-nag prints what a template says of an ARN. */
+/** Formats an ARN as cdk-nag does. */
 function shown(construct: IConstruct, arn: string): string {
   return printed(Stack.of(construct).resolve(arn));
 }

@@ -14,7 +14,6 @@ import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
 import type { StoreApi } from './store-api.ts';
 
-/** What it asks of its datastore: how long the logs are, the logs, and for Parquet the fields of indexes. */
 const CALLED = ['listShards', 'readLog', 'listIndexes'] as const satisfies readonly Operation[];
 
 interface ExportFunctionProps {
@@ -27,14 +26,12 @@ interface ExportFunctionProps {
 }
 
 /**
- * Writes what a datastore got since the last run into a bucket. It asks the HTTP API, so that it connects to no cluster
- * and needs no VPC; it may read this datastore's logs, hold one lease, and write below its prefix.
+ * Writes a datastore's new cells into a bucket, through the HTTP API: no VPC, no connections. It may read this
+ * datastore's logs, hold one lease, and write below its prefix.
  *
- * Nothing reserves it an instance, though one run at a time is what is wanted: an account of the usual ten has none to
- * reserve, and the lease holds anywhere.
+ * It reserves no instance: a small account has none to reserve, and the lease keeps runs apart.
  */
 export class ExportFunction extends LambdaFunction {
-  /** `s3://bucket/prefix` */
   readonly location: string;
 
   constructor(scope: Construct, id: string, props: ExportFunctionProps) {
@@ -46,14 +43,14 @@ export class ExportFunction extends LambdaFunction {
       description: `Schemaless: export ${options.name} of ${datastore}`,
       handler: 'index.handler',
       code: props.code,
-      // As long as a function may: it ends a minute and a half before.
+      // Lambda's maximum; it ends 90 s before.
       timeout: Duration.minutes(15),
-      // One whole CPU: packing takes the most.
+      // One CPU, for compression.
       memorySize: 1769,
-      // All files that may be open at once, not packed.
+      // Room for all open files, uncompressed.
       ephemeralStorageSize: Size.gibibytes(2),
       logGroup: keptLog(scope, id, environment),
-      // The next run goes on.
+      // The next run continues.
       retryAttempts: 0,
       tracing: tracingOf(environment),
       environment: environmentOf<ExportVariable>({
@@ -76,12 +73,12 @@ export class ExportFunction extends LambdaFunction {
     this.grantFiles(bucket, options.prefix);
   }
 
-  /** May write files, and read and delete what tells how far it is: no cell can be read or deleted with it. */
+  /** Allows writing files, and reading and deleting positions: no cell can be read or deleted. */
   private grantFiles(bucket: IBucket, prefix: string): void {
     const files = bucket.arnForObjects(`${prefix}/part-*`);
     const positions = bucket.arnForObjects(`${prefix}/part-*/_*`);
     const statements: readonly (readonly [readonly string[], string])[] = [
-      // Not for the prefix alone: whoever may not list a bucket is told that access was denied where no object is.
+      // Without it a missing object looks like a denied one.
       [['s3:ListBucket'], bucket.bucketArn],
       [['s3:PutObject', 's3:AbortMultipartUpload'], files],
       [['s3:GetObject', 's3:DeleteObject'], positions],

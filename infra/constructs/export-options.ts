@@ -1,33 +1,20 @@
 import { Duration } from 'aws-cdk-lib';
 
-/** How a datastore is exported. */
 export interface ExportOptions {
-  /**
-   * What tells it from other exports of the datastore: 1 to 30 of a-z, 0-9 and single hyphens. @default the format
-   */
+  /** 1 to 30 of a-z, 0-9 and single hyphens; unique in the datastore. @default the format */
   readonly name?: string;
-  /** How often it runs: 5 minutes to a day, in whole minutes. @default an hour */
+  /** 5 minutes to a day, in whole minutes. @default an hour */
   readonly every?: Duration;
-  /**
-   * Of the files: `ndjson`, which can be imported again, or `parquet`, for analysis. For good.
-   *
-   * @default ndjson
-   */
+  /** `ndjson` can be imported again; `parquet` is for analysis. Fixed. @default ndjson */
   readonly format?: 'ndjson' | 'parquet';
-  /** Of NDJSON; Parquet is packed with snappy. For good. @default gzip */
+  /** For NDJSON; Parquet uses snappy. Fixed. @default gzip */
   readonly compression?: 'gzip' | 'zstd' | 'none';
   /**
-   * Where in the bucket it is, without slashes at its ends: names of letters, digits and `_ . = -`, with a slash between
-   * them, 200 characters at most. Another one is another export, which begins with the whole.
-   *
-   * @default the name of the datastore
+   * The place in the bucket: up to 200 of letters, digits and `_ . = -`, with single slashes between. A new prefix is a
+   * new export. @default the name of the datastore
    */
   readonly prefix?: string;
-  /**
-   * Of whom the logs are read: the writer, or readers, which have less to do and may be behind.
-   *
-   * @default writer
-   */
+  /** Who answers reads of the logs; readers may be behind. @default writer */
   readonly read?: 'writer' | 'reader';
 }
 
@@ -38,7 +25,7 @@ const MOST = Duration.days(1);
 const NAME = /^(?=.{1,30}$)[a-z0-9]+(?:-[a-z0-9]+)*$/u;
 const PREFIX = /^(?=.{1,200}$)[\w.=-]+(?:\/[\w.=-]+)*$/u;
 
-/** With defaults. Throws an Error that names the option, what was wanted and what came. */
+/** Throws an Error that names the option. */
 export function exportOptions(datastore: string, options: ExportOptions): CheckedExport {
   const { format = 'ndjson', compression = 'gzip', every = Duration.hours(1), read = 'writer' } = options;
   const { name = format, prefix = datastore } = options;

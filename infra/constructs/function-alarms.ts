@@ -2,7 +2,6 @@ import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { FIVE_MINUTES, type Alarms } from './alarms.ts';
 
-/** Also of a function that is none of the store's. */
 export function addFunctionAlarms(alarms: Alarms, name: string, called: IFunction): void {
   alarms.add(`${name}-errors`, {
     section: 'function-errors',

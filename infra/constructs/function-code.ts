@@ -5,7 +5,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { VERSION } from '../../shared/version.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 
-/** The files of the store's functions; those of triggers come on top. */
+/** The store's functions, without those of triggers. */
 export const STORE_FUNCTIONS = [
   'write-cells',
   'read-cells',
@@ -25,34 +25,29 @@ export const STORE_FUNCTIONS = [
 ] as const;
 export type StoreFunctionName = (typeof STORE_FUNCTIONS)[number];
 
-/** What functions run: bundled at each synthesis from their source, or ready made. */
+/** The functions' code, bundled from source or ready-made. */
 export interface FunctionCode {
   own(name: StoreFunctionName): Code;
-  /**
-   * Of the file that a trigger's definition names, by `triggerFunctionName`.
-   *
-   * @default there is none: whoever writes the app gives the functions of its triggers
-   */
+  /** For the file in a trigger's definition, by `triggerFunctionName`. @default none: the app gives the functions */
   readonly ofTrigger?: (name: string) => Code;
 }
 
-/** What decides which bundle of a function fits. */
+/** What decides which bundle fits. */
 export type BundledWay = Pick<StoreEnvironment, 'access' | 'proxy'>;
 
-/** The package that brings ready-made bundles, and its folder of them. */
 const FUNCTIONS_PACKAGE = 'schemaless-functions';
 export const READY_MADE = 'dist';
 
-/** Where the bundles for one way to MySQL lie among the ready-made ones: `mysql-proxy`. */
+/** The folder of the ready-made bundles for one access: `mysql-proxy`. */
 export function wayFolder({ access, proxy }: BundledWay): string {
   return proxy ? `${access}-proxy` : access;
 }
 
 /**
- * The functions as the package of theirs brings them, which has to be of the same version.
+ * Uses the functions' package, which must have the same version. Throws an Error if it is missing, of another version,
+ * or not built.
  *
- * @param from the folder of that package: by default where it is installed
- * @throws an Error when it is not installed, is of another version, or was not built
+ * @param from the folder of that package
  */
 export function readyMade(way: BundledWay, from = installedFunctions()): FunctionCode {
   const folder = join(from, READY_MADE, wayFolder(way));

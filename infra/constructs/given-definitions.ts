@@ -14,18 +14,16 @@ import { DefinitionsError, type Problem } from '../../shared/definitions/definit
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { datastoreYaml, indexYaml, triggerYaml } from '../../shared/definitions/yaml-schemas.ts';
 
-/** A datastore as its YAML would say it; what belongs to it need not name it. */
+/** A datastore as in YAML; its parts need not name it. */
 export interface GivenDatastore extends z.input<typeof datastoreYaml> {
   readonly indexes?: readonly Omit<z.input<typeof indexYaml>, 'datastore'>[];
-  /** Those that are consumed elsewhere; others are added by `onCell`. */
+  /** With consumers elsewhere; `onCell` adds others. */
   readonly triggers?: readonly Omit<z.input<typeof triggerYaml>, 'datastore'>[];
 }
 
 /**
- * Reads and checks datastores, their indexes and triggers: of a folder of YAML, or given as objects.
- *
- * @param warn told of what can be done, and will be regretted
- * @throws one `DefinitionsError` that lists every problem
+ * Reads and checks definitions from a YAML folder or objects. Throws one `DefinitionsError` with every problem; `warn`
+ * gets the rest.
  */
 export function definitionsOf(given: string | readonly GivenDatastore[], warn: (warning: string) => void): Definitions {
   const tell = ({ file, line, message }: Problem): void => warn(`${file}${line > 0 ? `:${line}` : ''}: ${message}`);
@@ -40,7 +38,6 @@ export function definitionsOf(given: string | readonly GivenDatastore[], warn: (
   ): z.output<Schema> | undefined => {
     const file = new DefinitionFile(source, JSON.stringify(object), schema);
     further(file);
-    // All is on one line.
     const withoutLines = (all: readonly Problem[]): readonly Problem[] => all.map((one) => ({ ...one, line: 0 }));
     problems.push(...withoutLines(file.problems));
     warnings.push(...withoutLines(file.warnings));
@@ -77,7 +74,7 @@ export function definitionsOf(given: string | readonly GivenDatastore[], warn: (
   return { datastores };
 }
 
-/** Of a list whose names come twice. */
+/** Finds repeated names. */
 function again(list: string, named: readonly { readonly name: string }[]): readonly Problem[] {
   return named
     .filter(({ name }, position) => named.findIndex((other) => other.name === name) < position)

@@ -3,17 +3,16 @@ import type { Function as LambdaFunction, IFunction } from 'aws-cdk-lib/aws-lamb
 import { batchSeconds, HANDED_BACK_SECONDS } from '../../shared/triggers/state/queue-limits.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
-/** Who consumes what: a function's environment names one datastore, its handler one trigger. */
+/** A function has one trigger: its environment and handler name it. */
 const CONSUMERS = new WeakMap<LambdaFunction, TriggerQueue>();
 
-/** What Lambda gives a function that says nothing. */
+/** Lambda's default. */
 const LAMBDA_SECONDS = 3;
 
 /**
- * The function of somebody's own that is to consume a trigger's queue, where it can.
+ * Returns the function that consumes a trigger's queue. Throws an Error that names the function if it cannot.
  *
  * @param called the function, or a version or an alias of it
- * @throws an Error that names the function, what was wanted and what came
  */
 export function consumingFunction(called: IFunction, trigger: TriggerQueue): LambdaFunction {
   const where = `trigger ${trigger.definition.name} of ${trigger.datastore}`;
@@ -34,12 +33,11 @@ export function consumingFunction(called: IFunction, trigger: TriggerQueue): Lam
 
 function functionBehind(called: IFunction): LambdaFunction | undefined {
   if ('addEnvironment' in called) return called as LambdaFunction;
-  // Of an alias or a version.
   const { lambda } = called as { readonly lambda?: IFunction };
   return lambda && functionBehind(lambda);
 }
 
-/** Too short, it would be ended in the midst of a call; too long, its messages would be seen again meanwhile. */
+/** A shorter timeout cuts calls off; a longer one makes messages visible again. */
 function checkTimeout(where: string, { timeout, node }: LambdaFunction, { definition }: TriggerQueue): void {
   const { timeoutSeconds } = definition;
   const seconds = (timeout as Duration | undefined)?.toSeconds() ?? LAMBDA_SECONDS;

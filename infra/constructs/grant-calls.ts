@@ -4,9 +4,7 @@ import type { Operation } from '../../shared/api/routes.ts';
 import { acknowledgeRoutes } from './evidence.ts';
 import type { StoreApi } from './store-api.ts';
 
-/**
- * Lets somebody call operations of one datastore, or of all (`*`), and says to cdk-nag why their routes have wildcards.
- */
+/** Allows operations of one datastore, or of all (`*`). */
 export function grantCalls(
   api: StoreApi,
   grantee: IGrantable,

@@ -14,17 +14,13 @@ interface GroupAlarmsProps {
   readonly topics: AlarmTopics;
 }
 
-/** Of what the instances of a group may use or hold. */
 const MOST_PERCENT = 85;
 const MOST_CONNECTIONS_SHARE = 0.8;
-/** Aurora says 0 where memory is enough, 5 where it is short, and 10 where it is critically so. */
+/** Aurora reports 0 for enough memory, 5 for little, 10 for critical. */
 const MEMORY_ENOUGH = 0;
-/**
- * Of the time, in percent. A failover takes half a minute of one period; of two readers, one that is gone is half of
- * them.
- */
+/** Percent of the time. A failover takes half a minute of a period; one of two readers is half. */
 const LEAST_AVAILABLE = 90;
-/** Readers of one storage lag by some tens of milliseconds. */
+/** Readers on shared storage lag by tens of milliseconds. */
 const MOST_LAG_MS = 1000;
 
 export function addGroupAlarms(scope: Construct, { group, environment, topics }: GroupAlarmsProps): void {
@@ -72,7 +68,6 @@ export function addGroupAlarms(scope: Construct, { group, environment, topics }:
 interface WatchedProxy {
   readonly name: string;
   readonly proxy: GroupProxy;
-  /** It leads to readers, too. */
   readonly hasReaders: boolean;
 }
 
@@ -82,7 +77,7 @@ function addProxyAlarms(alarms: Alarms, { name, proxy, hasReaders }: WatchedProx
     what: `the proxy of ${name} refuses logins`,
     metric: proxy.metric('ClientConnectionsSetupFailedAuth', { statistic: Stats.SUM, period: FIVE_MINUTES }),
     above: 0,
-    // A password that has just been changed is refused once or twice.
+    // A changed password is refused once or twice.
     periods: 3,
   });
   for (const role of hasReaders ? (['writer', 'readers'] as const) : (['writer'] as const))
@@ -93,7 +88,7 @@ function addProxyAlarms(alarms: Alarms, { name, proxy, hasReaders }: WatchedProx
       below: LEAST_AVAILABLE,
       periods: 2,
     });
-  // Of each of the machines that a proxy is made of there are figures, which only make sense together.
+  // A proxy's machines report separately.
   const all = (metricName: string): Metric =>
     proxy.metricTo('writer', metricName, { statistic: Stats.SUM, period: FIVE_MINUTES });
   alarms.add('proxy-pool', {

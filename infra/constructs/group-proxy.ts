@@ -24,33 +24,24 @@ import type { Network } from './network.ts';
 import type { UserSecrets } from './user-secrets.ts';
 
 interface GroupProxyProps {
-  /** `group-1` */
   readonly group: string;
   readonly environment: StoreEnvironment;
   readonly network: Network;
   readonly cluster: DatabaseCluster;
-  /** Of the cluster's owner, who has a password everywhere. */
   readonly ownersSecret: ISecret;
-  /** Of all others who log in by it, where they have passwords. */
+  /** Undefined with token logins. */
   readonly userSecrets: UserSecrets | undefined;
-  /** Of the secrets. @default a key of Secrets Manager's own */
   readonly encryptionKey?: IKey | undefined;
 }
 
 const MYSQL_PORT = 3306;
-/**
- * By which RDS tells a proxy's figures apart: sets 1 and 4 of the dimensions in "Monitoring RDS Proxy metrics with Amazon
- * CloudWatch". A proxy has one target group, which is called so; the roles are those of its targets (`DBProxyTarget`).
- */
+/** Dimensions of a proxy's metrics (sets 1 and 4 of "Monitoring RDS Proxy metrics with Amazon CloudWatch"). */
 const TARGET_GROUP = 'default';
 const TARGET_ROLES = { writer: 'READ_WRITE', readers: 'READ_ONLY' } as const;
-/** As long as a function itself waits for a connection: then the circuit breakers are to know of it. */
+/** As long as a function waits for a connection, so that circuit breakers notice. */
 const BORROW_TIMEOUT = Duration.seconds(2);
 
-/**
- * The RDS Proxy before a group: it holds the connections to the cluster, so that function instances that come and go
- * open none, and leads to the writer that is promoted without waiting for a name to be looked up again.
- */
+/** A group's RDS Proxy: it holds the connections for function instances and follows a failover without a DNS lookup. */
 export class GroupProxy extends Construct {
   readonly name: string;
   readonly writer: string;
@@ -63,7 +54,7 @@ export class GroupProxy extends Construct {
     const byToken = environment.databaseAuth === 'iam';
     const { vpc, subnets } = network;
     const securityGroup = closedSecurityGroup(this, 'security', vpc, `Proxy of ${group}`);
-    // Left out, they would be the constructs' ids, which are alike for all groups.
+    // By default, the constructs' ids, which are the same in all groups.
     const name = `schemaless-${environment.name}-${group}`;
     this.name = name;
     const log = keptLog(this, 'proxy', environment, `/aws/rds/proxy/${name}`);
@@ -75,7 +66,7 @@ export class GroupProxy extends Construct {
       vpcSubnets: subnets,
       securityGroups: [securityGroup],
       iamAuth: byToken,
-      // Whoever has no secret here logs in to the cluster with a token, too, of the proxy's own role.
+      // Users without a secret log in with a token of the proxy's role.
       ...(byToken && { defaultAuthScheme: DefaultAuthScheme.IAM_AUTH }),
       requireTLS: true,
       borrowTimeout: BORROW_TIMEOUT,
@@ -100,12 +91,10 @@ export class GroupProxy extends Construct {
     this.reader = readers.endpoint;
   }
 
-  /** A figure that RDS gives of the whole proxy. */
   metric(metricName: string, options: MetricOptions): Metric {
     return this.metricOf(metricName, { ProxyName: this.name }, options);
   }
 
-  /** A figure that RDS gives of the proxy's way to the writer, or to the readers. */
   metricTo(role: 'writer' | 'readers', metricName: string, options: MetricOptions): Metric {
     const dimensions = { ProxyName: this.name, TargetGroup: TARGET_GROUP, TargetRole: TARGET_ROLES[role] };
     return this.metricOf(metricName, dimensions, options);
@@ -115,7 +104,6 @@ export class GroupProxy extends Construct {
     return new Metric({ namespace: 'AWS/RDS', metricName, dimensionsMap, ...options });
   }
 
-  /** May log in as a user with a token, where the environment does so. */
   grantLogin(grantee: IGrantable, user: DatabaseUser): void {
     this.proxy.grantConnect(grantee, userName(user));
   }

@@ -2,13 +2,10 @@ import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 
-/*
- * Which stack a group is in. CloudFormation takes 500 resources and 200 outputs a stack, of which a group of `prod` has 30
- * and six. So the storage's own stack has the first twelve, and each further stack twelve, with their alarms.
- *
- * A group stays where it is: its place follows from its number alone, never from how many there are, since a group that
- * went from one stack to another would be made anew without its cells. More groups come at the end, in the last stack or
- * in one that is new.
+/**
+ * Assigns groups to stacks. CloudFormation allows 500 resources and 200 outputs a stack; a group of `prod` takes 30 and
+ * six. The storage's stack takes twelve groups, and each further stack twelve.
+ * A group's stack follows from its number alone: a group that changed stacks would be recreated without its cells.
  */
 
 export const GROUPS_IN_FIRST_STACK = 12;
@@ -17,18 +14,14 @@ const GROUPS_IN_FURTHER_STACK = 12;
 type Grouped = Pick<StoreEnvironment, 'groups' | 'groupsInFirstStack'>;
 
 export interface GroupsInStack {
-  /** What they are made in. */
   readonly scope: Construct;
-  /** From 1 on. */
   readonly numbers: readonly number[];
 }
 
-/** How many groups the storage's own stack takes. */
 export function groupsInFirstStack({ groupsInFirstStack: most = GROUPS_IN_FIRST_STACK }: Grouped): number {
   return most;
 }
 
-/** The groups by their stacks: first those of the storage's own, then those of stacks that are made here. */
 export function groupsByStack(scope: Construct, environment: Grouped): readonly [GroupsInStack, ...GroupsInStack[]] {
   const { groups } = environment;
   const first = groupsInFirstStack(environment);
@@ -46,12 +39,12 @@ function numbersAfter(before: number, last: number): readonly number[] {
   return Array.from({ length: last - before }, (_, at) => before + at + 1);
 }
 
-/** In the same place as the storage's own, and protected like it; named after its first group, which is always the same. */
+/** Named after its first group, which never changes. */
 function furtherStack(scope: Construct, from: number): Stack {
   const { account, region, terminationProtection, tags, stackName } = Stack.of(scope);
   const id = `groups-from-${from}`;
   return new Stack(scope, id, {
-    // Several stores may lie in one stack; then its name is made of the path.
+    // Stores that share a stack get names from their paths.
     ...(Stack.isStack(scope) && { stackName: `${stackName}-${id}` }),
     env: { account, region },
     ...(terminationProtection !== undefined && { terminationProtection }),
@@ -61,8 +54,7 @@ function furtherStack(scope: Construct, from: number): Stack {
 }
 
 /**
- * Whether another stack can hold groups of the storage: it refers to the storage's network, and the service refers to it,
- * so that neither may be a part of the other.
+ * Other stacks refer to the storage's network, and the service to them, so storage and service must be separate stacks.
  */
 export function mayHaveFurtherStacks(storage: Construct, service: Construct): boolean {
   const home = Stack.of(storage);

@@ -4,10 +4,9 @@ import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 
 /**
- * A log that is kept for as long as the environment says, and gone with it unless it is protected.
+ * Makes a log with the environment's retention.
  *
- * @param logGroupName where a service of AWS writes to it by its name, and would make it itself, and keep it for ever
- *   @default CloudFormation names it
+ * @param logGroupName for an AWS service that would otherwise create the log itself, without retention
  */
 export function keptLog(
   scope: Construct,

@@ -1,4 +1,4 @@
-/** `max_connections` of a serverless node by the most ACU that it may have, from Aurora's documentation. */
+/** `max_connections` of a serverless node by its most ACU, from Aurora's documentation. */
 const CONNECTIONS: readonly (readonly [acu: number, connections: number])[] = [
   [192, 6000],
   [128, 5000],
@@ -10,7 +10,7 @@ const CONNECTIONS: readonly (readonly [acu: number, connections: number])[] = [
   [1, 90],
 ];
 
-/** The connections that each node of a group takes. Between two documented sizes, those of the smaller. */
+/** Returns the connections of each node; between two sizes, those of the smaller. */
 export function connectionsOf(maxAcu: number): number {
   return CONNECTIONS.find(([acu]) => maxAcu >= acu)?.[1] ?? 90;
 }

@@ -17,16 +17,14 @@ import type { TriggerQueue } from './trigger-queue.ts';
 interface MigrationProps {
   readonly environment: StoreEnvironment;
   readonly storage: SchemalessStorage;
-  /** Asked at the synthesis, when all triggers are known. */
   readonly definitions: () => Definitions;
-  /** Of all datastores; asked at the synthesis, too. */
   readonly triggers: () => readonly TriggerQueue[];
   readonly code: Code;
 }
 
 /**
- * Makes databases, tables, topology, indexes and triggers as the definitions say, in each deployment that changes one
- * of them: a custom resource whose `onEvent` starts the work, and whose `isComplete` goes on with it until it is done.
+ * A custom resource that applies the definitions in each deployment that changes them. `onEvent` starts the work,
+ * `isComplete` continues until it is done.
  */
 export class Migration extends Construct {
   readonly resource: CustomResource;
@@ -40,9 +38,9 @@ export class Migration extends Construct {
       onEventHandler: onEvent,
       isCompleteHandler: isComplete,
       queryInterval: Duration.seconds(10),
-      // CloudFormation waits for an hour at most.
+      // CloudFormation's maximum is an hour.
       totalTimeout: Duration.minutes(55),
-      // Else their first calls would make log groups that the deployment is about to make, too.
+      // Otherwise their first calls create log groups that conflict with the deployment's.
       logGroup: keptLog(this, 'framework', environment),
     });
     acknowledgeLambdaPolicies(provider);
@@ -64,7 +62,7 @@ export class Migration extends Construct {
       serviceToken: provider.serviceToken,
       properties: {
         Groups: storage.groups.map((group) => group.address),
-        // Indexes and triggers as text: empty lists, numbers and names with points arrive as they are.
+        // JSON text keeps empty lists, numbers and names with dots.
         Datastores: Lazy.any({
           produce: () =>
             definitions().datastores.map(({ name, shards, sealed, indexes, retention }) => ({
@@ -86,11 +84,10 @@ export class Migration extends Construct {
   }
 }
 
-/** Key of the context: another text than before has the migration run. */
+/** Context key: a new text makes the migration run again. */
 const RUN_AGAIN = 'schemaless:migrate';
 
-/** Looks whether it understands what is wished, and may do nothing else. */
-/** @throws an Error where functions would have no way to the keys */
+/** Throws an Error if functions could not reach the keys. */
 function sealedText(environment: StoreEnvironment, name: string, sealed: readonly SealedFields[]): string {
   if (!canSeal(environment))
     throw new Error(
@@ -130,16 +127,16 @@ function addWork(scope: Construct, { environment, storage, code }: MigrationProp
   });
   work.grantTopologyWrites();
   work.grantState(MIGRATE_ITEMS);
-  // It gives the users of the databases their passwords, where they have any.
+  // It sets the database users' passwords.
   for (const secret of Object.values(storage.userSecrets ?? {})) secret.grantRead(work);
   return work;
 }
 
-/** Changes with the code of the migration, so that a new step runs in the deployment that brings it. */
+/** Changes with the migration's code, so that a new step runs in its deployment. */
 function revisionOf(onEvent: LambdaFunction, definitions: Definitions): string {
   const resource = onEvent.node.defaultChild;
   const code: unknown = resource instanceof CfnFunction ? Stack.of(onEvent).resolve(resource.code) : undefined;
-  // For who wants it run though nothing has changed, as after a group was set back in time.
+  // For a run without a change, as after a restore.
   const wish: unknown = onEvent.node.tryGetContext(RUN_AGAIN);
   return createHash('sha256').update(JSON.stringify({ code, definitions, wish })).digest('hex').slice(0, 16);
 }

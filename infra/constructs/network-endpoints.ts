@@ -16,11 +16,10 @@ import { closedSecurityGroup } from './closed-security-group.ts';
 import { QUEUE_ACTIONS } from './queue-actions.ts';
 import { TABLE_ACTIONS } from './table-actions.ts';
 
-/** By what functions in a VPC reach AWS. Each allows what the store does, by this account; more with `addToPolicy`. */
 export interface NetworkEndpoints {
   readonly dynamodb: GatewayVpcEndpoint;
   readonly s3: GatewayVpcEndpoint;
-  /** Where functions log in with passwords, or read the root key of sealed fields. */
+  /** Only for passwords or the root key. */
   readonly secretsManager?: InterfaceVpcEndpoint;
   readonly sqs: InterfaceVpcEndpoint;
 }
@@ -29,15 +28,13 @@ interface NetworkEndpointsProps {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
   readonly scope: Construct;
-  /** Whether the VPC has route tables of others, which get no route to the gateways. */
+  /** Other route tables of a given VPC get no gateway routes. */
   readonly isBrought: boolean;
-  /** Whether functions read secrets: their passwords, or the root key of sealed fields. */
   readonly readsSecrets: boolean;
-  /** Who may ask the endpoints. */
   readonly clients: SecurityGroup;
 }
 
-/** Gateway endpoints cost nothing; an interface endpoint costs by the hour, so there are only those needed. */
+/** Gateway endpoints are free; interface endpoints cost by the hour, so only needed ones exist. */
 export function addEndpoints(network: Construct, props: NetworkEndpointsProps): NetworkEndpoints {
   const { vpc, subnets, scope, isBrought, readsSecrets, clients } = props;
   const securityGroup = closedSecurityGroup(network, 'endpoints', vpc, 'Endpoints of what functions call');
@@ -47,11 +44,11 @@ export function addEndpoints(network: Construct, props: NetworkEndpointsProps): 
   const endpoint = (id: string, service: InterfaceVpcEndpointAwsService): InterfaceVpcEndpoint =>
     new InterfaceVpcEndpoint(scope, id, { vpc, service, subnets, open: false, securityGroups: [securityGroup] });
   const s3 = gateway('s3', GatewayVpcEndpointAwsService.S3);
-  // No bucket is named: exports go to those that users bring. Their function is in no VPC today.
+  // Exports go to users' buckets.
   allow(s3, EXPORT_ACTIONS, ['*']);
   const sqs = endpoint('sqs', InterfaceVpcEndpointAwsService.SQS);
-  // Of this account and region. Not those of the store by their names: queues may be of a stack that waits for this one,
-  // and how CloudFormation shortens a name that is too long is nowhere said.
+  // All queues of the account and region: queues may be of a stack that waits for this one, and CloudFormation's
+  // short names are unknown.
   allow(sqs, QUEUE_ACTIONS, [Stack.of(network).formatArn({ service: 'sqs', resource: '*' })]);
   return {
     dynamodb: gateway('dynamodb', GatewayVpcEndpointAwsService.DYNAMODB),
@@ -71,15 +68,11 @@ const EXPORT_ACTIONS = [
   's3:DeleteObject',
 ] as const;
 
-/** Functions may do with these tables what their roles let them. */
 export function allowTables({ dynamodb }: NetworkEndpoints, arns: readonly string[]): void {
   allow(dynamodb, TABLE_ACTIONS, arns);
 }
 
-/**
- * Functions may read the secrets whose names begin so. Names, since the ARNs of forty groups would be more than a policy
- * may hold.
- */
+/** By name prefixes: the ARNs of forty groups would not fit a policy. */
 export function allowSecrets({ secretsManager }: NetworkEndpoints, prefixes: readonly string[]): void {
   if (!secretsManager) return;
   const arns = prefixes.map((prefix) =>

@@ -22,22 +22,16 @@ import { secretNames } from './user-secrets.ts';
 interface PasswordRotationProps {
   readonly environment: StoreEnvironment;
   readonly tables: StateTables;
-  /** What the names of the store's secrets begin with. */
   readonly prefix: string;
-  /** Of the secrets, and of the tables. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;
-  /** Told when a password could not be changed. */
   readonly alarmTopics: AlarmTopics;
   readonly code: Code;
-  /** Between two passwords. */
   readonly days: number;
 }
 
 /**
- * Gives the users of a store's groups a new password every so many days, by Secrets Manager and a function of the store.
- *
- * Clusters and secrets are named in its rights by how their names begin: further groups are in stacks that wait for this
- * one's.
+ * Changes the groups' passwords regularly, with Secrets Manager and a function. Its rights name clusters and secrets by
+ * prefix: further groups are in stacks that wait for this one.
  */
 export class PasswordRotation extends Construct {
   private readonly work: LambdaFunction;
@@ -52,7 +46,7 @@ export class PasswordRotation extends Construct {
       description: 'Schemaless: changes passwords of the databases',
       handler: 'index.handler',
       code,
-      // Until RDS says that the owner of a cluster has its new one.
+      // Until RDS confirms the owner's new password.
       timeout: Duration.minutes(6),
       memorySize: 256,
       logGroup: keptLog(this, 'work', environment),
@@ -82,13 +76,13 @@ export class PasswordRotation extends Construct {
     });
   }
 
-  /** Has a secret changed, in whatever stack it is. */
+  /** Rotates a secret of any stack. */
   schedule(scope: Construct, id: string, secret: ISecret): void {
     const rotation = new CfnRotationSchedule(scope, id, {
       secretId: secret.secretArn,
       rotationLambdaArn: this.work.functionArn,
       rotationRules: { automaticallyAfterDays: this.days },
-      // The clusters may not be there yet, and no user is before the first migration.
+      // There are no users before the first migration.
       rotateImmediatelyOnUpdate: false,
     });
     rotation.node.addDependency(this.work.node.findChild('secrets') as CfnPermission);

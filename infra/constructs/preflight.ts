@@ -12,15 +12,15 @@ import type { StoreEnvironment } from './store-environment.ts';
 
 interface PreflightProps {
   readonly environment: StoreEnvironment;
-  /** Whose resources it asks the account about. */
+  /** Its resources are checked. */
   readonly scope: IConstruct;
   readonly code: Code;
 }
 
-/** Key of the context: `off` makes none. */
+/** Context key: `off` skips the preflight. */
 const SWITCH = 'schemaless:preflight';
 
-/** What AWS knows no resource of, by its Service Authorization Reference. */
+/** Actions without a resource, by the Service Authorization Reference. */
 const OF_NO_RESOURCE = [
   'ec2:DescribeAvailabilityZones',
   'ec2:DescribeSubnets',
@@ -34,17 +34,16 @@ const OF_NO_RESOURCE = [
   'servicequotas:GetServiceQuota',
 ] as const;
 
-/** Lists of all that there is of a kind: which names are taken. */
+/** Lists that show which names are taken. */
 const LISTS = [
   ['rds:DescribeDBClusters', 'rds', 'cluster'],
   ['rds:DescribeDBProxies', 'rds', 'db-proxy'],
   ['logs:DescribeLogGroups', 'logs', 'log-group'],
 ] as const;
 
-/** Of the stack that it is of: whether it is new. */
 const OF_OWN_STACK = ['cloudformation:DescribeStacks', 'cloudformation:ListStackResources'] as const;
 
-/** Unless the context says that no deployment is to ask its account first. @throws an Error for another word */
+/** Throws an Error for a value other than on and off. */
 export function wantsPreflight(scope: IConstruct): boolean {
   const said: unknown = scope.node.tryGetContext(SWITCH);
   if (said !== undefined && said !== 'on' && said !== 'off')
@@ -53,8 +52,8 @@ export function wantsPreflight(scope: IConstruct): boolean {
 }
 
 /**
- * Asks the account, before anything else is made, whether it takes what a deployment adds: a custom resource that fails
- * with all that is in the way, in its first minute in place of its last one.
+ * Asks the account first whether it accepts what a deployment adds. The custom resource fails in the first minute, with
+ * all obstacles.
  */
 export class Preflight extends Construct {
   private readonly resource: CustomResource;
@@ -85,18 +84,17 @@ export class Preflight extends Construct {
       resourceType: 'Custom::SchemalessPreflight',
       serviceToken: provider.serviceToken,
       properties: {
-        // As text, so that numbers and what only CloudFormation works out arrive as the template has them.
+        // Text keeps numbers and tokens as in the template.
         Needs: Lazy.string({ produce: () => JSON.stringify(accountNeeds(stack, this.scopes)) }),
       },
     });
   }
 
-  /** Asks about these resources, too, perhaps of a stack that is deployed later. */
   include(scope: IConstruct): void {
     this.scopes.push(scope);
   }
 
-  /** Makes nothing of these before it has passed. */
+  /** These wait for the preflight. */
   holdBack(parts: readonly IConstruct[]): void {
     for (const part of parts) part.node.addDependency(this.resource);
   }

@@ -6,5 +6,4 @@ export const TAKE_FROM_QUEUE = ['sqs:ReceiveMessage', 'sqs:ChangeMessageVisibili
 
 export const MAKE_QUEUE = ['sqs:CreateQueue', 'sqs:SetQueueAttributes', 'sqs:DeleteQueue', ...LOOK_AT_QUEUE];
 
-/** All that any part of a store does with a queue. */
 export const QUEUE_ACTIONS = [...new Set([...SEND_TO_QUEUE, ...TAKE_FROM_QUEUE, ...MAKE_QUEUE])];

@@ -8,20 +8,18 @@ import { grantSecretKey } from './key-uses.ts';
 import { shortenSecretName } from './user-secrets.ts';
 
 interface RootKeyProps {
-  /** What the names of its secrets begin with. */
   readonly prefix: string;
-  /** Of KMS. @default one of Secrets Manager's own */
   readonly encryptionKey?: IKey | undefined;
-  /** It stays when its stack goes, as the tables do. */
+  /** Survives its stack. */
   readonly isRetained: boolean;
 }
 
 /**
- * The key above all keys of the table `keys`: a secret that a key of KMS encrypts. Functions read it once, by the endpoint
- * that they have for other secrets; to have KMS itself wrap the keys would take an endpoint more in each zone.
+ * The root of all keys in the table `keys`: a secret encrypted by KMS. Functions read it once through an endpoint they
+ * have anyway.
  *
- * **The text must never be made anew**: nobody could open what was sealed. So nothing of `generateSecretString` may ever
- * change, nor its logical id.
+ * **The text must never be regenerated**: sealed fields would be lost. Never change `generateSecretString` or the
+ * logical id.
  */
 export class RootKey extends Construct {
   private readonly secret: Secret;

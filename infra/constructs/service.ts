@@ -21,14 +21,14 @@ import { TriggerQueue } from './trigger-queue.ts';
 
 export interface SchemalessServiceProps {
   readonly storage: SchemalessStorage;
-  /** With the shard counts of the storage's environment. */
+  /** With the environment's shard counts. */
   readonly definitions: Definitions;
   readonly code: FunctionCode;
 }
 
 /**
- * What each deployment replaces: functions, API, queues, schedules and the migration. It fills a scope, as
- * `SchemalessStorage` does.
+ * What each deployment replaces: functions, API, queues, schedules, migration. Fills a scope, as `SchemalessStorage`
+ * does.
  */
 export class SchemalessService {
   readonly storage: SchemalessStorage;
@@ -49,7 +49,7 @@ export class SchemalessService {
     this.scope = scope;
     const { environment } = storage;
     this.storage = storage;
-    // Storage is what takes long to make: what would fail after it has to be known before.
+    // Storage takes longest, so its preflight also checks the service.
     storage.preflight?.include(scope);
     this.code = code;
     this.given = definitions;
@@ -89,7 +89,7 @@ export class SchemalessService {
       for (const definition of triggers) this.addTrigger(name, definition);
   }
 
-  /** Of all datastores, with the triggers that were added. */
+  /** Includes added triggers. */
   get definitions(): Definitions {
     const { datastores } = this.given;
     return {
@@ -105,7 +105,6 @@ export class SchemalessService {
     return this.queues.filter((queue) => queue.datastore === datastore);
   }
 
-  /** Adds a trigger with its queues, and its function where there is code for it. */
   addTrigger(datastore: string, definition: TriggerDefinition): TriggerQueue {
     const { environment, encryptionKey } = this.storage;
     const trigger = new TriggerQueue(this.scope, `queue-${datastore}-${definition.name}`, {
@@ -124,11 +123,7 @@ export class SchemalessService {
     return trigger;
   }
 
-  /**
-   * Exports a datastore into a bucket, by a schedule where there are any.
-   *
-   * @throws an Error that names the option, what was wanted and what came
-   */
+  /** Throws an Error that names the option. */
   addExport(datastore: string, bucket: IBucket, wished: ExportOptions): ExportFunction {
     const options = exportOptions(datastore, wished);
     const id = `export-${datastore}-${options.name}`;
@@ -152,13 +147,12 @@ export class SchemalessService {
     return added;
   }
 
-  /** Hands a trigger's messages to a function, see `connectConsumer`. */
   connect(trigger: TriggerQueue, called: IFunction, fn: LambdaFunction, maxConcurrency?: number): void {
     const { storage, api } = this;
     this.startAfterMigration(connectConsumer(called, fn, { storage, api, trigger, maxConcurrency }));
   }
 
-  /** With the first trigger, or at once where triggers come without a deployment. */
+  /** With the first trigger, or at once if the API defines triggers. */
   private startTailing(): void {
     this.alarms.addLoop(this.tailShards.node.id, this.tailShards);
     for (const schedule of this.tailers.start()) this.startAfterMigration(schedule);
@@ -172,16 +166,12 @@ export class SchemalessService {
     this.startAfterMigration(added);
   }
 
-  /** Shows whoever operates the store when a function fails. */
   private look(name: string, called: IFunction): void {
     this.alarms.addFunction(name, called);
     this.dashboard.addFunction(name, called);
   }
 
-  /**
-   * Nothing is to be drained, repaired, tailed, consumed or asked for before there are databases, nor by new code
-   * before the tables and users that it needs.
-   */
+  /** Parts wait for the databases, tables and users that their code needs. */
   private startAfterMigration(part: IConstruct): void {
     part.node.addDependency(this.migration.resource);
   }

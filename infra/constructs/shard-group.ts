@@ -27,23 +27,18 @@ import type { PasswordRotation } from './password-rotation.ts';
 import { acknowledgeUnrotated, shortenSecretName, type UserSecrets } from './user-secrets.ts';
 
 interface ShardGroupProps {
-  /** `group-1`: its name in the topology, for good. */
+  /** `group-1`: its permanent name in the topology. */
   readonly name: string;
   readonly environment: StoreEnvironment;
   readonly network: Network;
   readonly parameters: MysqlParameters;
-  /** What the names of its secrets begin with. */
   readonly secretPrefix: string;
-  /** Of the users of all groups, where they log in with passwords. */
   readonly userSecrets: UserSecrets | undefined;
-  /** Who changes its owner's password. */
   readonly rotation: PasswordRotation | undefined;
-  /** Of what it stores, and of its secrets. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;
-  /** Told by its alarms. */
 }
 
-/** A group's address as a template can say it: ports are tokens, which arrive as strings. See `GroupAddress`. */
+/** A group's address with tokens; see `GroupAddress`. */
 interface GroupAddressTokens {
   readonly name: string;
   readonly writer: EndpointTokens;
@@ -60,13 +55,11 @@ interface EndpointTokens {
   readonly port: string;
 }
 
-/** One MySQL cluster that holds many shards: a writer (node a) and its readers (b, c, …). */
+/** A MySQL cluster that holds many shards: a writer (node a) and readers (b, c, …). */
 export class ShardGroup extends Construct {
   readonly name: string;
   readonly cluster: DatabaseCluster;
-  /** What the owner of its databases logs in with. */
   readonly ownersSecret: ISecret;
-  /** Before the cluster, where the environment wants one. */
   readonly proxy?: GroupProxy;
   readonly address: GroupAddressTokens;
 
@@ -76,10 +69,9 @@ export class ShardGroup extends Construct {
     const nodes = nodesOf(props);
     const path = `/aws/rds/cluster/${clusterName(props.environment, props.name)}/${LOG}`;
     const log = keptLog(this, 'error', props.environment, path);
-    // It answers, and calls nobody.
     const security = closedSecurityGroup(this, 'security', props.network.vpc, `Cluster of ${props.name}`);
     const cluster = new DatabaseCluster(this, 'cluster', clusterProps(props, nodes, security));
-    // RDS would make it itself, and keep it for ever.
+    // RDS would create it without retention.
     cluster.node.addDependency(log);
     const endpoints = nodes.map((node) => {
       const instance = cluster.node.findChild(node.letter).node.defaultChild;
@@ -92,7 +84,7 @@ export class ShardGroup extends Construct {
     const secret = cluster.node.findChild('Secret').node.defaultChild;
     shortenSecretName(secret, props.secretPrefix, props.name);
     if (!cluster.secret) throw new Error(`${props.name}: wanted a generated secret`);
-    // A cluster that stays when its stack goes is of no use without its password.
+    // A retained cluster needs its password.
     if (props.environment.protectedFromDeletion && secret instanceof CfnSecret)
       secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
     this.ownersSecret = cluster.secret;
@@ -119,8 +111,8 @@ export class ShardGroup extends Construct {
       name: props.name,
       writer,
       reader,
-      // All nodes, the writer too: after a failover the first writer is one that could be promoted. Where they share
-      // their storage nobody asks them one by one, and a stack of many groups could not export so many addresses.
+      // The first writer too: it may be a reader after a failover. With shared storage two endpoints suffice, and a
+      // large stack could not export more.
       nodes: props.environment.sharedStorage ? [writer, reader].slice(0, endpoints.length) : endpoints,
       clusterArn: cluster.clusterArn,
       secret: cluster.secret.secretArn,
@@ -137,7 +129,6 @@ function arnsOf(secrets: UserSecrets): Readonly<Record<MadeUser, string>> {
   >;
 }
 
-/** Says why rules of cdk-nag do not hold for a group's cluster. */
 function acknowledgeCluster(cluster: DatabaseCluster, { protectedFromDeletion }: StoreEnvironment): void {
   acknowledge(
     cluster,
@@ -153,10 +144,7 @@ function acknowledgeCluster(cluster: DatabaseCluster, { protectedFromDeletion }:
     acknowledge(cluster, 'RDS10', 'An environment for trying things out: destroying it leaves nothing behind');
 }
 
-/**
- * What the servers write down and CloudWatch is given: what went wrong. Not which statements took long: their texts hold
- * the bodies of cells.
- */
+/** Errors only: slow query logs hold bodies of cells. */
 const LOG = 'error';
 
 interface Node {
@@ -167,9 +155,9 @@ interface Node {
 function nodesOf({ environment, parameters }: ShardGroupProps): readonly Node[] {
   return Array.from({ length: 1 + environment.readersPerGroup }, (_, index) => {
     const letter = 'abcdef'.charAt(index);
-    // The first reader is always as large as the writer, so that a promotion does not shrink it.
+    // As large as the writer, so that a promotion does not shrink it.
     const scaleWithWriter = index === 1;
-    // A minor version that AWS takes by itself may lead off the line of long support.
+    // A minor upgrade could leave the long-term support line.
     return {
       letter,
       instance: ClusterInstance.serverlessV2(letter, {
@@ -200,11 +188,10 @@ function clusterProps(
     vpc: network.vpc,
     vpcSubnets: network.subnets,
     securityGroups: [securityGroup],
-    // Databases are made by the migration, one for each shard.
     credentials: Credentials.fromGeneratedSecret('schemaless', { ...(encryptionKey && { encryptionKey }) }),
-    // By which passwords are changed, too.
+    // Password changes use it too.
     enableDataApi: environment.access === 'data-api' || environment.breakGlass === true || rotation !== undefined,
-    // Switched on, it forbids nothing: who logs in by IAM needs a database user of its own kind.
+    // Forbids nothing: an IAM login needs a user of its own kind.
     iamAuthentication: true,
     storageEncrypted: true,
     ...(encryptionKey && { storageEncryptionKey: encryptionKey }),

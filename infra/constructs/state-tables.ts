@@ -5,17 +5,14 @@ import { Construct } from 'constructs';
 
 interface StateTablesProps {
   readonly protectedFromDeletion: boolean;
-  /** @default a key of DynamoDB's own */
   readonly encryptionKey?: IKey | undefined;
-  /** How many days the table of keys can be set back: 1 to 35. */
   readonly keyDays: number;
 }
 
 /**
- * The DynamoDB tables: which group holds which shard (`topology`), and who may tail what from where (`state`: leases,
- * offsets). Lost, no cell would be lost, but nobody could find one: kept when a protected stack goes, with 35 days of
- * recovery to any second. Without the third, `keys`, nobody could read a sealed field: kept likewise. It is in no other
- * backup, since a key that was forgotten is to be gone once it cannot be set back any more.
+ * The DynamoDB tables: `topology` (groups of shards), `state` (leases, offsets) and `keys` (sealed fields). They
+ * survive a protected stack, with 35 days of point-in-time recovery. `keys` is in no other backup, so that forgotten
+ * keys disappear.
  */
 export class StateTables extends Construct {
   readonly topology: Table;

@@ -24,45 +24,36 @@ import { acknowledgeUnrotated, secretNames, userSecrets, type UserSecrets } from
 
 export interface SchemalessStorageProps {
   readonly environment: StoreEnvironment;
-  /** The VPC that the clusters are in. @default one is made */
+  /** The clusters' VPC. @default a new one */
   readonly network?: BroughtNetwork | undefined;
-  /** Of clusters, tables, secrets, and the service's queues. @default keys of the services' own */
+  /** For clusters, tables, secrets and queues. @default the services' own keys */
   readonly encryptionKey?: IKey | undefined;
-  /** Told by the alarms of the storage and its service, when one sounds and when it is over. */
   readonly alarmTopics?: GivenTopics | undefined;
-  /** Of what asks the account, before anything is made, whether it takes it, and of what changes passwords. */
+  /** Code of the preflight and the password rotation. */
   readonly code?: FunctionCode | undefined;
 }
 
 /**
- * What must outlive every deployment: the shard groups, the topology and the state. It fills a scope, a stack or a part
- * of one, so that a stack that has nothing else names its resources as if it had made them itself.
+ * What outlives deployments: groups, topology and state. It fills a given scope, so that resources get the same names
+ * as in a stack of their own.
  */
 export class SchemalessStorage {
   readonly environment: StoreEnvironment;
   readonly network: Network;
-  /** All of them, in whatever stack. */
   readonly groups: readonly ShardGroup[];
   readonly tables: StateTables;
-  /** Above the keys of sealed fields; undefined where functions have no way to it. */
+  /** Undefined if functions cannot reach it. */
   readonly rootKey: RootKey | undefined;
-  /** As `keyForStore` gives it. */
   readonly encryptionKey: IKey | undefined;
   readonly alarmTopics: AlarmTopics;
-  /** Of AWS Backup, where the environment wants any. */
   readonly backups: StoreBackups | undefined;
-  /** Where people may run SQL in an emergency. */
   readonly breakGlass: BreakGlass | undefined;
-  /** Where there is code for it, and the context does not switch it off. */
   readonly preflight: Preflight | undefined;
-  /** Of the names of its secrets. */
   private readonly prefix: string;
-  /** Of the users of all groups, where they log in with passwords and not with tokens. */
+  /** Undefined with token logins. */
   readonly userSecrets: UserSecrets | undefined;
-  /** Who changes passwords, where there is code for it and the environment wants it. */
   private readonly rotation: PasswordRotation | undefined;
 
-  /** @throws an Error that names what does not go together */
   constructor(scope: Construct, props: SchemalessStorageProps) {
     const { environment } = props;
     checkEnvironment(environment);
@@ -101,7 +92,7 @@ export class SchemalessStorage {
     this.backups = backups
       ? new StoreBackups(scope, 'backups', { environment, backups, groups, tables, encryptionKey })
       : undefined;
-    // All that takes long, is counted, or would stay of a deployment that is refused.
+    // Whatever takes long, is counted, or would remain after a refused deployment.
     this.preflight?.holdBack([
       this.network,
       tables,
@@ -162,7 +153,7 @@ export class SchemalessStorage {
     });
   }
 
-  /** What belongs to them is in their stack: the storage's own knows nothing of it. */
+  /** The storage's stack must not depend on theirs. */
   private addFurtherGroups(stack: GroupsInStack): readonly ShardGroup[] {
     const { alarmTopics: topics } = this;
     const groups = this.addGroups(stack, new MysqlParameters(stack.scope, 'parameters'));
@@ -177,8 +168,8 @@ function clustersOf(groups: readonly ShardGroup[]): readonly DatabaseCluster[] {
   return groups.map(({ cluster }) => cluster);
 }
 
-/** Several stores may lie in one stack; what fills a stack by itself needs no telling apart. */
+/** Stores that share a stack need different prefixes. */
 function secretPrefix(scope: Construct): string {
-  // The address begins with two characters that are alike in all.
+  // The address's first two characters are always the same.
   return Stack.isStack(scope) ? 'Secret' : `S${scope.node.addr.slice(2, 7)}`;
 }

@@ -20,37 +20,30 @@ interface StoreAlarmsProps {
 
 interface ScheduledExport {
   readonly datastore: string;
-  /** `s3://bucket/prefix` */
   readonly location: string;
   readonly every: Duration;
 }
 
-/** One that fails is made good by the next. */
+/** The next run makes up for a failed one. */
 const RUNS_BEHIND = 3;
-/** Longer than a failover and the drain behind it take: then somebody has to look. */
+/** Longer than a failover and its drain. */
 const OLDEST_BUFFERED_SECONDS = 300;
-/**
- * Inline index writes keep entries within milliseconds; what only the repair does may wait this many cells for a
- * quarter of an hour.
- */
+/** Only repaired entries wait; inline writes take milliseconds. */
 const MOST_INDEX_LAG = 100_000;
-/** A tailer that died is succeeded within seconds, a trigger that is behind sends thousands of cells a second. */
+/** A dead tailer's successor starts within seconds. */
 const OLDEST_UNSENT_SECONDS = 300;
 const OLDEST_ERASURE_SECONDS = 900;
-/** It is looked for once a day at least: a group that is away for an hour is no reason to look. */
+/** Runs at least once a day; a group unavailable for an hour is no reason to look. */
 const LATEST_RETENTION_SECONDS = 21_600;
-/** A failing cell is parked before, unless its function takes very long. */
+/** A failing cell is parked earlier, unless its function is very slow. */
 const OLDEST_UNCONSUMED_SECONDS = 900;
 const MOST_CIRCUITS = 3;
-/** Of all requests, in percent. */
 const MOST_SERVER_ERRORS = 1;
 const MOST_LATENCY_MS = 3000;
-/** Percent. An account that has just what `prod` reserves, and the hundred that AWS wants free, is at 80 at rest. */
+/** Percent. An account with `prod`'s reservations and AWS's hundred is at 80. */
 const MOST_CLAIMED = 90;
 
-/** The alarms of API, functions and triggers. */
 export class StoreAlarms extends Alarms {
-  /** Requests are not served. */
   readonly serverErrors: Alarm;
   private readonly environment: StoreEnvironment;
 
@@ -65,17 +58,16 @@ export class StoreAlarms extends Alarms {
     addTriggerAlarms(this, metrics);
   }
 
-  /** Of a function that was called in vain. */
+  /** Errors and throttles of a function. */
   addFunction(name: string, called: IFunction): void {
     addFunctionAlarms(this, name, called);
   }
 
-  /** Of a function that is started each minute, where any is. */
+  /** Missing starts of a function that runs each minute. */
   addLoop(name: string, loop: IFunction): void {
     if (this.environment.schedules) addLoopAlarm(this, name, loop);
   }
 
-  /** Of an export that a schedule starts. */
   addExport(name: string, { datastore, location, every }: ScheduledExport): void {
     this.add(`${name}-behind`, {
       section: 'export-behind',
@@ -89,7 +81,7 @@ export class StoreAlarms extends Alarms {
       }),
       above: RUNS_BEHIND * every.toSeconds(),
       periods: RUNS_BEHIND,
-      // A run that fails gives no figure.
+      // A failed run reports nothing.
       silenceIsBad: true,
     });
   }
@@ -99,7 +91,6 @@ export class StoreAlarms extends Alarms {
   }
 }
 
-/** Of writes that wait for groups, and of groups that are down. */
 function addBufferAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('buffer-oldest', {
     section: 'buffer-oldest',
@@ -134,7 +125,6 @@ function addBufferAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   });
 }
 
-/** Of the logs, and of those who follow or copy them. */
 function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('index-lag', {
     section: 'index-lag',
@@ -160,7 +150,7 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('move-errors', {
     section: 'move-errors',
     what: 'a move of a shard has stumbled for ten minutes, which is longer than a failover takes',
-    // What fails again and again is tried in growing pauses.
+    // Retries have growing pauses.
     metric: sum(METRICS.moveErrors).with({ period: FIVE_MINUTES }),
     above: 0,
     periods: 2,
@@ -194,15 +184,14 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
 }
 
 /**
- * Requests that are not served, and how long they take. To ask an index that is being built is answered 503, and is no
- * fault: a build is not to wake anybody, nor to take back a deployment that leads over.
+ * Unserved requests and latency. 503 for an index that is being built is no fault, and must not roll back a deployment.
  */
 function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alarm {
   const serverErrors = alarms.add('server-errors', {
     section: 'server-errors',
     what: `more than ${MOST_SERVER_ERRORS} % of the requests are not served`,
     metric: new MathExpression({
-      // As a rule no index is being built, and there is no figure of it.
+      // Usually no index is being built, and the metric is missing.
       expression: '100 * (errors - FILL(building, 0)) / requests',
       usingMetrics: {
         errors: api.metricServerError({ statistic: Stats.SUM, period: FIVE_MINUTES }),
@@ -225,9 +214,8 @@ function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alar
 }
 
 /**
- * Functions without instances of their own share what is left of the account's, as everybody in it does. The formula is
- * that of "Monitoring concurrency" in AWS Lambda's guide; Service Quotas names `ConcurrentExecutions` without dimensions
- * as the usage of the quota L-B99A9384. It tells an account's own quota, so that nobody has to state it.
+ * Functions without reserved instances share the account's rest. Formula: "Monitoring concurrency" in AWS Lambda's
+ * guide; quota L-B99A9384 is read from `ConcurrentExecutions`.
  */
 function addAccountAlarm(alarms: Alarms): void {
   const most = { statistic: Stats.MAXIMUM, period: FIVE_MINUTES };

@@ -35,12 +35,11 @@ import {
 
 export interface StoreApiProps {
   readonly environment: StoreEnvironment;
-  /** The functions that answer, by the `handler` of the routes. */
   readonly functions: Readonly<Record<Exclude<Route['handler'], typeof DEFINING_HANDLER>, IFunction>> &
     Readonly<Partial<Record<typeof DEFINING_HANDLER, IFunction>>>;
 }
 
-/** A line for each request: who asked what, and what was answered when. Bodies are in no log. */
+/** A line for each request, without bodies. */
 const ACCESS_LOG = {
   request_id: '$context.requestId',
   time: '$context.requestTime',
@@ -55,10 +54,10 @@ const ACCESS_LOG = {
   integration_error: '$context.integrationErrorMessage',
 };
 
-/** What pages of other origins may send and read, where they may ask at all. */
+/** What pages of other origins may send and read. */
 const CORS = {
   allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.PUT, CorsHttpMethod.POST, CorsHttpMethod.DELETE],
-  // A wildcard would leave out `authorization`.
+  // A wildcard would omit `authorization`.
   allowHeaders: [
     'accept',
     'authorization',
@@ -75,9 +74,8 @@ const CORS = {
 };
 
 /**
- * The routes of all that is no route of the store, by the ids of their constructs. Where pages of other origins may ask
- * they take every method but OPTIONS: the gateway answers preflight requests, which no browser signs, but not where a
- * route that wants a signature takes them; and one that wants none would call a function for whoever asks.
+ * Routes for unknown paths, by construct id. With CORS they omit OPTIONS: the gateway answers preflight requests,
+ * unless a route takes them.
  */
 function fallbacks(hasPreflights: boolean): readonly (readonly [string, HttpRouteKey])[] {
   if (!hasPreflights) return [['fallback', HttpRouteKey.DEFAULT]];
@@ -91,15 +89,12 @@ function fallbacks(hasPreflights: boolean): readonly (readonly [string, HttpRout
   ];
 }
 
-/** The HTTP API: the routes of `shared/api/routes.ts`, each only for who is allowed by IAM to call it. */
 export class StoreApi extends Construct {
   readonly api: HttpApi;
   readonly stage: HttpStage;
-  /** Of all other paths and methods. */
   readonly fallbacks: readonly HttpRoute[];
-  /** Before the API, where the environment names one. */
   readonly domain: DomainName | undefined;
-  /** What a policy names to allow the console's files, where there are some. */
+  /** Resources of the console's files in a policy. */
   readonly consoleArns: readonly string[];
 
   constructor(scope: Construct, id: string, props: StoreApiProps) {
@@ -109,7 +104,7 @@ export class StoreApi extends Construct {
       description: 'Schemaless',
       createDefaultStage: false,
       ...(corsOrigins.length > 0 && { corsPreflight: { ...CORS, allowOrigins: [...corsOrigins] } }),
-      // For any route added without saying so.
+      // For any route without an authorizer.
       defaultAuthorizer: new HttpIamAuthorizer(),
     });
     const { ratePerSecond, burst } = props.environment.throttle;
@@ -126,12 +121,12 @@ export class StoreApi extends Construct {
     const integrations = new Map(
       Object.entries(props.functions).map(([name, handler]) => [
         name,
-        // One permission for all routes of a function: with one each, its policy would outgrow 20 KB.
+        // One permission for all routes: separate ones would exceed a policy's 20 KB.
         new HttpLambdaIntegration(name, handler, { scopePermissionToRoute: false }),
       ]),
     );
     const integrationOf = (handler: Route['handler']): HttpRouteIntegration => {
-      // Where there is no such function another one says that it goes by deploy.
+      // Without that function, another one answers that deployments manage definitions.
       const integration =
         integrations.get(handler) ?? (handler === DEFINING_HANDLER && integrations.get(DEFAULT_HANDLER));
       if (!integration) throw new Error(`the API: wanted a function ${handler}, got none`);
@@ -143,7 +138,7 @@ export class StoreApi extends Construct {
         methods: [HttpMethod[route.method]],
         integration: integrationOf(route.handler),
       });
-      // A stage that is told of a route which is not there yet is refused.
+      // A stage must not name a route that does not exist yet.
       if (props.environment.routeThrottles?.[route.operation]) this.stage.node.addDependency(...added);
     }
     if (props.environment.console === true)
@@ -157,7 +152,7 @@ export class StoreApi extends Construct {
         : [];
     this.throttleRoutes(props.environment);
     this.domain = this.addDomain(props.environment);
-    // By itself the gateway answers what it has no route for in a form of its own.
+    // The gateway's own answers have another format.
     this.fallbacks = fallbacks(corsOrigins.length > 0).map(
       ([id, routeKey]) =>
         new HttpRoute(this, id, {
@@ -193,7 +188,6 @@ export class StoreApi extends Construct {
     return domain;
   }
 
-  /** May call these operations of one datastore. */
   grantCalls(grantee: IGrantable, datastore: string, operations: readonly Operation[]): Grant {
     return Grant.addToPrincipal({
       grantee,
@@ -202,7 +196,7 @@ export class StoreApi extends Construct {
     });
   }
 
-  /** What a policy names to allow these operations of one datastore, or of all (`*`). */
+  /** Returns the resources of these operations for one datastore, or for all (`*`). */
   arnsOf(datastore: string, operations: readonly Operation[]): readonly string[] {
     return ROUTES.filter(({ operation }) => operations.includes(operation)).map(({ method, path }) =>
       this.api.arnForExecuteApi(

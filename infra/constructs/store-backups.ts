@@ -13,19 +13,17 @@ interface StoreBackupsProps {
   readonly backups: BackupSettings;
   readonly groups: readonly ShardGroup[];
   readonly tables: StateTables;
-  /** Of the vault. @default a key of AWS Backup's own */
   readonly encryptionKey?: IKey | undefined;
 }
 
-/** At night where most of Europe is; each resource within an hour of it. */
+/** Night in most of Europe. */
 const AT = Schedule.cron({ hour: '2', minute: '0' });
 const START_WINDOW = Duration.hours(1);
 const COMPLETION_WINDOW = Duration.hours(8);
 
 /**
- * Copies of the clusters and both tables once a day, by AWS Backup: for what their own recovery to any second of the last
- * 35 days does not survive, a lost region or account. They are not of one moment: a store is set back to one by that
- * recovery, see `docs/operations/restore.md`.
+ * Daily AWS Backup copies of clusters and both tables, for a lost region or account. They are of different moments: a
+ * restore uses point-in-time recovery, see `docs/operations/restore.md`.
  */
 export class StoreBackups extends Construct {
   readonly vault: BackupVault;
@@ -73,7 +71,7 @@ export class StoreBackups extends Construct {
     acknowledgeBackupRole(selection);
   }
 
-  /** Copies clusters of another stack, too, by the same plan and into the same vault. */
+  /** Adds clusters of another stack to the same plan and vault. */
   addGroups(scope: Construct, groups: readonly ShardGroup[]): void {
     const selection = new BackupSelection(scope, 'backups', {
       backupPlan: this.plan,

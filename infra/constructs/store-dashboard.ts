@@ -26,17 +26,14 @@ const OUTCOMES = [
   'unavailable',
 ] as const;
 
-/**
- * What happens in an environment, on one page: those who ask, what became of writes, the buffer, the groups, the
- * triggers.
- */
+/** An environment on one page: requests, writes, buffer, groups, triggers. */
 export class StoreDashboard {
   private readonly failures = graph('Functions: errors and throttles', []);
   private readonly oldest = graph('Triggers: oldest message, s', []);
 
   constructor(scope: Construct, id: string, { environment, api, groups }: StoreDashboardProps) {
     const metrics = storeMetrics(environment.name);
-    // Names of dashboards are those of an account, in all regions.
+    // Dashboard names are unique in the account, across regions.
     const dashboard = new Dashboard(scope, id, { dashboardName: `Schemaless-${environment.name}-${Aws.REGION}` });
     dashboard.addWidgets(...requestGraphs(api, metrics));
     dashboard.addWidgets(...bufferGraphs(metrics), this.failures);
@@ -44,13 +41,11 @@ export class StoreDashboard {
     dashboard.addWidgets(...triggerGraphs(this.oldest, metrics), ...logGraphs(metrics));
   }
 
-  /** Shows when a function fails. */
   addFunction(name: string, called: IFunction): void {
     this.failures.addLeftMetric(called.metricErrors({ ...OPTIONS, label: `${name} errors` }));
     this.failures.addLeftMetric(called.metricThrottles({ ...OPTIONS, label: `${name} throttles` }));
   }
 
-  /** Shows how long cells wait on a trigger's queue. */
   addTrigger({ queue, definition }: TriggerQueue): void {
     this.oldest.addLeftMetric(queue.metricApproximateAgeOfOldestMessage({ ...OPTIONS, label: definition.name }));
   }
@@ -71,7 +66,6 @@ function requestGraphs(api: HttpApi, { sum }: StoreMetrics): readonly IWidget[] 
   ];
 }
 
-/** What waits for groups. */
 function bufferGraphs({ sum, most }: StoreMetrics): readonly IWidget[] {
   return [
     graph(
@@ -104,10 +98,7 @@ function groupGraphs(groups: readonly ShardGroup[]): readonly IWidget[] {
   ];
 }
 
-/**
- * What proxies hold of their writers' connections, where there are proxies: in use, and how many of these serve one
- * client alone.
- */
+/** Proxies' connections to writers: in use, and pinned to one client. */
 function proxyGraphs(groups: readonly ShardGroup[]): readonly IWidget[] {
   const proxies = groups.flatMap(({ name, proxy }) => (proxy ? [{ name, proxy }] : []));
   if (proxies.length === 0) return [];
@@ -121,7 +112,6 @@ function proxyGraphs(groups: readonly ShardGroup[]): readonly IWidget[] {
   ];
 }
 
-/** @param oldest of the messages of each trigger */
 function triggerGraphs(oldest: IWidget, { sum, most }: StoreMetrics): readonly IWidget[] {
   return [
     graph(
@@ -133,7 +123,6 @@ function triggerGraphs(oldest: IWidget, { sum, most }: StoreMetrics): readonly I
   ];
 }
 
-/** The logs, and the repair of indexes and the moves of shards, which follow them. */
 function logGraphs({ sum, most }: StoreMetrics): readonly IWidget[] {
   return [
     graph('Indexes: how far the repair is behind, and what it wrote', [

@@ -15,11 +15,11 @@ import type { TriggerQueue } from './trigger-queue.ts';
 import { triggerFunctionName } from './trigger-function.ts';
 
 export interface ConsumerOptions {
-  /** Batches that the function works on at once at most: 2 to 1000. @default 50 */
+  /** Concurrent batches, 2 to 1000. @default 50 */
   readonly maxConcurrency?: number;
 }
 
-/** One datastore of a store: who may ask it, and who is told of its cells. */
+/** One datastore of a store: its callers and consumers. */
 export class SchemalessDatastore {
   readonly name: string;
   private readonly service: SchemalessService;
@@ -49,9 +49,8 @@ export class SchemalessDatastore {
   }
 
   /**
-   * Calls a function by a trigger of the YAML that names one: there it says what the local stack runs, here it is given.
-   *
-   * @throws an Error when there is no such trigger, it has a function already, or none is to be given
+   * Calls a function for a trigger of the YAML that names one. Throws an Error for an unknown trigger, one with a
+   * function already, or one without `function`.
    */
   onTrigger(name: string, fn: IFunction, options: ConsumerOptions = {}): TriggerQueue {
     const trigger = this.trigger(name);
@@ -63,17 +62,11 @@ export class SchemalessDatastore {
     return trigger;
   }
 
-  /**
-   * Fills a queue with the cells of some columns, for consumers that are no Lambda functions or in other languages:
-   * `queue` of what is returned is theirs to read.
-   *
-   * @throws as `onCell`
-   */
+  /** Fills a queue for consumers outside Lambda: read `queue` of the result. Throws as `onCell`. */
   queueFor(columns: string | readonly string[], options: TriggerOptions): TriggerQueue {
     return this.add(columns, options);
   }
 
-  /** A trigger with its queues. Throws an Error when there is none of this name. */
   trigger(name: string): TriggerQueue {
     const triggers = this.service.triggersOf(this.name);
     const found = triggers.find(({ definition }) => definition.name === name);
@@ -99,12 +92,12 @@ export class SchemalessDatastore {
     return this.service.addExport(this.name, bucket, options);
   }
 
-  /** May read its cells, logs and indexes, and look at its triggers. */
+  /** Allows reading cells, logs and indexes, and viewing triggers. */
   grantRead(grantee: IGrantable): Grant {
     return this.grant(grantee, READS);
   }
 
-  /** May read and write its cells, and query its indexes. */
+  /** Allows reading and writing cells, and querying indexes. */
   grantWrite(grantee: IGrantable): Grant {
     return this.grant(grantee, CLIENT);
   }
@@ -130,7 +123,7 @@ export class SchemalessDatastore {
       );
     const fn = consumingFunction(called, trigger);
     this.service.connect(trigger, called, fn, maxConcurrency);
-    // Beside the function, whose stack may know of the store's, but not be known to it.
+    // In the function's stack, which depends on the store's.
     const alarms = new Alarms(fn, 'schemaless', this.service.storage.alarmTopics);
     addFunctionAlarms(alarms, triggerFunctionName(trigger), fn);
   }

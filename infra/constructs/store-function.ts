@@ -18,25 +18,21 @@ export interface StoreFunctionProps {
   readonly environment: StoreEnvironment;
   readonly storage: SchemalessStorage;
   readonly code: Code;
-  /** The export of the function's file. @default handler */
   readonly exportName?: string;
   readonly description: string;
-  /** Who it is to MySQL. @default it does not reach the groups */
+  /** The MySQL user. @default none: it does not reach the groups */
   readonly databaseUser?: DatabaseUser;
-  /** Whether it answers requests, one at a time, or loops. */
   readonly kind: 'request' | 'loop';
-  /** Instances reserved for it, and at most. @default as many as the account allows */
+  /** Reserved instances. @default the account's limit */
   readonly instances?: number | undefined;
   readonly timeout: Duration;
-  /** MiB; a function's share of a CPU grows with it, 1,769 is one whole. */
   readonly memorySize: number;
 }
 
 type TableVariable = 'environment' | 'topologyTable' | 'stateTable';
 
 /**
- * A function of the store: it reads the topology, connects to the groups as its user, if it has one, and may do nothing
- * else until it is granted.
+ * A function of the store. It reads the topology and connects to the groups as its user; everything else is granted.
  */
 export class StoreFunction extends LambdaFunction {
   private readonly storage: SchemalessStorage;
@@ -51,9 +47,9 @@ export class StoreFunction extends LambdaFunction {
       timeout: props.timeout,
       memorySize: props.memorySize,
       logGroup: keptLog(scope, id, environment),
-      // Whoever calls repeats; a schedule comes again in a minute. Lambda's own two retries would only run beside them.
+      // Callers and schedules retry; Lambda's own retries would run in parallel.
       retryAttempts: 0,
-      // One that could not be started in its minute is succeeded by the next.
+      // The next start comes within a minute.
       ...(props.kind === 'loop' && { maxEventAge: Duration.seconds(60) }),
       ...(props.instances !== undefined && { reservedConcurrentExecutions: props.instances }),
       tracing: tracingOf(environment),
@@ -86,7 +82,7 @@ export class StoreFunction extends LambdaFunction {
     if (!databaseUser) return;
     this.grantLogin(databaseUser);
     if (environment.access === 'data-api') {
-      // The only call there is of the Data API: statements are autocommitted, one at a time.
+      // Statements autocommit, so no other call of the Data API is needed.
       this.addToRolePolicy(
         new PolicyStatement({
           actions: ['rds-data:ExecuteStatement'],
@@ -96,7 +92,7 @@ export class StoreFunction extends LambdaFunction {
     }
   }
 
-  /** With a token by the proxies, or by a secret: the owner has one of each group, others have one for all groups. */
+  /** By token through proxies, or by secret: the owner has one for each group, other users one for all. */
   private grantLogin(user: DatabaseUser): void {
     const { groups, userSecrets, encryptionKey } = this.storage;
     if (!userSecrets) {
@@ -108,11 +104,7 @@ export class StoreFunction extends LambdaFunction {
     grantSecretKey(this, encryptionKey, 'read');
   }
 
-  /**
-   * May write the topology: where shards are, which indexes there are.
-   *
-   * @param keys of the items, see `granted-items.ts` @default all
-   */
+  /** Allows writing the topology's items; `undefined`: all. */
   grantTopologyWrites(keys?: readonly string[]): void {
     const { topology } = this.storage.tables;
     if (keys) grantItems(this, topology, WRITE_TOPOLOGY, keys);
@@ -120,28 +112,27 @@ export class StoreFunction extends LambdaFunction {
     grantTableKey(this, this.storage.encryptionKey, 'write');
   }
 
-  /** May tell other instances of circuits that opened, and hear of theirs: one item of the state table. */
+  /** Allows sharing opened circuits with other instances: one item of the state table. */
   grantOpenCircuits(): void {
     grantItems(this, this.storage.tables.state, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [OPENINGS_KEY]);
     grantTableKey(this, this.storage.encryptionKey, 'write');
   }
 
-  /** May read and write these items of the state, see `granted-items.ts`. */
   grantState(keys: readonly string[]): void {
     grantItems(this, this.storage.tables.state, STATE_ITEMS, keys);
     grantTableKey(this, this.storage.encryptionKey, 'write');
   }
 
-  /** May look through the state for items that it knows no keys of: it sees all of them. */
+  /** Allows scanning the state, which shows all of it. */
   grantStateScan(): void {
     this.storage.tables.state.grant(this, 'dynamodb:Scan');
   }
 
-  /** May read keys of datastores and subjects, make them, or forget subjects; also sets where they are. */
+  /** Allows reading, making or forgetting keys, and names their table. */
   grantKeys(use: KeyUse): void {
     const { tables, rootKey, encryptionKey } = this.storage;
     grantItems(this, tables.keys, KEY_ACTIONS[use], KEY_ITEMS);
-    // Which subjects were forgotten is known by no key.
+    // Forgotten subjects are found by a scan.
     if (use === 'forget') tables.keys.grant(this, 'dynamodb:Scan');
     grantTableKey(this, encryptionKey, use === 'read' ? 'read' : 'write');
     rootKey?.grantRead(this);

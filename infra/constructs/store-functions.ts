@@ -23,13 +23,12 @@ import type { FunctionCode } from './function-code.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
 
-/** Those that answer requests, by the `handler` of the routes. */
+/** By the routes' `handler`. */
 export type AnsweringFunctions = Readonly<Record<AlwaysAnswering, StoreFunction>> &
   Readonly<Partial<Record<typeof DEFINING_HANDLER, StoreFunction>>>;
 
 type AlwaysAnswering = Exclude<Route['handler'], typeof DEFINING_HANDLER>;
 
-/** Those that run all the time. */
 type LoopingFunctions = Readonly<Record<Loop, StoreFunction>>;
 
 interface StoreFunctionsProps {
@@ -38,13 +37,13 @@ interface StoreFunctionsProps {
   readonly code: FunctionCode;
 }
 
-/** The HTTP API gives up after 30 s, its integrations after 29. */
+/** The HTTP API's limit is 30 s, its integrations' 29. */
 const API_TIMEOUT = Duration.seconds(28);
 
-/** As long as a function may: it ends when the next one has taken over. */
+/** Lambda's maximum; a loop ends when its successor has taken over. */
 const LOOP_TIMEOUT = Duration.minutes(15);
 
-/** The functions that answer the HTTP API, with what they may beside reaching the store. */
+/** Makes the functions behind the HTTP API with their rights. */
 export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsProps): AnsweringFunctions {
   const add = (name: Route['handler'], made: Pick<StoreFunctionProps, 'description' | 'databaseUser'>): StoreFunction =>
     addFunction(scope, name, props, { ...made, kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
@@ -86,12 +85,12 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   defining.grantTopologyWrites();
   defining.grantState(MIGRATE_ITEMS);
   grantAppliedQueues(defining, props.environment, 'make');
-  // It gives the users of the databases their rights.
+  // Sets the database users' rights.
   for (const secret of Object.values(props.storage.userSecrets ?? {})) secret.grantRead(defining);
   return { ...functions, [DEFINING_HANDLER]: defining };
 }
 
-/** The functions that run all the time; what starts them is not here, nor what tailing may (`Tailers`). */
+/** Makes the loops; schedules and the tailers' rights are elsewhere (`Tailers`). */
 export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps): LoopingFunctions {
   const add = (
     name: keyof LoopingFunctions,
@@ -127,14 +126,14 @@ export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps
   functions['drain-buffer'].addEnvironment(ENVIRONMENT_VARIABLES.keepCopies, String(keptSeconds));
   functions['repair-indexes'].grantState(REPAIR_ITEMS);
   tellBackupDays(functions['repair-indexes'], props.environment);
-  // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
+  // Finished index versions become live; dropped ones are deleted.
   functions['repair-indexes'].grantTopologyWrites(REPAIRED_TOPOLOGY);
   functions['move-shards'].grantState(MOVE_ITEMS);
   functions['move-shards'].grantTopologyWrites(MOVED_TOPOLOGY);
   return functions;
 }
 
-/** Whoever records an erasure says until when backups may still hold what was erased. */
+/** Erasure records state until when backups may hold the data. */
 function tellBackupDays(fn: StoreFunction, environment: StoreEnvironment): void {
   fn.addEnvironment(ENVIRONMENT_VARIABLES.backupDays, String(backupDays(environment)));
 }
@@ -145,7 +144,7 @@ function addFunction(
   { environment, storage, code }: StoreFunctionsProps,
   made: Pick<StoreFunctionProps, 'description' | 'databaseUser' | 'kind' | 'timeout' | 'memorySize'>,
 ): StoreFunction {
-  // Loops that are throttled by what else the account runs fall behind: where requests have theirs, so have they.
+  // Loops get reserved instances wherever requests do: throttled loops fall behind.
   const instances = new Map<string, number>(
     environment.instances ? Object.entries({ ...environment.instances, ...loopInstances(environment) }) : [],
   );

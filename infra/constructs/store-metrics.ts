@@ -2,7 +2,6 @@ import { Duration } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 
-/** What the functions of an environment give by themselves, a minute at a time, by the name of the metric. */
 export interface StoreMetrics {
   sum(name: string): Metric;
   most(name: string): Metric;

@@ -20,40 +20,30 @@ import { storeEnvironment, type StoreOptions } from './store-options.ts';
 import { VERSION_TAG } from './tags.ts';
 
 export interface SchemalessStoreProps extends StoreOptions {
-  /** The folder of their YAML, or the datastores themselves. */
+  /** A folder of YAML, or the datastores. */
   readonly datastores: string | readonly GivenDatastore[];
   /**
-   * What tells it from other stores of the account: 1 to 30 of a-z, 0-9 and single hyphens. Of figures, proxies and the
-   * dashboard. Fixed.
-   *
-   * @default made of the stack's name and the path within it
+   * Tells stores of an account apart: 1 to 30 of a-z, 0-9 and single hyphens; part of metrics and names. Fixed.
+   * @default from the stack's name and path
    */
   readonly name?: string;
-  /** A VPC that is there already. @default one is made, of isolated subnets alone */
+  /** An existing VPC. @default a new one of isolated subnets */
   readonly vpc?: IVpc;
-  /** Where in it the clusters and functions are, in two availability zones at least. @default the isolated subnets */
+  /** Subnets of clusters and functions, in two zones at least. @default the isolated ones */
   readonly subnets?: SubnetSelection;
   /**
-   * Whether endpoints to DynamoDB, S3, Secrets Manager and SQS are made in `vpc`, with access `mysql`. With `false` the
-   * VPC has them, and they let `storage.network.clients` in, or it has a NAT.
-   *
+   * Makes the endpoints that functions need in `vpc`. `false`: existing ones that let `storage.network.clients` in, or
+   * a NAT.
    * @default true
    */
   readonly vpcEndpoints?: boolean;
-  /** Of clusters, tables, queues and secrets. @default keys of the services' own */
+  /** For clusters, tables, queues and secrets. @default the services' own keys */
   readonly encryptionKey?: IKey;
-  /**
-   * Told by alarms, when one sounds and when it is over: all by a list, by how soon somebody has to look with `{ urgent,
-   * others }`, of which the latter are told of failovers and maintenance of the clusters, too.
-   */
+  /** A list gets all alarms; `{ urgent, others }` splits them by urgency, and `others` also gets RDS events. */
   readonly alarmTopics?: GivenTopics;
-  /**
-   * A stack for clusters and tables, to be deployed and protected apart from what each deployment replaces.
-   *
-   * @default the stack of the store
-   */
+  /** A stack for clusters and tables, deployed and protected on its own. @default the store's */
   readonly storageScope?: Construct;
-  /** What the functions run. @default what the package brings */
+  /** The functions' code. @default the package's */
   readonly code?: FunctionCode;
 }
 
@@ -70,15 +60,15 @@ export interface SchemalessStoreProps extends StoreOptions {
  * their service come near the 500 resources that a stack may have.
  */
 export class SchemalessStore extends Construct {
-  /** Where the HTTP API is; requests are signed (SigV4, `execute-api`). */
+  /** The HTTP API; requests are signed (SigV4, `execute-api`). */
   readonly url: string;
-  /** Where the DNS of `domain` has to point; undefined without one. */
+  /** The target of `domain`'s DNS. */
   readonly domainTarget: string | undefined;
   readonly storage: SchemalessStorage;
   readonly service: SchemalessService;
   private readonly datastores: ReadonlyMap<string, SchemalessDatastore>;
 
-  /** @throws an Error that names the property, what was wanted and what came, or lists all that is wrong with definitions */
+  /** Throws an Error that names the property, or lists every problem of the definitions. */
   constructor(scope: Construct, id: string, props: SchemalessStoreProps) {
     super(scope, id);
     if (props.definedByApi && props.encryptionKey)
@@ -118,7 +108,7 @@ export class SchemalessStore extends Construct {
     if (!code.ofTrigger) this.node.addValidation({ validate: () => this.triggersWithoutFunctions() });
   }
 
-  /** One of its datastores. Throws an Error when there is none of this name. */
+  /** Throws an Error for an unknown name. */
   datastore(name: string): SchemalessDatastore {
     const found = this.datastores.get(name);
     if (!found)
@@ -128,27 +118,27 @@ export class SchemalessStore extends Construct {
     return found;
   }
 
-  /** May read all datastores, and look at triggers, buffers and health, not at moves or erasures. */
+  /** Allows reading all datastores, triggers, buffers and health, but no moves or erasures. */
   grantRead(grantee: IGrantable): Grant {
     return this.grant(grantee, READS);
   }
 
-  /** May read and write all datastores. */
+  /** Allows reading and writing all datastores. */
   grantWrite(grantee: IGrantable): Grant {
     return this.grant(grantee, CLIENT);
   }
 
-  /** May move shards of all datastores between groups, and see where they are. */
+  /** Allows moving shards between groups. */
   grantMove(grantee: IGrantable): Grant {
     return this.grant(grantee, MOVES);
   }
 
-  /** May erase cells of all datastores for good, and see what was erased. */
+  /** Allows erasing cells for good. */
   grantErase(grantee: IGrantable): Grant {
     return this.grant(grantee, ERASURES);
   }
 
-  /** May do all that the API does: steer triggers, decide about buffered writes. */
+  /** Allows everything the API does. */
   grantOperate(grantee: IGrantable): Grant {
     return this.grant(
       grantee,
@@ -173,7 +163,7 @@ export class SchemalessStore extends Construct {
   }
 }
 
-/** Small, since all that is named after it is. */
+/** Short, since other names contain it. */
 function nameOf(store: Construct): string {
   return Names.uniqueResourceName(store, { maxLength: 30, separator: '-' })
     .toLowerCase()

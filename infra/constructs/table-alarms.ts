@@ -10,7 +10,6 @@ interface TableAlarmsProps {
   readonly topics: AlarmTopics;
 }
 
-/** The alarms of the store's tables, in their stack. */
 export function addTableAlarms(scope: Construct, { tables, topics }: TableAlarmsProps): void {
   const alarms = new Alarms(scope, 'tables-alarms', topics);
   const { topology, state, keys } = tables;
@@ -20,12 +19,12 @@ export function addTableAlarms(scope: Construct, { tables, topics }: TableAlarms
       what: `DynamoDB throttles requests of the ${name} table`,
       metric: throttlesOf(table),
       above: 0,
-      // A table is given more by itself within minutes.
+      // DynamoDB scales within minutes.
       periods: 2,
     });
 }
 
-/** DynamoDB gives a figure of a kind of request only where it throttled some. */
+/** DynamoDB reports an operation only where it throttled. */
 function throttlesOf(table: Table): MathExpression {
   const events = (name: string): Metric => table.metric(name, { statistic: Stats.SUM, period: FIVE_MINUTES });
   return new MathExpression({

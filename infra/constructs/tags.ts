@@ -1,8 +1,8 @@
-/** Which group a cluster or node is: on the bill, and for whoever runs the template elsewhere. */
+/** A cluster's or node's group: for bills, and for other runners of the template. */
 export const GROUP_TAG = 'schemaless:group';
 
-/** Which node of its group an instance is: `group-1-a` is the first writer. */
+/** The node's name: `group-1-a` is the first writer. */
 export const NODE_TAG = 'schemaless:node';
 
-/** The version of the store that a resource was last deployed with. */
+/** The store's version at the last deployment. */
 export const VERSION_TAG = 'schemaless:version';

@@ -10,37 +10,34 @@ import type { TriggerQueue } from './trigger-queue.ts';
 
 interface TailersProps {
   readonly environment: StoreEnvironment;
-  /** `tail-shards`. */
   readonly target: StoreFunction;
 }
 
 /**
- * The workers that send cells to the queues of the triggers: one function, started by a schedule for each slot, so that
- * each slot has a successor each minute. Where there are no triggers, and none can come, nothing is started.
+ * The workers that send cells to the triggers' queues: one function, with a schedule for each slot. Without triggers
+ * nothing starts.
  */
 export class Tailers {
   private readonly scope: Construct;
   private readonly props: TailersProps;
   private isTailing = false;
 
-  /** @param scope of the schedules */
   constructor(scope: Construct, props: TailersProps) {
     this.scope = scope;
     this.props = props;
     const { environment, target } = props;
     target.grantState(TAIL_ITEMS);
-    // Who notices that a log was cut raises the shard's epoch.
+    // A cut log raises the shard's epoch.
     target.grantTopologyWrites(TAILED_TOPOLOGY);
     target.addEnvironment(ENVIRONMENT_VARIABLES.tailers, String(environment.tailers));
     if (environment.definedByApi) grantAppliedQueues(target, environment, 'send');
   }
 
-  /** Lets them send to a trigger's queue. */
   addTrigger(trigger: TriggerQueue): void {
     trigger.grantSending(this.props.target);
   }
 
-  /** The schedules that start them; none when they were started already, or there are no schedules at all. */
+  /** Returns the new schedules; none if they exist already or are off. */
   start(): readonly Schedule[] {
     const { environment, target } = this.props;
     const slots = this.isTailing || !environment.schedules ? 0 : environment.tailers;

@@ -34,7 +34,6 @@ export function addTriggerAlarms(alarms: Alarms, { sum, most }: StoreMetrics): v
   });
 }
 
-/** Of a trigger's own queues. */
 export function addQueueAlarms(alarms: Alarms, { datastore, definition, queue, parked }: TriggerQueue): void {
   const name = `${datastore}-${definition.name}`;
   alarms.add(`${name}-oldest`, {

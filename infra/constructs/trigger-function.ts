@@ -12,10 +12,7 @@ interface TriggerFunctionProps extends ConsumerParts {
   readonly code: Code;
 }
 
-/**
- * The function that a trigger's definition names: it connects to no cluster, so that it needs no VPC and reaches
- * whatever the owner of the trigger wants it to reach.
- */
+/** The function of a trigger's definition. It connects to no cluster, so that it needs no VPC. */
 export class TriggerFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: TriggerFunctionProps) {
     const { trigger, storage } = props;
@@ -27,7 +24,7 @@ export class TriggerFunction extends LambdaFunction {
       timeout: Duration.seconds(batchSeconds(trigger.definition)),
       memorySize: 512,
       logGroup: keptLog(scope, id, storage.environment),
-      // The queue holds what was not done.
+      // The queue keeps unfinished work.
       retryAttempts: 0,
       tracing: tracingOf(storage.environment),
     });
@@ -37,7 +34,7 @@ export class TriggerFunction extends LambdaFunction {
   }
 }
 
-/** What the function of a trigger is called: no name of a datastore holds a hyphen, so that it is like no other. */
+/** No datastore name has a hyphen, so the name is unique. */
 export function triggerFunctionName({ datastore, definition }: Pick<TriggerQueue, 'datastore' | 'definition'>): string {
   return `trigger-${datastore}-${definition.name}`;
 }

@@ -4,28 +4,22 @@ import { DefinitionFile } from '../../shared/definitions/definition-file.ts';
 import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
 import { triggerYaml } from '../../shared/definitions/yaml-schemas.ts';
 
-/** How a trigger's queue is filled, and what becomes of cells that fail. */
 export interface TriggerOptions {
-  /** Of the trigger, as `triggerHandler` is given it: 1 to 48 of a-z, 0-9 and _, the first a letter. For good. */
+  /** The name for `triggerHandler`: 1 to 48 of a-z, 0-9 and _, the first a letter. Fixed. */
   readonly name: string;
-  /**
-   * Where it begins in the logs that are there: `0`, their start; `now`, their ends; or a time, inclusive. Settled once,
-   * when it first runs.
-   *
-   * @default 0
-   */
+  /** Where it begins in existing logs: `0`, `now`, or an inclusive time. Settled at its first run. @default 0 */
   readonly start?: 0 | 'now' | Date;
-  /** So many failures of one cell, and it is parked: 1 to 100, where consumers are elsewhere to 1000. @default 5 */
+  /** Failures before a cell is parked: 1 to 100, with consumers elsewhere to 1000. @default 5 */
   readonly maxAttempts?: number;
-  /** So many cells parked now stop the trigger: 1 to 10,000. @default 100 */
+  /** Parked cells that stop the trigger: 1 to 10,000. @default 100 */
   readonly stopAfterParked?: number;
-  /** How often parked cells are sent again by themselves: 500 ms to 30 days. @default ten minutes */
+  /** Interval of automatic retries of parked cells: 500 ms to 30 days. @default ten minutes */
   readonly retryParkedEvery?: Duration | 'never';
-  /** How long one call for a cell may take: 1 s to 10 minutes, in whole seconds. @default 30 s */
+  /** Limit of a call for a cell: 1 s to 10 minutes, in whole seconds. @default 30 s */
   readonly timeout?: Duration;
 }
 
-/** What the keys of the YAML are called here. */
+/** YAML keys and their options. */
 const OPTION_OF_KEY: Readonly<Record<string, string>> = {
   trigger: 'name',
   max_attempts: 'maxAttempts',
@@ -34,10 +28,9 @@ const OPTION_OF_KEY: Readonly<Record<string, string>> = {
 };
 
 /**
- * The definition of a trigger that is made in an app, held to what the YAML of one may say.
+ * Checks a trigger's options by the rules of its YAML. Throws an Error that names the option.
  *
- * @param consumer what is called, for whoever looks at the trigger; left out where consumers are elsewhere
- * @throws an Error that names the option, what was wanted and what came
+ * @param consumer shown to operators; undefined with consumers elsewhere
  */
 export function triggerDefinition(
   datastore: string,
@@ -58,7 +51,7 @@ export function triggerDefinition(
     timeout: timeout && `${timeout.toMilliseconds()}ms`,
   };
   const source = `trigger ${String(name)} of ${datastore}`;
-  // Keys that are undefined are left out.
+  // JSON omits undefined keys.
   const file = new DefinitionFile(source, JSON.stringify(said), triggerYaml);
   checkTrigger(file);
   const { definition, problems } = file;

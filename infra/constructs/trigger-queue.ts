@@ -10,15 +10,13 @@ import { grantQueueKey } from './key-uses.ts';
 import { LOOK_AT_QUEUE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './queue-actions.ts';
 
 interface TriggerQueueProps {
-  /** Its queues stay when their stack goes, or the trigger does. */
   readonly protectedFromDeletion: boolean;
-  /** @default a key of SQS's own */
   readonly encryptionKey?: IKey | undefined;
   readonly datastore: string;
   readonly definition: TriggerDefinition;
 }
 
-/** A trigger as a template can say it: the addresses of its queues are tokens. See `DeployedTrigger`. */
+/** A trigger with tokens for its queues; see `DeployedTrigger`. */
 interface DeployedTriggerTokens {
   readonly definition: TriggerDefinition;
   readonly queueUrl: string;
@@ -27,7 +25,7 @@ interface DeployedTriggerTokens {
 
 const CONSUME = [...TAKE_FROM_QUEUE, ...LOOK_AT_QUEUE];
 
-/** What a queue holds is not to be lost by a slip: nobody purges it, and a protected one outlives its stack. */
+/** Protects messages: no purge, and a protected queue outlives its stack. */
 function keep(queue: Queue, isProtected: boolean): void {
   queue.addToResourcePolicy(
     new PolicyStatement({
@@ -46,20 +44,15 @@ function encryptedWith(key: IKey | undefined): QueueProps {
     : { encryption: QueueEncryption.SQS_MANAGED };
 }
 
-/**
- * The FIFO queue of a trigger, with a message group for each shard, and the queue that gets what the first one gives up
- * on: in order within a shard, at high throughput, sent and read over TLS alone.
- */
+/** A trigger's FIFO queue, with a message group for each shard, and its dead-letter queue; TLS only. */
 export class TriggerQueue extends Construct {
   readonly datastore: string;
   readonly definition: TriggerDefinition;
   readonly queue: Queue;
-  /** Gets what SQS gives up on. */
   readonly parked: Queue;
   readonly deployed: DeployedTriggerTokens;
-  /** For consumers elsewhere. */
   readonly url: CfnOutput;
-  /** The function of this app that takes its messages, once it has one. */
+  /** The function of this app that takes its messages. */
   consumer?: IFunction;
   private readonly encryptionKey: IKey | undefined;
 
@@ -85,20 +78,20 @@ export class TriggerQueue extends Construct {
     this.deployed = { definition, queueUrl: this.queue.queueUrl, parkedQueueUrl: parked.queueUrl };
   }
 
-  /** May send to its queue, and see whether SQS gave up on messages. */
+  /** Allows sending, and viewing what SQS gave up on. */
   grantSending(grantee: IGrantable): void {
     this.queue.grant(grantee, ...SEND_TO_QUEUE);
     this.parked.grant(grantee, 'sqs:GetQueueAttributes');
     grantQueueKey(grantee, this.encryptionKey, 'send');
   }
 
-  /** May take its messages, with a key that was brought by way of SQS alone; the queue's own grants give the whole key. */
+  /** Allows taking messages, with the key through SQS only; the queue's own grants would give the whole key. */
   grantConsuming(grantee: IGrantable): void {
     this.queue.grant(grantee, ...CONSUME);
     grantQueueKey(grantee, this.encryptionKey, 'receive');
   }
 
-  /** May see how much is on its queues, and look after what SQS gave up on. */
+  /** Allows viewing the queues, and handling what SQS gave up on. */
   grantManagement(grantee: IGrantable): void {
     this.queue.grant(grantee, 'sqs:GetQueueAttributes');
     this.parked.grant(grantee, ...CONSUME);
@@ -108,7 +101,7 @@ export class TriggerQueue extends Construct {
   private fifo(id: string, rest: QueueProps): Queue {
     return new Queue(this, id, {
       fifo: true,
-      // High throughput: the limits are for each shard, not for the queue.
+      // High throughput: limits apply to each shard.
       deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
       fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
       retentionPeriod: Duration.millis(RETENTION_MS),

@@ -6,25 +6,23 @@ import { MADE_USERS, userName, type MadeUser } from '../../shared/topology/datab
 import { acknowledge } from './evidence.ts';
 
 interface UserSecretProps {
-  /** What the names of its secrets begin with. */
   readonly prefix: string;
-  /** @default a key of Secrets Manager's own */
   readonly encryptionKey?: IKey | undefined;
-  /** They stay when their stack goes, as the clusters do. */
+  /** Survive their stack, as the clusters do. */
   readonly isRetained: boolean;
 }
 
-/** By what functions log in where tokens do not. */
+/** Secrets of functions without token logins. */
 export type UserSecrets = Readonly<Record<MadeUser, ISecret>>;
 
-/** A secret for each user that functions log in as, the same on all groups of a store; the migration makes the users. */
+/** Makes a secret for each user, shared by all groups; the migration makes the users. */
 export function userSecrets(scope: Construct, props: UserSecretProps): UserSecrets {
   return Object.fromEntries(
     MADE_USERS.map((user): readonly [MadeUser, ISecret] => [user, makeSecret(scope, user, props)]),
   ) as UserSecrets;
 }
 
-/** What the names of all secrets of a store begin with, those of the groups' owners, too: see `shortenSecretName`. */
+/** The prefix of all the store's secrets, see `shortenSecretName`. */
 export function secretNames(prefix: string): string {
   return `${prefix}group`;
 }
@@ -33,7 +31,7 @@ function makeSecret(scope: Construct, user: MadeUser, { prefix, encryptionKey, i
   const secret = new Secret(scope, `user-${user}`, {
     description: `Schemaless: ${userName(user)} of all groups`,
     ...(encryptionKey && { encryptionKey }),
-    // Letters and digits: the statement that makes a user takes no bound value.
+    // The statement that makes a user takes no bound value, so letters and digits only.
     generateSecretString: {
       secretStringTemplate: JSON.stringify({ username: userName(user) }),
       generateStringKey: 'password',
@@ -43,11 +41,11 @@ function makeSecret(scope: Construct, user: MadeUser, { prefix, encryptionKey, i
   });
   if (isRetained) secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
   shortenSecretName(secret.node.defaultChild, prefix, `groups-${user}`);
-  // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
+  // exactOptionalPropertyTypes conflicts with the library's types.
   return secret as ISecret;
 }
 
-/** Where nobody changes the passwords of a store by itself. */
+/** For stores without password rotation. */
 export function acknowledgeUnrotated(secret: IConstruct): void {
   acknowledge(
     secret,
@@ -56,10 +54,7 @@ export function acknowledgeUnrotated(secret: IConstruct): void {
   );
 }
 
-/**
- * The RDS Data API takes ARNs of 100 characters at most. A secret is named after its logical id, which the CDK makes so
- * long that in some regions its ARN is not taken.
- */
+/** The RDS Data API takes ARNs of 100 characters, and names from logical ids are longer. */
 export function shortenSecretName(secret: IConstruct | undefined, prefix: string, name: string): void {
   if (!(secret instanceof CfnSecret)) throw new Error(`${name}: wanted a secret, got ${String(secret)}`);
   secret.overrideLogicalId(`${prefix}${name.replaceAll(/[^a-z0-9]/gu, '')}`);

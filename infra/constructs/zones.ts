@@ -1,17 +1,15 @@
 import { describe } from '../../shared/errors.ts';
 
 /**
- * Zones by their ids, which mean the same place in every account, where names do not: those that AWS lists for a region
- * ("AWS Availability Zones", docs.aws.amazon.com/global-infrastructure), without the ones that "Limitations for RDS
- * Proxy" excludes, and without such as new accounts may not be given (usw1-az2, apne1-az3, cac1-az3). As these pages
- * stood in 2026; no deployment tried them. Where there are more, the first.
- *
- * The place of a zone in its list says which addresses it has: a list is added to at its end alone.
+ * Zone ids, which mean the same place in every account, from "AWS Availability Zones" (2026) without the zones that
+ * "Limitations for RDS Proxy" excludes and those closed to new accounts (usw1-az2, apne1-az3, cac1-az3). No deployment
+ * tried them.
+ * A zone's place decides its addresses: add at the end only.
  */
 const ZONES_OF_REGIONS: Readonly<Record<string, readonly string[]>> = {
   'us-east-1': ['use1-az1', 'use1-az2', 'use1-az4'],
   'us-east-2': ['use2-az1', 'use2-az2', 'use2-az3'],
-  // It has no third that a proxy can be in.
+  // No third zone has RDS Proxy.
   'us-west-1': ['usw1-az1', 'usw1-az3'],
   'us-west-2': ['usw2-az1', 'usw2-az2', 'usw2-az3'],
   'ca-central-1': ['cac1-az1', 'cac1-az2', 'cac1-az4'],
@@ -30,21 +28,19 @@ const ZONES_OF_REGIONS: Readonly<Record<string, readonly string[]>> = {
   'ap-southeast-2': ['apse2-az1', 'apse2-az2', 'apse2-az3'],
 };
 
-/** Where RDS Proxy does not exist: a proxy with a subnet there is refused, or has one zone less than it says. */
+/** RDS Proxy refuses these zones, or has one zone less than stated. */
 const WITHOUT_PROXY: readonly string[] = ['use1-az3', 'usw1-az2'];
 
 const ZONE_ID = /^(?<region>[a-z]{3,6}\d{1,2})-az\d{1,2}$/u;
 const FEWEST_ZONES = 2;
 const MOST_ZONES = 3;
 
-/** What a template that names neither region nor zones gets of `Fn::GetAZs`. */
+/** Zones that `Fn::GetAZs` gives without a region. */
 export const ZONES_UNNAMED = 2;
 
 /**
- * The zones that a network is in, in their order; undefined where nobody says, neither by name nor by a region of the
- * table.
- *
- * @throws an Error that says what was wanted of zones, and what came
+ * Returns the network's zones in order; undefined for an unknown region without zones. Throws an Error that names
+ * zones.
  */
 export function zonesFor(
   region: string | undefined,

@@ -1,4 +1,3 @@
-/** Stands in for an account, a region and a partition on this machine. */
 export const PSEUDO = {
   account: '000000000000',
   region: 'us-east-1',
@@ -6,7 +5,6 @@ export const PSEUDO = {
   urlSuffix: 'amazonaws.com',
 } as const;
 
-/** Returns an ARN of this account and region, or of the given ones. */
 export function localArn(
   service: string,
   resource: string,

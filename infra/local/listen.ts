@@ -1,12 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 
-/**
- * Lets a server listen, and returns the port that it got.
- *
- * @param port 0 for any free one
- * @throws Error that names the flag
- */
+/** Listens and returns the port; 0 asks for any free one. Throws an Error that names the flag. */
 export async function listen(server: Server, port: number, host: string): Promise<number> {
   server.listen(port, host);
   try {

@@ -1,10 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 /**
- * Has a server's requests looked at before what answers them.
- *
- * @param server before it listens, with what answers its requests
- * @param look answers a request itself, or hands it on, as it came or another in its place
+ * Puts a handler before a server's own. `look` answers a request or hands it on, itself or replaced. Call it before the
+ * server listens.
  */
 export function standBefore(
   server: Server,

@@ -1,4 +1,4 @@
-/** `npm run preflight -- -c environment=prod`: whether an account and a region would take a first deployment. */
+/** Checks whether an account and region would accept a first deployment: `npm run preflight -- -c environment=prod`. */
 import { STSClient } from '@aws-sdk/client-sts';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { CONTEXT_KEYS, type AppContext } from '../app-context.ts';
@@ -47,7 +47,6 @@ interface Output {
   readonly stderr: (text: string) => unknown;
 }
 
-/** Runs the command, and returns its exit code. */
 export async function preflight(argv: readonly string[], { stdout, stderr }: Output): Promise<number> {
   const command = preflightCommand().configureOutput({ writeOut: stdout, writeErr: stderr });
   try {
@@ -64,7 +63,7 @@ async function judge(command: Command, stdout: Output['stdout']): Promise<number
   const { context, json = false, profile } = flags;
   if (context.environment === 'local')
     command.error('error: environment: wanted one that is deployed to AWS, got local, which runs on one machine');
-  // Before it is synthesized what the environment needs, which takes seconds.
+  // First, since the synthesis takes seconds.
   const region = await regionOr(flags, () =>
     command.error('error: --region: wanted a region (or AWS_REGION, or one of the profile), got none'),
   );
@@ -76,7 +75,7 @@ async function judge(command: Command, stdout: Output['stdout']): Promise<number
 }
 
 async function needed(command: Command, context: AppContext): Promise<Needs> {
-  // With the CDK, for which flags that cannot be used are not to wait.
+  // Loads the CDK after the flags are checked.
   const { needsOf } = await import('./synthesized-needs.ts');
   try {
     return needsOf(context);
@@ -85,7 +84,7 @@ async function needed(command: Command, context: AppContext): Promise<Needs> {
   }
 }
 
-/** As the CDK's command line and the SDK find it. */
+/** As the CDK's command line and the SDK do. */
 async function regionOr({ region, profile }: Pick<Flags, 'region' | 'profile'>, none: () => never): Promise<string> {
   const given = region ?? process.env['AWS_REGION'] ?? process.env['AWS_DEFAULT_REGION'];
   if (given !== undefined && given !== '') return given;

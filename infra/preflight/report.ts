@@ -1,7 +1,7 @@
 import { textTable } from '../cli/output/text-table.ts';
 import type { Finding, Verdict } from '../../shared/preflight/check.ts';
 
-/** What the command ends with. What is wrong is said before what is not known. */
+/** Exit codes; failures take precedence over unknowns. */
 export const EXIT_CODES = { ok: 0, FAIL: 1, unknown: 2 } as const satisfies Record<Verdict, number>;
 
 export function verdictOf(findings: readonly Finding[]): Verdict {
@@ -9,7 +9,7 @@ export function verdictOf(findings: readonly Finding[]): Verdict {
   return has('FAIL') ? 'FAIL' : has('unknown') ? 'unknown' : 'ok';
 }
 
-/** A line a check, and what all of them come to. */
+/** A line for each check, and a summary. */
 export function tableOf(environment: string, findings: readonly Finding[]): string {
   const rows = findings.map(({ check, wanted, found, verdict, todo, link }) => [
     check,
@@ -32,7 +32,6 @@ function summary(environment: string, findings: readonly Finding[]): string {
   return `${environment}: ${says[verdictOf(findings)]} (${count('ok')} ok, ${count('FAIL')} FAIL, ${count('unknown')} unknown)`;
 }
 
-/** For programs. */
 export function jsonOf(environment: string, region: string, findings: readonly Finding[]): string {
   return JSON.stringify({ environment, region, verdict: verdictOf(findings), checks: findings }, null, 2);
 }

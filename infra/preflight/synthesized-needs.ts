@@ -6,7 +6,7 @@ import { type AppContext, PROJECT_ROOT, readAppContext } from '../app-context.ts
 import { buildApp } from '../app.ts';
 import type { Needs } from '../../shared/preflight/needs.ts';
 
-/** @throws an Error that names the key of the context at fault, or what the app refuses */
+/** Throws an Error that names the context's key, or the app's own. */
 export function needsOf(context: AppContext): Needs {
   const { environment } = readAppContext(context);
   const folder = mkdtempSync(join(tmpdir(), 'schemaless-preflight-'));
@@ -17,7 +17,7 @@ export function needsOf(context: AppContext): Needs {
   }
 }
 
-/** What the CDK calls an account or a region that a stack does not name. */
+/** The CDK's name for an unspecified account or region. */
 const NOT_NAMED = /^unknown-/u;
 
 function synthesizedNeeds(context: AppContext, folder: string): Pick<Needs, 'stacks' | 'resources'> {
@@ -25,7 +25,7 @@ function synthesizedNeeds(context: AppContext, folder: string): Pick<Needs, 'sta
   const app = new App({
     outdir: folder,
     context: { ...settings.context, ...context },
-    // The rules of CloudFormation are for what is deployed, and take most of the time.
+    // CloudFormation's rules take most of the time, and matter for deployments.
     builtinCloudFormationValidation: false,
     analyticsReporting: false,
     treeMetadata: false,

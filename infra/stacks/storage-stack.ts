@@ -11,7 +11,7 @@ interface StorageStackProps extends StackProps {
   readonly code: FunctionCode;
 }
 
-/** What must outlive every deployment: the shard groups, the topology and the state. */
+/** Groups, topology and state, which outlive deployments. */
 export class StorageStack extends Stack {
   readonly storage: SchemalessStorage;
 
@@ -19,7 +19,6 @@ export class StorageStack extends Stack {
     super(scope, id, props);
     const { environment, alarmEmail, code } = props;
     const isDeployed = environment.name !== 'local';
-    // On one machine nobody is called, and no account is asked.
     const alarmTopics = isDeployed ? new MadeTopics(this, 'alarms', alarmEmail) : undefined;
     this.storage = new SchemalessStorage(this, { environment, alarmTopics, ...(isDeployed && { code }) });
   }

@@ -1,6 +1,4 @@
-/**
- * Before the package of the functions is packed: bundles them, for each way to MySQL, into its folder `dist`.
- */
+/** Bundles the functions into the functions' package, for each access. */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONSOLE_HANDLER } from '../../shared/api/routes.ts';
@@ -22,6 +20,6 @@ const FOLDER = join(PROJECT_ROOT, 'infra/package/functions', READY_MADE);
 mkdirSync(FOLDER, { recursive: true });
 for (const name of readdirSync(FOLDER)) rmSync(join(FOLDER, name), { recursive: true, force: true });
 const functions = storeFunctionsIn(join(PROJECT_ROOT, 'functions'));
-// An environment has the routes of the console, or not; the function has its page.
+// The page is included with or without routes.
 const beside = { [CONSOLE_HANDLER]: packPage() };
 for (const way of WAYS) writeBundles({ functions, ...way, beside, folder: join(FOLDER, wayFolder(way)) });

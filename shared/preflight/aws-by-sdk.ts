@@ -31,17 +31,16 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import type { AwsAnswers, Orderable, QuotaId, Zone } from './aws-answers.ts';
 import { Unanswered } from './unanswered.ts';
 
-/** Whose account is asked, and where. */
 interface Asked {
   readonly region: string;
-  /** Of the AWS configuration on this machine. @default the SDK's own chain of credentials */
+  /** An AWS profile. @default the SDK's credentials */
   readonly profile?: string | undefined;
 }
 
-/** Of each question: several are asked at once, and some services answer few a second. */
+/** Some services answer few requests a second. */
 const ATTEMPTS = 8;
 
-/** Asks AWS by its SDK. Nothing is changed. */
+/** Asks AWS through its SDK; changes nothing. */
 export class AwsBySdk implements AwsAnswers {
   readonly region: string;
   private readonly asked = new Map<string, Promise<unknown>>();
@@ -83,7 +82,7 @@ export class AwsBySdk implements AwsAnswers {
       unless('NoSuchResourceException', quotas.send(new GetServiceQuotaCommand(id))),
     );
     if (own?.Quota?.Value !== undefined) return own.Quota.Value;
-    // One that was never changed need not be among the account's own.
+    // Unchanged quotas may be missing from the account's own.
     return this.ask('servicequotas:GetAWSDefaultServiceQuota', `${service} ${code}`, async () => {
       const { Quota } = await quotas.send(new GetAWSDefaultServiceQuotaCommand(id));
       return said(Quota?.Value, 'Quota');
@@ -185,7 +184,7 @@ export class AwsBySdk implements AwsAnswers {
   async stackStatus(name: string): Promise<string | undefined> {
     return this.ask('cloudformation:DescribeStacks', name, async () => {
       const command = new DescribeStacksCommand({ StackName: name });
-      // It has no name of its own for a stack that is not there.
+      // A missing stack has no error name of its own.
       const answer = await unless('ValidationError', this.clients.cloudformation.send(command), /does not exist/u);
       return answer?.Stacks?.[0]?.StackStatus;
     });
@@ -216,7 +215,7 @@ export class AwsBySdk implements AwsAnswers {
     });
   }
 
-  /** Once for each action and what it is about, also where nothing came. */
+  /** Caches by action and subject, even empty answers. */
   private async ask<T>(action: string, about: string, question: () => Promise<T>): Promise<T> {
     const key = `${action} ${about}`;
     const asked = (this.asked.get(key) as Promise<T> | undefined) ?? this.first(action, question);
@@ -257,7 +256,7 @@ function clientsOf(config: { region: string; maxAttempts: number; profile?: stri
   };
 }
 
-/** Undefined in place of an error that says that there is nothing of the kind. */
+/** Returns undefined for an error that means "does not exist". */
 async function unless<T>(name: string, answer: Promise<T>, message = /(?:)/u): Promise<T | undefined> {
   try {
     return await answer;

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { NeededResource } from './needs.ts';
 
-/** By logical id, as `infra/constructs/account-needs.ts` writes them. */
 export type DeployedResources = Readonly<Record<string, Omit<NeededResource, 'stack'>>>;
 
-/** What a deployment finds, and what it is to leave. */
+/** The resources before and after a deployment. */
 export interface DeploymentChange {
   readonly before: DeployedResources;
   readonly after: DeployedResources;
@@ -16,12 +15,12 @@ export function added({ before, after }: DeploymentChange): readonly NeededResou
   return needed(Object.entries(after).filter(([id]) => before[id] === undefined));
 }
 
-/** Those that were not there, and those that are another way than before. */
+/** New and changed resources. */
 export function touched({ before, after }: DeploymentChange): readonly NeededResource[] {
   return needed(Object.entries(after).filter(([id, resource]) => !isDeepStrictEqual(before[id], resource)));
 }
 
-/** The same with the properties alone that are new. */
+/** The same with new properties only. */
 export function touchedProperties({ before, after }: DeploymentChange): readonly NeededResource[] {
   return needed(
     Object.entries(after).map(([id, { type, properties }]) => {
@@ -32,17 +31,14 @@ export function touchedProperties({ before, after }: DeploymentChange): readonly
   );
 }
 
-/** All, where subnets come or move: what is judged of them depends on the others. */
+/** All resources if subnets change, since zones depend on each other. */
 export function allWithNewSubnets(change: DeploymentChange): readonly NeededResource[] {
   const isNew = Object.keys(change.before).length === 0;
   const moves = touched(change).some(({ type }) => type === 'AWS::EC2::Subnet');
   return isNew || moves ? needed(Object.entries(change.after)) : [];
 }
 
-/**
- * Instances of functions that are reserved beyond those of before, beside all schedules. None where no more are
- * reserved: Lambda then refuses nothing.
- */
+/** Newly reserved instances, with all schedules. Empty if no more are reserved. */
 export function moreReserved({ before, after }: DeploymentChange): readonly NeededResource[] {
   const more = reservedIn(after) - reservedIn(before);
   if (more <= 0) return [];
@@ -56,7 +52,7 @@ function reservedIn(resources: DeployedResources): number {
     .reduce((sum, { properties }) => sum + Number(properties['ReservedConcurrentExecutions'] ?? 0), 0);
 }
 
-/** They are of the stack that asks, or go with it: which one is no question. */
+/** The stack does not matter here. */
 function needed(resources: readonly (readonly [string, DeployedResources[string]])[]): readonly NeededResource[] {
   return resources.map(([, resource]) => ({ ...resource, stack: '' }));
 }

@@ -19,15 +19,14 @@ import {
 import { makeCheck } from './make-check.ts';
 import type { NeededResource } from './needs.ts';
 
-/** A deployment as its first custom resource hears of it. */
 interface Deployment {
   readonly stack: string;
   readonly wanted: DeployedResources;
-  /** Undefined where the custom resource itself is new. */
+  /** Undefined for a new custom resource. */
   readonly before: DeployedResources | undefined;
 }
 
-/** What a deployment can be told of its account, and of which resources. */
+/** Checks of a deployment, and their resources. */
 const JUDGED: readonly {
   readonly checksOf: ChecksOf;
   readonly of: (change: DeploymentChange) => readonly NeededResource[];
@@ -41,9 +40,8 @@ const JUDGED: readonly {
 ];
 
 /**
- * Asks the account whether it takes what a deployment adds or changes. What is not answered in time is not known.
- *
- * @throws Unanswered where AWS does not say what becomes of the stack: then nothing is judged
+ * Checks what a deployment adds or changes; late answers are unknown. Throws Unanswered if the stack's state is
+ * unknown.
  */
 export async function judgeDeployment(
   deployment: Deployment,
@@ -68,13 +66,13 @@ export async function judgeDeployment(
   );
 }
 
-/** Undefined where nothing is to be judged: what a rollback brings back was there. */
+/** Undefined for a rollback, which only restores. */
 async function changeOf({ stack, wanted, before }: Deployment, aws: AwsAnswers): Promise<DeploymentChange | undefined> {
   const status = await aws.stackStatus(stack);
   if (status === 'CREATE_IN_PROGRESS') return { before: {}, after: wanted };
   if (status !== 'UPDATE_IN_PROGRESS') return undefined;
   if (before) return { before, after: wanted };
-  // A store that is new in a stack that stands, or one of before there was a preflight.
+  // A new store in an existing stack, or one older than the preflight.
   const there = new Set(await aws.stackResources(stack));
   const isThere = Object.entries(wanted).some(([id, { type }]) => type === 'AWS::RDS::DBCluster' && there.has(id));
   return isThere ? undefined : { before: {}, after: wanted };

@@ -5,15 +5,13 @@ import { quotaLink } from './quota-link.ts';
 interface HeldQuota {
   readonly region: string;
   readonly id: QuotaId;
-  /** As the console names it. */
   readonly name: string;
   readonly added: number;
-  /** By whatever is there already. */
   readonly used: number;
   readonly most: number;
 }
 
-/** Says whether what is to be added fits, and what to ask for where it does not. */
+/** Checks whether an addition fits, and says what to request. */
 export function judgeQuota({ region, id, name, added, used, most }: HeldQuota): Judgement {
   const found = `${used} of ${most} used`;
   if (used + added <= most) return { verdict: 'ok', found };

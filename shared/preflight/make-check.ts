@@ -2,7 +2,7 @@ import type { AwsAnswers } from './aws-answers.ts';
 import type { Check, Finding, Judgement } from './check.ts';
 import { Unanswered } from './unanswered.ts';
 
-/** What AWS does not answer is not known, and keeps no other check from being made. */
+/** Unanswered questions are unknown, and block no other check. */
 export async function makeCheck(check: Check, aws: AwsAnswers): Promise<Finding> {
   return { check: check.name, wanted: check.wanted, ...(await judged(check, aws)) };
 }

@@ -6,15 +6,13 @@ export interface NeededResource {
 
 interface NeededStack {
   readonly name: string;
-  /** That it is bound to. @default any */
   readonly account?: string;
-  /** That it is bound to. @default any */
   readonly region?: string;
-  /** What the CDK's bootstrap says its version in, and the least that will do. */
+  /** The bootstrap's SSM parameter and least version. */
   readonly bootstrap?: { readonly parameter: string; readonly version: number };
 }
 
-/** What an environment needs of AWS: the templates that a deployment brings, so that there is no second list. */
+/** An environment's needs, from its templates. */
 export interface Needs {
   readonly environment: string;
   readonly stacks: readonly NeededStack[];
@@ -25,7 +23,7 @@ export function resourcesOf({ resources }: Needs, type: string): readonly Needed
   return resources.filter((resource) => resource.type === type);
 }
 
-/** The different texts that a property of a type's resources has; what is only known at the deployment is left out. */
+/** Returns a property's distinct texts, without tokens. */
 export function textsOf(needs: Needs, type: string, property: string): readonly string[] {
   const values = resourcesOf(needs, type).map(({ properties }) => properties[property]);
   return [...new Set(values.filter((value) => typeof value === 'string'))];

@@ -5,7 +5,7 @@ const CONSOLES: readonly (readonly [RegExp, string])[] = [
   [/^us-gov-/u, 'console.amazonaws-us-gov.com'],
 ];
 
-/** The page of AWS's console on which more of a quota is asked for. */
+/** The AWS console's page to request more of a quota. */
 export function quotaLink(region: string, { service, code }: QuotaId): string {
   const special = CONSOLES.find(([regions]) => regions.test(region));
   const host = special ? special[1] : `${region}.console.aws.amazon.com`;

@@ -1,14 +1,11 @@
 import type { Finding } from './check.ts';
 
-/** CloudFormation takes 4,096 bytes of an answer: ids, the place of the log, and this. */
+/** CloudFormation limits an answer to 4,096 bytes, with ids and the log's place. */
 const MOST_TEXT = 3000;
-/** One reason is not to push out the others. */
+/** Limits a reason, so that others fit. */
 const MOST_REASON = 280;
 
-/**
- * What a deployment fails with: all that is in the way. On one line, since the provider framework shows whatever
- * follows the first line of an error twice.
- */
+/** Formats a deployment's error with every obstacle, on one line: the provider framework repeats further lines. */
 export function refusalOf(failures: readonly Finding[]): string {
   const head = `this account does not take the deployment, for ${failures.length} ${failures.length === 1 ? 'reason' : 'reasons'}:`;
   const said: string[] = [head];
@@ -26,7 +23,7 @@ function reasonOf({ check, wanted, found, todo, link }: Finding): string {
   return `${check}: wanted ${wanted}, found ${found}${what === '' ? '' : `; ${what}`}.`;
 }
 
-/** ASCII, so that a character is a byte. */
+/** ASCII: one byte a character. */
 function cut(text: string): string {
   const plain = text.replaceAll(/[^\u0020-\u007e]/gu, '?');
   return plain.length <= MOST_REASON ? plain : `${plain.slice(0, MOST_REASON - 3)}...`;

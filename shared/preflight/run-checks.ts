@@ -25,7 +25,7 @@ const CHECKS: readonly ChecksOf[] = [
   resourceTypeChecks,
 ];
 
-/** Makes all checks, each on its own. Where nobody is known to AWS only the first one is made: no other could be. */
+/** Makes all checks; without credentials only the first. */
 export async function runChecks(needs: Needs, aws: AwsAnswers): Promise<readonly Finding[]> {
   const first = await makeCheck(accountCheck(needs), aws);
   if (first.verdict === 'unknown') return [first];

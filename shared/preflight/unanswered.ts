@@ -1,9 +1,7 @@
-/** Why AWS did not answer. */
 type Obstacle = 'credentials' | 'rights' | 'throttled' | 'other';
 
-/** A question that AWS did not answer: what it would have told is not known. */
+/** A question that AWS did not answer. */
 export class Unanswered extends Error {
-  /** The IAM action that the question needs. */
   readonly action: string;
   readonly obstacle: Obstacle;
 
@@ -11,13 +9,13 @@ export class Unanswered extends Error {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.name = 'Unanswered';
     this.obstacle = obstacleOf(cause);
-    // Where the message names an action, that is the one: a question may need more than one.
+    // The message may name another action: a question can need several.
     this.action = /not authorized to perform: (?<action>[\w-]+:\w+)/u.exec(this.message)?.groups?.['action'] ?? action;
   }
 }
 
 const RIGHTS = /^(?:AccessDenied|AccessDeniedException|UnauthorizedOperation|AuthorizationError|NotAuthorized)$/u;
-/** A region that the account has not opted into refuses its tokens, too. */
+/** A region that is not enabled refuses the account's tokens too. */
 const CREDENTIALS =
   /^(?:CredentialsProviderError|TokenProviderError|ExpiredToken|ExpiredTokenException|InvalidClientTokenId|UnrecognizedClientException|SignatureDoesNotMatch|InvalidSignatureException|IncompleteSignature|MissingAuthenticationToken|MissingAuthenticationTokenException|AuthFailure|OptInRequired)$/u;
 const THROTTLED = /Throttl|TooManyRequests|RequestLimitExceeded|SlowDown/u;

@@ -12,7 +12,6 @@ import {
 } from './breaking/triggers.ts';
 import type { AlarmCase } from './ring.ts';
 
-/** Cases that break the writers of the second group, one after the other. */
 const SECOND_GROUP = [
   damagedRow('group-2', 'group-1'),
   twoBodies('group-2'),

@@ -2,18 +2,8 @@ import { expect, it } from 'vitest';
 import type { AlarmDefinition } from './alarm.ts';
 import { alarmTable } from './alarm-table.ts';
 import type { AlarmCase, Rung } from './ring.ts';
+import { someAlarm } from './some-alarm.ts';
 
-const alarmNamed = (what: string, section: string, name = what): AlarmDefinition => ({
-  what,
-  section,
-  looksAt: { namespace: 'AWS/SQS', name, dimensions: { QueueName: what }, statistic: 'Maximum' },
-  periodSeconds: 60,
-  comparison: 'GreaterThanThreshold',
-  threshold: 0,
-  evaluationPeriods: 1,
-  datapointsToAlarm: 1,
-  silenceIsBad: false,
-});
 const of: AlarmCase = {
   sections: [],
   fault: 'a fault',
@@ -30,9 +20,9 @@ const rung = (alarm: AlarmDefinition, more: Partial<Rung> = {}): Rung => ({
 });
 
 it('an alarm rang and fell silent, or one of its kind did, or it cannot ring here; anything else fails', () => {
-  const [one, like, other] = ['one', 'like', 'other'].map((what) => alarmNamed(what, 'trigger-behind', 'Age'));
-  const alone = alarmNamed('alone', 'circuits');
-  const cpu = alarmNamed('busy', 'group-cpu');
+  const [one, like, other] = ['one', 'like', 'other'].map((what) => someAlarm(what));
+  const alone = someAlarm('alone', { section: 'circuits' });
+  const cpu = someAlarm('busy', { section: 'group-cpu' });
   if (!one || !like || !other) throw new Error('wanted three alarms');
   const { lines, failed } = alarmTable(
     [one, like, alone, cpu],
@@ -48,7 +38,6 @@ it('an alarm rang and fell silent, or one of its kind did, or it cannot ring her
   expect(failures(rung(other, { rangAfter: undefined }))).toEqual(['trigger-behind: other: it did not ring']);
   expect(failures(rung(other, { silentAfter: undefined }))).toEqual(['trigger-behind: other: it did not fall silent']);
   expect(failures(rung(other, { error: 'no queue' }))).toEqual(['trigger-behind: other: no queue']);
-  // One that rang has to fall silent itself, and of some cases each has to ring.
   expect(failures(rung(one), rung(other, { silentAfter: undefined }))).toHaveLength(1);
   expect(failures(rung(one), rung(other, { rangAfter: undefined }))).toEqual([]);
   expect(failures(rung(one), rung(other, { rangAfter: undefined, of: { ...of, each: true } }))).toHaveLength(1);

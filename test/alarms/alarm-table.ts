@@ -9,7 +9,6 @@ interface AlarmTable {
   readonly failed: readonly string[];
 }
 
-/** What came of each alarm, in the order of the templates. */
 export function alarmTable(alarms: readonly AlarmDefinition[], all: readonly Rung[]): AlarmTable {
   const failed: string[] = [];
   const good = new Map(all.filter(isGood).map((rung) => [kindOf(rung.alarm), rung]));

@@ -9,14 +9,11 @@ import type { AlarmDefinition } from './alarm.ts';
 interface AlarmWorldParts {
   readonly stack: LocalStack;
   readonly data: string;
-  /** All that its templates have. */
   readonly alarms: readonly AlarmDefinition[];
-  /** Deploys the app anew, with or without what starts functions each minute. */
   readonly deploy: (schedules: 'on' | 'off') => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** An answer of the HTTP API. */
 interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
@@ -38,7 +35,6 @@ export class AlarmWorld {
     return sendCommand(this.#data, command, argument);
   }
 
-  /** `curl -X METHOD URL/v1PATH -d BODY`; rejects when nobody answers. */
   async ask(method: 'GET' | 'PUT' | 'POST', path: string, body?: object | string): Promise<Answer> {
     const response = await fetch(`${this.stack.url}/v1${path}`, {
       method,
@@ -78,7 +74,6 @@ export class AlarmWorld {
     return connection;
   }
 
-  /** One statement on a group's writer. */
   async sql(group: string, text: string, parameters: readonly (string | number | Buffer)[] = []): Promise<void> {
     const connection = await this.connect(group);
     try {
@@ -88,7 +83,6 @@ export class AlarmWorld {
     }
   }
 
-  /** The name of the server that takes a group's writes. */
   writerOf(group: string): string {
     const writer = this.stack.groups.status().find((node) => node.group === group && node.role === 'writer');
     if (!writer) throw new Error(`${group} has no writer`);

@@ -1,25 +1,20 @@
 import type { LoadedStack, ResourceAddress } from '../../infra/local/template/template.ts';
 import { words } from '../support/words.ts';
 
-/** A metric over periods, as a template names it. */
 export interface MetricStat {
   readonly namespace: string;
   readonly name: string;
   readonly dimensions: Readonly<Record<string, string>>;
-  /** `Sum`, `Maximum`, `p99`. */
   readonly statistic: string;
 }
 
-/** What an alarm looks at: one metric, or several by the names that an expression has for them. */
 export type Looked =
   | MetricStat
   | { readonly expression: string; readonly metrics: Readonly<Record<string, MetricStat>> };
 
-/** An alarm of CloudWatch, by the properties of its template. */
 export interface AlarmDefinition {
   /** `write-cells fails`: what its text says, without the way to the runbook. */
   readonly what: string;
-  /** Of the runbook. */
   readonly section: string;
   readonly looksAt: Looked;
   readonly periodSeconds: number;
@@ -36,11 +31,7 @@ const TEXT = /^Schemaless: (?<what>.*)\. See \S+#(?<section>[a-z-]+)$/u;
 
 type PropertyOf = (address: ResourceAddress, name: string) => unknown;
 
-/**
- * The alarms of an app's templates, in their order.
- *
- * @throws Error for a property that is not known here: an alarm is never judged by a part of what its template says
- */
+/** @throws Error for a property that is not known here: an alarm is never judged by a part of what its template says */
 export function alarmsOf(stacks: readonly LoadedStack[], propertyOf: PropertyOf): readonly AlarmDefinition[] {
   return stacks.flatMap((stack) =>
     Object.entries(stack.template.Resources)

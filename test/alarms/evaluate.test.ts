@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AlarmDefinition, MetricStat } from './alarm.ts';
+import type { MetricStat } from './alarm.ts';
 import { calculate, stateOf, stateOfPoints } from './evaluate.ts';
 import { MetricStore } from './metrics/metric-store.ts';
+import { NOON, someAlarm } from './some-alarm.ts';
 
 /** `0 - X`: a good figure, none, a bad one. */
 const pointsOf = (text: string): readonly (number | undefined)[] =>
@@ -36,19 +37,7 @@ const AGE: MetricStat = {
   dimensions: { service: 'local' },
   statistic: 'Maximum',
 };
-const ALARM: AlarmDefinition = {
-  what: 'a buffered write waits',
-  section: 'buffer-oldest',
-  looksAt: AGE,
-  periodSeconds: 60,
-  comparison: 'GreaterThanThreshold',
-  threshold: 300,
-  evaluationPeriods: 1,
-  datapointsToAlarm: 1,
-  silenceIsBad: false,
-};
-/** The beginning of a minute. */
-const NOON = Date.UTC(2026, 0, 1, 12);
+const ALARM = someAlarm('a buffered write waits', { looksAt: AGE, threshold: 300 });
 const MINUTE = 60_000;
 
 describe('an alarm', () => {

@@ -15,7 +15,6 @@ const LONGEST_PERIOD_SECONDS = 60;
  */
 const PERIODS_MORE = 2;
 
-/** The state of an alarm as CloudWatch finds it at a time, by the periods that were over by then. */
 export function stateOf(alarm: AlarmDefinition, store: Pick<MetricStore, 'statistic'>, at: number): AlarmState {
   const periodMs = Math.min(alarm.periodSeconds, LONGEST_PERIOD_SECONDS) * 1000;
   const end = Math.floor(at / periodMs) * periodMs;
@@ -53,12 +52,7 @@ function pointOf(looksAt: Looked, store: Pick<MetricStore, 'statistic'>, from: n
   );
 }
 
-/**
- * Returns the value of an expression of CloudWatch for one period, which is one of JavaScript, too; undefined if it lacks
- * a figure that it does not fill.
- *
- * @throws Error for a function or a metric that is not known here
- */
+/** @throws Error for a function or a metric that is not known here */
 export function calculate(expression: string, figures: Readonly<Record<string, number | undefined>>) {
   const FILL = (value: number | undefined, otherwise: number): number | undefined =>
     value === undefined || Number.isNaN(value) ? otherwise : value;

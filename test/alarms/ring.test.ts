@@ -1,30 +1,15 @@
 import { expect, it } from 'vitest';
-import type { AlarmDefinition } from './alarm.ts';
 import type { AlarmWorld } from './alarm-world.ts';
 import { MetricStore } from './metrics/metric-store.ts';
 import { ring, type AlarmCase, type Cure } from './ring.ts';
+import { NOON, someAlarm } from './some-alarm.ts';
 
-const NOON = Date.UTC(2026, 0, 1, 12);
-const alarmOf = (trigger: string): AlarmDefinition => ({
-  what: `trigger ${trigger} is behind`,
-  section: 'trigger-behind',
-  looksAt: { namespace: 'AWS/SQS', name: 'Age', dimensions: { QueueName: trigger }, statistic: 'Maximum' },
-  periodSeconds: 60,
-  comparison: 'GreaterThanThreshold',
-  threshold: 900,
-  evaluationPeriods: 1,
-  datapointsToAlarm: 1,
-  silenceIsBad: false,
-});
-const [one, other] = [alarmOf('one'), alarmOf('other')];
+const [one, other] = [someAlarm('one'), someAlarm('other')];
 
-/** The age of each queue at a time. */
 type Figures = Map<string, (at: number) => number>;
 const always = (age: number) => (): number => age;
-/** The time of the world: it passes only when the runner waits. */
 let now = NOON;
 
-/** Rings the alarms in a world that gives figures each second. */
 async function rungBy(breaks: (figures: Figures) => Promise<Cure>, of: Partial<AlarmCase> = {}, before = 0) {
   const store = new MetricStore();
   const figures: Figures = new Map([

@@ -3,16 +3,13 @@ import type { AlarmWorld } from './alarm-world.ts';
 import { stateOf } from './evaluate.ts';
 import type { MetricStore } from './metrics/metric-store.ts';
 
-/** Ends a fault. */
 export type Cure = () => Promise<unknown>;
 
-/** A fault for which alarms ring, and what silences them. */
 export interface AlarmCase {
   /** Sections of the runbook: the alarms whose texts name these ring. */
   readonly sections: readonly string[];
   /** Each of them does. @default one of each kind, which stands for those of other triggers, or groups */
   readonly each?: true;
-  /** One line. */
   readonly fault: string;
   /** What the runbook says to do, one line. */
   readonly cure: string;
@@ -21,7 +18,6 @@ export interface AlarmCase {
   breaks(world: AlarmWorld): Promise<Cure>;
 }
 
-/** The result of one alarm under one fault. */
 export interface Rung {
   readonly alarm: AlarmDefinition;
   readonly of: AlarmCase;
@@ -29,7 +25,6 @@ export interface Rung {
   readonly rangAfter: number | undefined;
   /** Seconds from the cure until it was silent for good; undefined if it was not. */
   readonly silentAfter: number | undefined;
-  /** What failed of the fault or the cure. */
   readonly error: string | undefined;
 }
 
@@ -37,7 +32,6 @@ export interface Bench {
   readonly world: AlarmWorld;
   readonly store: MetricStore;
   readonly say: (line: string) => void;
-  /** @default the clock */
   readonly now?: () => number;
 }
 
@@ -81,7 +75,6 @@ export async function ring(bench: Bench, of: AlarmCase): Promise<readonly Rung[]
   return alarms.map((alarm) => ({ alarm, of, ...watch.timesOf(alarm), error }));
 }
 
-/** Notes when alarms ring and fall silent. */
 function watchOf({ world, store, now = Date.now }: Bench, alarms: readonly AlarmDefinition[]) {
   const rangAt = new Map<AlarmDefinition, number>();
   const silentAt = new Map<AlarmDefinition, number>();
@@ -115,7 +108,6 @@ function watchOf({ world, store, now = Date.now }: Bench, alarms: readonly Alarm
       }
     },
     areSilent: () => alarms.every((alarm) => silentAt.has(alarm)),
-    /** Whether one of each kind has rung, or each of them. */
     haveRung(each = false) {
       const rung = new Set(rangAt.keys().map(kindOf));
       return alarms.every((alarm) => (each ? rangAt.has(alarm) : rung.has(kindOf(alarm))));

@@ -102,7 +102,6 @@ function startWith({ data, app }: { readonly data: string; readonly app: string 
   });
 }
 
-/** The app that is deployed, with what starts functions each minute or without. */
 function writeApp(path: string, schedules: 'on' | 'off'): void {
   const deployed = JSON.stringify(pathToFileURL(join(PROJECT_ROOT, 'infra/app.ts')).href);
   writeFileSync(

@@ -11,7 +11,6 @@ const MANUALS = [
   'README.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
-  'infra/local/data-api/README.md',
   ...globSync('infra/docs/**/*.md', { cwd: PROJECT_ROOT }),
 ].map((file) => ({ file, text: readFileSync(join(PROJECT_ROOT, file), 'utf8') }));
 const ALL = MANUALS.map(({ text }) => text).join('\n');
@@ -76,7 +75,7 @@ const COMMANDS = MANUALS.flatMap(({ text }) => commandsOf(text)).flatMap((comman
 
 describe('a command of the documents', () => {
   // Those of others than vitest, cdk and tsc, which have flags of their own.
-  it.concurrent.each(['start', 'demo', 'smoke', 'consume', 'run-consumer', 'verify-index', 'data-api'])(
+  it.concurrent.each(['start', 'demo', 'smoke', 'consume', 'run-consumer', 'verify-index'])(
     'npm run %s runs, and knows every flag that is shown',
     async (script) => {
       const help = await helpOf(script);
@@ -130,12 +129,4 @@ it('git leaves alone what the documents have one make', async () => {
     }).catch(({ stdout }: { stdout: string }) => ({ stdout }));
     expect(stdout).toBe(`${folder}/x\n`);
   }
-});
-
-it('the documents set what each version of the AWS command line needs', () => {
-  const blocks = [...ALL.matchAll(/^```sh\n(.*?)^```/gmsu)]
-    .map(([, block = '']) => block)
-    .filter((block) => /^aws /mu.test(block));
-  expect(blocks.length).toBeGreaterThan(0);
-  for (const block of blocks) expect(block).toMatch(/AWS_REGION=(\S+) AWS_DEFAULT_REGION=\1\b/u);
 });

@@ -11,7 +11,6 @@ import { movesClient } from '../../shared/client/moves-client.ts';
 import { entityTable } from '../../shared/sql/names.ts';
 import { MARK_SET_BACK } from '../../shared/sql/statements/record-writer.ts';
 
-/** Has a function of a running stack do all that it does, as far as one machine lets it. */
 export type Exercise = (stack: LocalStack) => Promise<unknown>;
 
 const BASE = '/v1/trips';
@@ -33,7 +32,6 @@ const putTrip = async (stack: LocalStack, row_key: string = randomUUID()): Promi
     fare: 10,
   });
 
-/** A datastore that is made, with an index, and a trigger whose queues are made and deleted with it. */
 const DEFINED = {
   'tried/datastore.yaml': { datastore: 'tried', shards: 2 },
   'tried/indexes/by_name.yaml': {

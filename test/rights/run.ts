@@ -68,7 +68,6 @@ process.exitCode = tooMany.length === 0 ? 0 : 1;
 interface Caller {
   readonly key: string;
   readonly own: RoleRights;
-  /** Of a function; undefined for what starts functions. */
   readonly title: string | undefined;
 }
 

@@ -58,13 +58,12 @@ export default async function start(project: TestProject): Promise<() => Promise
   });
   const dynamo = outsideAws ? undefined : await startDynamo();
   const dataApi = await startDataApi({
-    clusters: groups.groups.map(({ name, user, password, writerEndpoint: { host, port } }) => ({
-      resourceArn: clusterOf(name).resourceArn,
-      host,
-      port,
-      user,
-      password,
-    })),
+    login: (resourceArn) => {
+      const group = groups.groups.find(({ name }) => clusterOf(name).resourceArn === resourceArn);
+      if (!group) return undefined;
+      const { user, password, writerEndpoint } = group;
+      return { host: writerEndpoint.host, port: writerEndpoint.port, user, password };
+    },
   });
   const access = wishedAccess();
   console.log(`Tested on ${groups.engine.kind} ${groups.engine.version}, reached over ${access}`);

@@ -12,7 +12,7 @@ it('tests are told apart by whether they can touch MySQL: given servers, by what
     'test/shared/store/mysql-store.test.ts',
     'test/infra/cli/local-stack.nightly.test.ts',
     'test/infra/local/mysql/promotion.test.ts',
-    'test/infra/local/data-api/limits.test.ts',
+    'test/infra/local/data-api/data-api.test.ts',
     'test/shared/files/run-export.nightly.test.ts',
   ]) {
     expect(existsSync(join(PROJECT_ROOT, file))).toBe(true);

@@ -3,7 +3,6 @@ import { DATA_API_BREAKERS, dataApiClient } from '../../../shared/sql/data-api-c
 import { guardWith } from '../../../shared/sql/guarded-client.ts';
 import { secretOf, type Connector } from './connector.ts';
 
-/** Over the RDS Data API, which logs in with the user's secret. */
 export const DATA_API: Connector = {
   guard: guardWith(DATA_API_BREAKERS),
   open({ databaseUser }, { statementMs } = {}) {
@@ -17,10 +16,7 @@ export const DATA_API: Connector = {
   },
 };
 
-/**
- * One for all groups, with a connection for each call under way. Retries are the adapter's: the SDK repeats calls whose
- * outcome is unknown.
- */
+/** One client for all groups. The SDK must not retry: it repeats calls whose outcome is unknown. */
 function sdk(): RDSDataClient {
   return new RDSDataClient({
     maxAttempts: 1,

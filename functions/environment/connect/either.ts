@@ -3,10 +3,7 @@ import { DATA_API } from './data-api.ts';
 import { MYSQL } from './mysql.ts';
 import type { Connector } from './connector.ts';
 
-/**
- * The way of an access. Bundles hold `only-mysql.ts` or `only-data-api.ts` in place of this file: see `imports` in
- * package.json.
- */
+/** Bundles replace this file by `only-mysql.ts` or `only-data-api.ts`: see `imports` in package.json. */
 export function connectorOf(access: Access): Connector {
   return access === 'mysql' ? MYSQL : DATA_API;
 }

@@ -7,12 +7,11 @@ import { userName, type DatabaseUser } from '../../../shared/topology/database-u
 import { secretCredentials } from '../credentials.ts';
 import { secretOf, type Connector } from './connector.ts';
 
-/** Over the MySQL protocol: by a user's password from its secret, or by tokens that IAM vouches for. */
+/** The MySQL protocol, with a secret's password or IAM tokens. */
 export const MYSQL: Connector = {
   guard: guardWith(),
   open({ environment, databaseUser, databaseAuth, connections }, { statementMs, acquireMs } = {}) {
-    // One request at a time comes to an instance, for which one connection does its transactions; a loop has more under
-    // way. They are part of what an instance may have.
+    // An instance answers one request at a time, so one connection does its transactions; a loop has two.
     const lanes = Math.min(2, Math.floor(connections / 2));
     const settings: MysqlSettings = {
       connections: connections - lanes,
@@ -27,7 +26,7 @@ export const MYSQL: Connector = {
   },
 };
 
-/** Tokens hold for 15 minutes and are signed without asking anybody: each connection gets one of its own. */
+/** Tokens are signed locally and valid for 15 minutes; each connection gets its own. */
 function tokenLogin(user: DatabaseUser): Login {
   const username = userName(user);
   return { username, token: ({ host, port }) => new Signer({ hostname: host, port, username }).getAuthToken() };

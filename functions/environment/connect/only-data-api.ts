@@ -2,7 +2,6 @@ import type { Access } from '../../../shared/environment.ts';
 import { DATA_API } from './data-api.ts';
 import type { Connector } from './connector.ts';
 
-/** In bundles of environments with `data-api` access, which carry no other way. */
 export function connectorOf(access: Access): Connector {
   if (access !== 'data-api')
     throw new Error(`access: wanted data-api, for which this function was bundled, got ${access}`);

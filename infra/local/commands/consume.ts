@@ -1,4 +1,4 @@
-/** `npm run consume -- FILE`: runs a trigger's function in a process of its own, over the local stack's queue. */
+/** Runs a trigger's function in its own process over the local stack's queue: `npm run consume -- FILE`. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ try {
     [join(PROJECT_ROOT, 'functions/triggers/run-consumer.ts'), '--module', file ?? ''],
     { env: { ...process.env, ...environment }, stdio: 'inherit' },
   );
-  // Ctrl-C reaches both by the terminal; whoever ends this one alone means that one.
+  // Ctrl-C reaches both processes through the terminal.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => consumer.kill('SIGTERM'));
   consumer.once('exit', (code) => process.exit(code ?? 1));

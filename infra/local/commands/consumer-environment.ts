@@ -1,31 +1,21 @@
 import { environmentOf, type ConsumerVariable } from '../../../shared/environment.ts';
 import { loginVariables } from '../login/aws-login.ts';
-import type { Endpoints } from '../running/endpoints.ts';
+import { tableOf, type Endpoints } from '../running/endpoints.ts';
 
 /**
- * The environment variables with which a process of its own consumes a trigger of a running stack: as those of the
- * trigger's function there would be, and for everything else nothing.
- *
- * @throws an Error when the stack has no such tables
+ * Returns the environment for a process that consumes a trigger of a running stack. Throws an Error if the stack has no
+ * such tables.
  */
 export function consumerEnvironment(
-  { http, sqs, dynamodb, tables }: Omit<Endpoints, 'groups' | 'rdsData'>,
+  endpoints: Omit<Endpoints, 'groups' | 'rdsData'>,
   datastore: string,
 ): Readonly<Record<string, string>> {
-  const table = (name: string): string => {
-    // Named after their place in the app, the construct `tables`.
-    const found = tables.find((candidate) => candidate.includes(`tables${name}`));
-    if (found === undefined)
-      throw new Error(
-        `tables: wanted the table ${name} of a stack, got ${tables.length === 0 ? 'no tables' : tables.join(', ')}`,
-      );
-    return found;
-  };
+  const { http, sqs, dynamodb } = endpoints;
   return {
     ...environmentOf<ConsumerVariable>({
       environment: 'local',
-      topologyTable: table('topology'),
-      stateTable: table('state'),
+      topologyTable: tableOf(endpoints, 'topology'),
+      stateTable: tableOf(endpoints, 'state'),
       apiUrl: http,
       datastore,
     }),

@@ -1,4 +1,4 @@
-/** `npm run local -- …`: acts on a running stack, or deletes the data of a stopped one. */
+/** Acts on a running stack, or deletes the data of a stopped one: `npm run local -- …`. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';

@@ -5,7 +5,6 @@ import { SERVER_SIZES } from '../mysql/server-size.ts';
 import { DEFAULT_OPTIONS } from '../stack/local-stack-options.ts';
 import { smallFlag } from './small-preset.ts';
 
-/** A flag whose value is a whole number; anything else is refused with what was wanted and what came. */
 export function wholeNumberFlag(flags: string, description: string, min: number, max: number): Option {
   return new Option(flags, description).argParser((value: string) => {
     if (/^\d{1,10}$/u.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);

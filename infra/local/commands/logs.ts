@@ -6,7 +6,7 @@ import { dataFolder, isDataFolder } from '../folder/data-folder.ts';
 import { dataFlag } from './flags.ts';
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** Without a request, more than that is rarely meant. */
+/** How far back the logs go without a request id. */
 const RECENT = '10m';
 
 interface Flags {
@@ -50,7 +50,7 @@ async function show(requestId: string | undefined, flags: Flags): Promise<void> 
   }
   const stopped = new AbortController();
   process.once('SIGINT', () => stopped.abort());
-  // Who reads may have seen enough: `| head`.
+  // A reader such as `head` may close the pipe.
   process.stdout.on('error', () => process.exit());
   const since = flags.since ?? (requestId === undefined ? startOf(RECENT) : undefined);
   const wanted = { requestId, title: flags.function, since };

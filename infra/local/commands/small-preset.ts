@@ -1,16 +1,16 @@
 import { InvalidArgumentError, Option } from 'commander';
 
 /**
- * What `--small` stands for: all that a store promises while one server is away, but for reads of what that server holds,
- * since there are no readers. One group would keep no copies, and answer 503 in place of 202.
+ * The values of `--small`. Without readers, reads of a group stop while its server is unavailable. One group would keep
+ * no copies and answer 503 instead of 202.
  */
 export const SMALL = { readers: 0, functionIdle: 20 } as const;
 
-/** Of a new folder; one that is there keeps its numbers. */
+/** For a new folder; an existing one keeps its number. */
 export const SMALL_GROUPS = 3;
 export const SMALL_SHARDS = 16;
 
-/** The flags of the preset, by the names of their values. */
+/** Flags by the names of their values. */
 const FLAGS = { groups: '--groups', readers: '--readers', functionIdle: '--function-idle' } as const;
 
 export function smallFlag(): Option {
@@ -20,13 +20,12 @@ export function smallFlag(): Option {
   ).implies({ ...SMALL });
 }
 
-/** What is looked at of the flags of a start. */
 interface CheckedFlags extends Readonly<Record<keyof typeof SMALL, number>> {
   readonly groups?: number;
   readonly small?: boolean;
 }
 
-/** Throws `InvalidArgumentError` where a flag says otherwise than the preset. */
+/** Throws `InvalidArgumentError` for a flag that contradicts the preset. */
 export function checkSmall({ small, groups = SMALL_GROUPS, readers, functionIdle }: CheckedFlags): void {
   if (small !== true) return;
   const [wanted, got] = [

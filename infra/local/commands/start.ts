@@ -91,12 +91,12 @@ try {
   stack = await starting;
   if (!stopping) await show(stack);
   if (watch && !stopping) {
-    // What was saved while it started, too.
+    // Files saved during the start are reloaded as well.
     watching = await watchSources(stack, (line) => console.log(line), performance.timeOrigin);
     console.log('changes of functions and YAML are taken over as they are saved');
   }
 } catch (error) {
-  // Stopped while it proved itself: whoever stopped it wants to hear nothing more.
+  // A stack stopped during its own check reports nothing more.
   if (!stopping) {
     console.error(error instanceof Error ? error.message : String(error));
     await stack?.stop();
@@ -134,7 +134,7 @@ async function show({ groups, datastores, retiredDatastores, functions, url }: L
     );
   }
   console.log(`ready ${url}`);
-  // A browser signs nothing: there `schemaless console` does.
+  // A browser does not sign requests; `schemaless console` does.
   if (!flags.checkSignatures) console.log(`console ${url}/console`);
   for (const line of await loadTriggers({ datastores, functions })) console.log(line);
 }
@@ -142,7 +142,7 @@ async function show({ groups, datastores, retiredDatastores, functions, url }: L
 async function stop(signal: NodeJS.Signals): Promise<void> {
   if (stopping) {
     if (performance.now() - firstSignalAt < SAME_SIGNAL_MS) return;
-    // The servers are killed too, so that nothing is left; the next start recovers them.
+    // The servers are killed too; the next start recovers them.
     for (const { pid } of stack?.groups.status() ?? []) if (pid > 0) process.kill(pid, 'SIGKILL');
     process.exit(1);
   }
@@ -154,7 +154,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
     await watching?.close();
     await started.stop();
   } catch {
-    // It never started, and says why itself.
+    // The start reports its own failure.
   }
   process.exit(0);
 }

@@ -13,10 +13,10 @@ import { requireDatastore } from '../../../shared/access/groups.ts';
 import { awsLogin } from '../login/aws-login.ts';
 import { sendCommand } from '../control/control-client.ts';
 import { dataFolder } from '../folder/data-folder.ts';
-import type { Endpoints } from '../running/endpoints.ts';
+import { tableOf, type Endpoints } from '../running/endpoints.ts';
 import { dataFlag } from './flags.ts';
 
-/** Listed; the rest is only counted. */
+/** Problems listed; the rest is only counted. */
 const SHOWN = 100;
 
 interface VerifyFlags {
@@ -47,7 +47,7 @@ await new Command('npm run verify-index --')
 async function verify(name: string, { data, datastore, repair }: VerifyFlags): Promise<Verification> {
   const endpoints = await endpointsOf(resolve(data));
   const client = new DynamoDBClient({ endpoint: endpoints.dynamodb, ...awsLogin() });
-  const topology = dynamoTopology({ client, table: topologyTable(endpoints) });
+  const topology = dynamoTopology({ client, table: tableOf(endpoints, 'topology') });
   const context = openContext({
     topology,
     connect: (group) => {
@@ -75,15 +75,6 @@ async function endpointsOf(data: string): Promise<Endpoints> {
   return JSON.parse(readFileSync(endpoints, 'utf8')) as Endpoints;
 }
 
-function topologyTable({ tables }: Endpoints): string {
-  const [table, ...others] = tables.filter((name) => name.includes('topology'));
-  if (table === undefined || others.length > 0)
-    throw new Error(
-      `The topology table: wanted one table with topology in its name, got ${tables.join(', ') || 'none'}`,
-    );
-  return table;
-}
-
 async function findIndex(topology: TopologySource, datastore: string, name: string): Promise<PhysicalIndex> {
   await requireDatastore(topology, datastore);
   const catalogues = await topology.indexes(datastore);
@@ -98,7 +89,6 @@ async function findIndex(topology: TopologySource, datastore: string, name: stri
   );
 }
 
-/** Returns the exit code. */
 function show(name: string, { rows, entries, found, problems, mended, failed }: Verification, repair: boolean): number {
   const count = (kind: IndexProblem['kind']): string => `${found[kind]} ${kind}`;
   const all = found.missing + found.extra + found.wrong;

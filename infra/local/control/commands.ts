@@ -8,7 +8,7 @@ import { readSnapshot, snapshotFile, writeSnapshot } from '../snapshots/snapshot
 import { positionOf, setBackGroup, untilItGoesOn } from '../snapshots/set-back-group.ts';
 import { takeSnapshot } from '../snapshots/take-snapshot.ts';
 import { dataFolder } from '../folder/data-folder.ts';
-import { keepCopies } from '../running/keep-copies.ts';
+import { readNumber } from '../folder/number-file.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import type { Commands } from './control-server.ts';
 import { queueStatus, type QueueStatus } from './queue-status.ts';
@@ -49,11 +49,10 @@ type CommandedStack = Pick<
   | 'addGroup'
 >;
 
-/** @param data the stack's data folder */
 export function commandsOf(stack: CommandedStack, data: string): Commands {
   const { groups, services } = stack;
   const folder = dataFolder(data);
-  /** A service, or, where undefined, one of the servers. Throws for what is neither. */
+  /** Returns undefined for a server. Throws for an unknown name. */
   const serviceOf = (name: string): Service | undefined => {
     if (name === 'dynamodb' || name === 'sqs') return services[name];
     const nodes = groups.status().map(({ node }) => node);
@@ -79,7 +78,7 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
       const snapshot = readSnapshot(folder, name);
       positionOf(group, snapshot);
       const why = whyCellsWouldGo(group, snapshot, {
-        keepMinutes: keepCopies(folder, undefined),
+        keepMinutes: readNumber(folder.keepCopies) ?? 0,
         setBacks: readSetBacks(folder),
       });
       if (why !== undefined && force === undefined)

@@ -6,8 +6,8 @@ import { dataFolder } from '../folder/data-folder.ts';
 import type { ControlAddress } from './control-server.ts';
 
 /**
- * Sends a command to the stack that runs on a data folder, and waits as long as that takes: a log that is replayed may
- * take longer than `fetch` would wait for. Throws an `Error` to be shown: none runs there, or what the stack says.
+ * Sends a command to the stack of a data folder, without a time limit: replaying a log takes long. Throws an Error to
+ * be shown.
  */
 export async function sendCommand(data: string, command: string, argument = ''): Promise<unknown> {
   const { control } = dataFolder(data);
@@ -26,7 +26,7 @@ export async function sendCommand(data: string, command: string, argument = ''):
     throw new Error(notRunning, { cause });
   })) as [IncomingMessage];
   const said = await text(answer);
-  // The port may be another program's by now.
+  // Another program may have the port by now.
   if (answer.statusCode === 401 || answer.headers['content-type'] !== 'application/json') throw new Error(notRunning);
   const { result, error } = Object(JSON.parse(said));
   if (typeof error === 'string') throw new Error(error);

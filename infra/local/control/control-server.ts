@@ -4,21 +4,20 @@ import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 
-/** How to reach the control server of a running stack; the file is readable by its owner alone. */
 export interface ControlAddress {
   readonly port: number;
   readonly token: string;
   readonly pid: number;
 }
 
-/** What a running stack can be told to do. Each returns what is to be shown, and throws an `Error` to be shown. */
+/** Commands of a running stack. Each returns what to show, and throws an `Error` to be shown. */
 export type Commands = Readonly<Record<string, (argument: string) => unknown>>;
 
 interface ControlServer {
   close(): Promise<void>;
 }
 
-/** Listens on the loopback interface for commands from whoever can read the file. */
+/** Listens on the loopback interface for callers that can read the file. */
 export async function startControlServer(file: string, commands: Commands): Promise<ControlServer> {
   const token = randomBytes(24).toString('base64url');
   const expected = Buffer.from(`Bearer ${token}`);

@@ -1,11 +1,9 @@
 export interface LogLine {
-  /** ISO, UTC. */
   readonly time: string;
   /** Title of the function, or `gateway`, `schedule`, `queue`. */
   readonly title: string;
-  /** What was written, where it is JSON, as what functions log is; else its text as `message`. */
+  /** The logged JSON object; other text as `message`. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** As it stands in the file. */
   readonly text: string;
 }
 
@@ -20,12 +18,11 @@ function fieldsOf(text: string): Readonly<Record<string, unknown>> {
     try {
       return JSON.parse(text) as Readonly<Record<string, unknown>>;
     } catch {
-      // It is text that begins like JSON.
+      // Text that begins like JSON.
     }
   return { message: text };
 }
 
-/** What every line has, or says elsewhere. */
 const KNOWN = new Set([
   'level',
   'message',
@@ -38,7 +35,6 @@ const KNOWN = new Set([
   '_aws',
 ]);
 
-/** For people: `00:03:38.834 write-cells WARN store event={"kind":"circuit_opened",…} request_id=order-17`. */
 export function showLogLine({ time, title, fields }: LogLine): string {
   const { level, message, request_id: id } = fields;
   const words = [time.slice(11, -1), title];
@@ -51,12 +47,10 @@ export function showLogLine({ time, title, fields }: LogLine): string {
   return words.filter((word) => word !== '').join(' ');
 }
 
-/** For programs, a line each. */
 export function logLineAsJson({ time, title, fields }: LogLine): string {
   return JSON.stringify({ ...fields, time, function: title });
 }
 
-/** Where an error came from is for who opens the file. */
 function withoutStack(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutStack);
   if (typeof value !== 'object' || value === null) return value;

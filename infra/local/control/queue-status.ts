@@ -3,7 +3,6 @@ import { awsLogin } from '../login/aws-login.ts';
 import { queueCounts, type QueueCounts } from '../event-sources/queue-of-source.ts';
 import type { StackQueue } from '../template/stack-queues.ts';
 
-/** A queue with what is in it; without while SQS is away. */
 export interface QueueStatus extends StackQueue, Partial<QueueCounts> {}
 
 const ANSWER_MS = 2000;

@@ -5,11 +5,10 @@ import type { DataFolder } from '../folder/data-folder.ts';
 import { parseLogLine, type LogLine } from './log-line.ts';
 
 export interface WantedLines {
-  /** Of a request: the caller's own, or the gateway's. @default of all, and of what is part of none */
+  /** The caller's id, or the gateway's. */
   readonly requestId?: string | undefined;
-  /** Title of a function, or `gateway`. @default all */
+  /** A function's title, or `gateway`. */
   readonly title?: string | undefined;
-  /** Not before then, ISO in UTC. @default from the beginning */
   readonly since?: string | undefined;
 }
 
@@ -21,10 +20,8 @@ const LOOK_MS = 200;
 const ID_FIELDS = ['request_id', 'gateway_request_id'];
 
 /**
- * The lines of a stack's logs that are wanted, in the order of their times, whether it runs or not. Figures are among
- * them where a request is asked for: what it was counted as.
- *
- * @param follow goes on with those that come, until `signal` is aborted @default ends with what there is
+ * Yields the wanted lines of a stack's logs in order of time, whether it runs or not. A request's lines include its
+ * metrics. `follow` continues with new lines until `signal` is aborted.
  */
 export async function* readLogs(
   folder: Folder,
@@ -52,16 +49,14 @@ export async function* readLogs(
 
 interface FilePosition {
   readonly path: string;
-  /** How far it was read, in bytes. */
   at: number;
-  /** Begins a line whose end was not there yet. */
   rest: string;
 }
 
-/** What came to a file since it was read last. */
+/** Reads what was added to a file since the last read. */
 function linesOf(position: FilePosition): readonly LogLine[] {
   if (!existsSync(position.path)) return [];
-  // Another one took its place.
+  // The file was rotated.
   if (statSync(position.path).size < position.at) Object.assign(position, { at: 0, rest: '' });
   const file = openSync(position.path, 'r');
   const decoder = new TextDecoder();
@@ -85,14 +80,14 @@ function read(file: number, chunk: Buffer, position: FilePosition): number {
   return bytes;
 }
 
-/** A request that brought an id of its own has another one at the gateway. */
+/** A request with an id of its own has another one at the gateway. */
 function noteIds({ fields }: LogLine, ids: Set<string>): void {
   if (ids.size === 0) return;
   const own = ID_FIELDS.flatMap((name) => (typeof fields[name] === 'string' ? [fields[name]] : []));
   if (own.some((id) => ids.has(id))) for (const id of own) ids.add(id);
 }
 
-/** Whether a text has an id that is not a part of a longer one. */
+/** True if the text has the id as a whole word. */
 function hasWord(text: string, id: string): boolean {
   for (let at = text.indexOf(id); at >= 0; at = text.indexOf(id, at + 1))
     if (!isOfId(text[at - 1]) && !isOfId(text[at + id.length])) return true;

@@ -2,7 +2,6 @@ import type { StackStatus } from './commands.ts';
 import type { QueueStatus } from './queue-status.ts';
 import type { TriggerState } from './trigger-status.ts';
 
-/** A running stack, as text for people. */
 export function showStatus({
   url,
   pid,

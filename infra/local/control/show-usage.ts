@@ -1,10 +1,9 @@
 import { megabytes, table } from './show-status.ts';
 import type { Usage } from './usage.ts';
 
-/** Kinds of files, and threads, that are listed; the rest is in the sums. */
+/** Kinds of files, and threads, listed; the sums hold the rest. */
 const LISTED = 12;
 
-/** What a stack takes, as text for people. */
 export function showUsage({ seconds, disk, files, processes }: Usage): string {
   const sum = (of: (one: Usage['processes'][number]) => number): number =>
     processes.reduce((total, one) => total + of(one), 0);

@@ -3,7 +3,6 @@ import { schemalessClient } from '../../../shared/client/client.ts';
 import { localSigner } from '../login/local-signer.ts';
 import type { TriggerSummary } from '../../../shared/contract/trigger-operations.ts';
 
-/** A trigger as its operators see it over HTTP; only its name while nobody can say more. */
 export interface TriggerState {
   readonly datastore: string;
   readonly trigger: string;

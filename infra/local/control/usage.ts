@@ -1,39 +1,24 @@
-import { readdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuTicks, proportionalBytes, TICKS_PER_SECOND } from '../platform/process-table.ts';
 import type { StackStatus } from './commands.ts';
+import { filesBelow, type FilesBelow } from './files-below.ts';
 
-/** What a running stack takes of its machine, part by part. Bytes, and shares of one core. */
-export interface Usage {
+export interface Usage extends FilesBelow {
   readonly seconds: number;
-  readonly disk: Room;
-  /** By kind of file: numbers within names do not tell kinds apart. Largest first. */
-  readonly files: readonly (Room & { readonly kind: string; readonly count: number })[];
   readonly processes: readonly ProcessUsage[];
-}
-
-interface Room {
-  /** What it takes of the disk. */
-  readonly taken: number;
-  /** As long as its files say they are: holes in them count as well. */
-  readonly apparent: number;
 }
 
 interface ProcessUsage {
   readonly title: string;
   readonly pid: number;
-  /** What it shares with others counts in part (PSS). */
+  /** Counts shared memory in part (PSS). */
   readonly memory: number;
   readonly cpu: number;
-  /** The busiest first; those that did nothing are left out. */
+  /** The busiest first; idle threads are left out. */
   readonly threads: readonly { readonly name: string; readonly cpu: number }[];
 }
 
-/** Of a file's blocks, whatever those of the disk are. */
-const BLOCK_BYTES = 512;
-
-/** Looks at a stack's files and processes for so many seconds. */
+/** Observes a stack's files and processes for some seconds. */
 export async function usageOf(
   { pid, nodes, functions }: Pick<StackStatus, 'pid' | 'nodes' | 'functions'>,
   data: string,
@@ -64,21 +49,4 @@ export async function usageOf(
     };
   });
   return { seconds: passed, ...filesBelow(data), processes };
-}
-
-function filesBelow(folder: string): Pick<Usage, 'disk' | 'files'> {
-  const kinds = new Map<string, Room & { readonly count: number }>();
-  const disk = { taken: 0, apparent: 0 };
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const found = statSync(join(folder, name), { throwIfNoEntry: false });
-    if (!found?.isFile()) continue;
-    const kind = basename(name).replaceAll(/\d+/gu, 'N').replace(/#.*/u, '#…');
-    const { taken, apparent, count } = kinds.get(kind) ?? { taken: 0, apparent: 0, count: 0 };
-    const bytes = found.blocks * BLOCK_BYTES;
-    kinds.set(kind, { taken: taken + bytes, apparent: apparent + found.size, count: count + 1 });
-    disk.taken += bytes;
-    disk.apparent += found.size;
-  }
-  const files = [...kinds].map(([kind, room]) => ({ kind, ...room })).toSorted((one, other) => other.taken - one.taken);
-  return { disk, files };
 }

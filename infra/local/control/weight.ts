@@ -1,19 +1,12 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { residentBytes } from '../platform/process-table.ts';
+import { filesBelow } from './files-below.ts';
 
-/** What a stack takes of its machine, in bytes. */
 export interface Weight {
-  /** Resident in the stack's own process, and in those of functions where they have any. */
   readonly stackMemory: number;
-  /** Resident in the servers. */
   readonly serverMemory: number;
   /** What the data folder's files take. */
   readonly disk: number;
 }
-
-/** Of a file's blocks, whatever those of the disk are. */
-const BLOCK_BYTES = 512;
 
 export function weightOf({
   own,
@@ -26,13 +19,5 @@ export function weightOf({
 }): Weight {
   const memory = (pids: readonly number[]): number =>
     [...new Set(pids)].reduce((sum, pid) => sum + residentBytes(pid), 0);
-  return { stackMemory: memory(own), serverMemory: memory(servers), disk: bytesBelow(folder) };
-}
-
-/** Files that go meanwhile are left out. */
-function bytesBelow(folder: string): number {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => {
-    const found = statSync(join(folder, name), { throwIfNoEntry: false });
-    return sum + (found?.isFile() ? found.blocks * BLOCK_BYTES : 0);
-  }, 0);
+  return { stackMemory: memory(own), serverMemory: memory(servers), disk: filesBelow(folder).disk.taken };
 }

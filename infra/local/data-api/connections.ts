@@ -8,36 +8,34 @@ import {
   type PoolConnection,
 } from 'mysql2';
 import { exceptionOf } from './exceptions.ts';
-import type { Login } from './logins.ts';
 
-/** A server that takes no connection in this time counts as away. */
+/** A server that takes no connection in this time counts as unavailable. */
 const CONNECT_MS = 5000;
-const IDLE_MS = 30_000;
-/** Of one login and database; the server refuses what is too much for it. */
-const POOL = { connectionLimit: 1000, maxIdle: 16 } as const;
+/** Of one login; the server refuses what is too much for it. */
+const POOL = { connectionLimit: 1000, maxIdle: 16, idleTimeout: 30_000 } as const;
 
-/**
- * Connections to the clusters' servers, kept for a while: by login and database, since a session cannot leave its
- * database.
- */
+/** How to reach a cluster's MySQL server. */
+export interface Login {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** Connections to the clusters' servers, kept for a while by login. */
 export class Connections {
   readonly #pools = new Map<string, Pool>();
   readonly #open = new Set<PoolConnection>();
-  readonly #multipleStatements: boolean;
-
-  constructor(multipleStatements: boolean) {
-    this.#multipleStatements = multipleStatements;
-  }
 
   /**
-   * To be released by who took it, or destroyed where its session must not be seen by others. Throws a
+   * Takes a connection, to be released, or destroyed where other calls must not see its session. Throws a
    * `DataApiException`.
    */
-  take(login: Login, database: string | undefined): Promise<PoolConnection> {
-    const key = JSON.stringify([login.host, login.port, login.user, login.password, database]);
+  take(login: Login): Promise<PoolConnection> {
+    const key = JSON.stringify([login.host, login.port, login.user, login.password]);
     let pool = this.#pools.get(key);
     if (!pool) {
-      pool = createPool({ ...this.#options(login, database), ...POOL, idleTimeout: IDLE_MS });
+      pool = createPool({ ...optionsOf(login), ...POOL });
       pool.on('connection', (connection) => this.#watch(connection));
       this.#pools.set(key, pool);
     }
@@ -54,7 +52,7 @@ export class Connections {
 
   /** Ends what a connection of this login is doing; the connection stays. Rejects when the server cannot be asked. */
   async killQuery(login: Login, threadId: number): Promise<void> {
-    const connection = createConnection(this.#options(login, undefined));
+    const connection = createConnection(optionsOf(login));
     connection.on('error', () => undefined);
     try {
       await new Promise<void>((resolve, reject) => {
@@ -65,7 +63,6 @@ export class Connections {
     }
   }
 
-  /** Ends what is under way as well. */
   async close(): Promise<void> {
     for (const connection of this.#open) cut(connection);
     const pools = [...this.#pools.values()];
@@ -77,24 +74,21 @@ export class Connections {
     this.#open.add(connection);
     socketOf(connection).once('close', () => this.#open.delete(connection));
   }
+}
 
-  #options({ host, port, user, password }: Login, database: string | undefined): ConnectionOptions {
-    return {
-      host,
-      port,
-      user,
-      password,
-      ...(database === undefined ? {} : { database }),
-      connectTimeout: CONNECT_MS,
-      charset: 'utf8mb4',
-      multipleStatements: this.#multipleStatements,
-      supportBigNumbers: true,
-      bigNumberStrings: true,
-      enableKeepAlive: true,
-      // The driver's own default, which would reserve the names of functions; the session keeps the server's sql_mode.
-      flags: ['-IGNORE_SPACE'],
-    };
-  }
+function optionsOf({ host, port, user, password }: Login): ConnectionOptions {
+  return {
+    host,
+    port,
+    user,
+    password,
+    connectTimeout: CONNECT_MS,
+    charset: 'utf8mb4',
+    supportBigNumbers: true,
+    enableKeepAlive: true,
+    // The driver's own default, which would reserve the names of functions; the session keeps the server's sql_mode.
+    flags: ['-IGNORE_SPACE'],
+  };
 }
 
 /** Ends a connection at once, whatever is still to come on it: `destroy` alone reads it to its end. */

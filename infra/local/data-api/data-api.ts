@@ -1,75 +1,104 @@
-import type { Server } from 'node:http';
-import { Faults, type FaultOrder } from './faults.ts';
-import { startHttpServer, type DataApiEvent } from './http-server.ts';
-import { DEFAULT_LIMITS, type Limits } from './limits.ts';
-import type { DataApiCluster, ResolveLogin } from './logins.ts';
-import { openOperations } from './operations.ts';
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { listen } from '../listen.ts';
+import { Connections } from './connections.ts';
+import { DataApiException, exceptionOf } from './exceptions.ts';
+import { execute, type ResolveLogin } from './execute.ts';
+import { Faults } from './faults.ts';
+import { readExecute } from './request.ts';
 
-// The package's whole surface: what is not named here may change with any version.
-export { DataApiException, type ExceptionName } from './exceptions.ts';
-export { FAULT_KINDS, type FaultKind, type FaultOrder, type Faults, type FaultStatus } from './faults.ts';
-export type { DataApiEvent } from './http-server.ts';
-export { DEFAULT_LIMITS, type Limits } from './limits.ts';
-export type { Credentials, DataApiCluster, Login, ResolveLogin } from './logins.ts';
+/** Headers and body of a request. */
+const REQUEST_BYTES = 4 * 1024 * 1024;
 
-export interface DataApiOptions {
-  /** @default 127.0.0.1: whoever reaches it may do everything */
-  readonly host?: string;
-  /** 0 = any free one. @default 0 */
-  readonly port?: number;
-  /** The clusters that it serves, or a function that finds one: for servers that come and go. */
-  readonly clusters: readonly DataApiCluster[] | ResolveLogin;
-  /** What is to differ from the real one's. @default all of them, as documented */
-  readonly limits?: Partial<Limits>;
-  /** What happens to calls from the start. */
-  readonly faults?: readonly FaultOrder[];
-  /** Of the faults' randomness. @default 1 */
+interface DataApiOptions {
+  readonly login: ResolveLogin;
   readonly seed?: number;
-  /** Told of each call. */
-  readonly report?: (event: DataApiEvent) => void;
-  /** Given the server before it listens, for what is to stand before it. */
   readonly onServer?: (server: Server) => void;
 }
 
 export interface DataApi {
-  /** For `AWS_ENDPOINT_URL_RDS_DATA`, or a client's `endpoint`. */
   readonly url: string;
-  /** To be changed while it runs. */
   readonly faults: Faults;
-  /** Rolls back what is under way. */
   stop(): Promise<void>;
 }
 
-/** Starts an RDS Data API over MySQL or MariaDB servers. Throws an `Error` that names the option that is wrong. */
-export async function startDataApi({
-  host = '127.0.0.1',
-  port = 0,
-  clusters,
-  limits = {},
-  faults: orders = [],
-  seed = 1,
-  report = () => undefined,
-  onServer,
-}: DataApiOptions): Promise<DataApi> {
+/**
+ * Serves the RDS Data API over MySQL servers on the loopback interface, as far as the store uses it: ExecuteStatement
+ * with the real one's limits and errors. Signatures are not checked; web pages are refused.
+ */
+export async function startDataApi({ login, seed = 1, onServer }: DataApiOptions): Promise<DataApi> {
   const faults = new Faults(seed);
-  for (const order of orders) faults.set(order);
-  const allLimits = { ...DEFAULT_LIMITS, ...limits };
-  const operations = openOperations(clusters, allLimits);
-  const server = await startHttpServer({
-    host,
-    port,
-    requestBytes: allLimits.requestBytes,
-    operations,
-    faults,
-    report,
-    onServer,
+  const connections = new Connections();
+  const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
+    // A browser sends a page's plain text without asking first, and statements are that to it.
+    if (request.headers.origin !== undefined)
+      return send(response, 403, { message: 'origin: wanted a program that is no browser, got a web page' });
+    // The client may go away while it sends.
+    return void answer(request, response).catch(() => response.destroy());
   });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    try {
+      if (request.method !== 'POST' || request.url !== '/Execute')
+        throw new DataApiException(
+          'UnknownOperationException',
+          `${request.method} ${request.url}: wanted ExecuteStatement, which is all that the store uses`,
+        );
+      if (!body)
+        throw new DataApiException(
+          'RequestEntityTooLargeException',
+          `Request must be smaller than ${REQUEST_BYTES} bytes`,
+        );
+      faults.refuse();
+      const result = await execute(readExecute(body), login, connections);
+      if (faults.cuts()) request.socket.resetAndDestroy();
+      else send(response, 200, result);
+    } catch (error) {
+      const { name, message, status } = exceptionOf(error);
+      send(response, status, { message }, { 'x-amzn-errortype': name });
+    }
+  }
+
+  onServer?.(server);
+  const port = await listen(server, 0, '127.0.0.1');
   return {
-    url: server.url,
+    url: `http://127.0.0.1:${port}`,
     faults,
     async stop() {
-      await server.close();
-      await operations.close();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      await connections.close();
     },
   };
+}
+
+/** Undefined for more than the limit; read to its end all the same, so that the answer is heard. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  let bytes = request.rawHeaders.reduce((sum, part) => sum + part.length + 2, 0);
+  let chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= REQUEST_BYTES) chunks.push(chunk);
+    else chunks = [];
+  }
+  return bytes > REQUEST_BYTES ? undefined : Buffer.concat(chunks);
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'x-amzn-requestid': randomUUID(),
+    ...headers,
+  });
+  response.end(text);
 }

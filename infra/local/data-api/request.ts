@@ -1,149 +1,119 @@
-import { DataApiException, invalidMember, unexpected } from './exceptions.ts';
-import { parseExactly } from './exact-json.ts';
-import type { Parameter } from './field.ts';
-import type { Limits } from './limits.ts';
-import { readParameters } from './read-parameters.ts';
+import { DataApiException } from './exceptions.ts';
 
-/** The members that every operation has. */
-export interface Target {
+/** Characters of a statement's text, without its values: the service model's own bound. */
+const SQL_CHARACTERS = 65_536;
+const LONG_MIN = -(2n ** 63n);
+const LONG_MAX = 2n ** 63n - 1n;
+
+export type Value = null | boolean | bigint | number | string | Buffer;
+
+/** A call of ExecuteStatement that commits by itself. */
+export interface ExecuteRequest {
   readonly resourceArn: string;
   readonly secretArn: string;
-  readonly database: string | undefined;
-  readonly transactionId: string | undefined;
-}
-
-export interface ExecuteRequest extends Target {
   readonly sql: string;
-  readonly parameters: readonly Parameter[];
-  readonly includeResultMetadata: boolean;
+  readonly parameters: ReadonlyMap<string, Value>;
   readonly continueAfterTimeout: boolean;
-  readonly asJson: boolean;
+  /** `longReturnType: STRING`. */
   readonly longAsString: boolean;
-  readonly decimalAsNumber: boolean;
 }
 
-interface BatchRequest extends Target {
-  readonly sql: string;
-  readonly parameterSets: readonly (readonly Parameter[])[];
+/** What the store sends. Anything else is refused: ignored, it would mean another call. */
+const MEMBERS = new Set(['continueAfterTimeout', 'parameters', 'resourceArn', 'resultSetOptions', 'secretArn', 'sql']);
+
+/** Throws a `DataApiException` that names the member. */
+export function readExecute(body: Buffer): ExecuteRequest {
+  const members = readMembers(body);
+  const strange = Object.keys(members).find((name) => !MEMBERS.has(name) && members[name] !== null);
+  if (strange !== undefined)
+    throw new DataApiException('ValidationException', `${strange}: wanted a request that the store sends, without it`);
+  const sql = textOf(members, 'sql');
+  if (sql.length > SQL_CHARACTERS)
+    throw new DataApiException(
+      'ValidationException',
+      `1 validation error detected: Value (too long to repeat) at 'sql' failed to satisfy constraint: Member must have length less than or equal to ${SQL_CHARACTERS}`,
+    );
+  const { longReturnType, decimalReturnType = 'STRING' } = Object(members['resultSetOptions']) as Members;
+  if (decimalReturnType !== 'STRING') throw unexpected('decimalReturnType', 'STRING', decimalReturnType);
+  const parameters = members['parameters'] ?? [];
+  if (!Array.isArray(parameters)) throw unexpected('parameters', 'a list', parameters);
+  return {
+    resourceArn: textOf(members, 'resourceArn'),
+    secretArn: textOf(members, 'secretArn'),
+    sql,
+    parameters: new Map(parameters.map(readParameter)),
+    continueAfterTimeout: members['continueAfterTimeout'] === true,
+    longAsString: longReturnType === 'STRING',
+  };
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-const ARN = { min: 11, max: 100 };
-const DATABASE_MAX = 64;
-const TRANSACTION_ID_MAX = 192;
+/** The compiler's library has no third argument of a reviver yet. */
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
-/** The body's members. Throws a `DataApiException` where it is no JSON object. */
-export function readMembers(body: Buffer): Members {
+/** Integers beyond 2^53 become bigints: the store sends all 64 bits of a `longValue`. */
+const exactly: Reviver = (_key, value, { source = '' }) =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/u.test(source) ? BigInt(source) : value;
+
+function readMembers(body: Buffer): Members {
   let value: unknown;
   try {
-    value = body.length === 0 ? {} : parseExactly(body.toString('utf8'));
+    value = JSON.parse(body.toString('utf8'), exactly as (key: string, value: unknown) => unknown);
   } catch (cause) {
-    throw new DataApiException(
-      'SerializationException',
-      `The request body is not JSON: ${cause instanceof Error ? cause.message : ''}`,
-      { cause },
-    );
+    const why = cause instanceof Error ? cause.message : '';
+    throw new DataApiException('SerializationException', `The request body is not JSON: ${why}`, { cause });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new DataApiException('SerializationException', 'Start of structure or map found where not expected.');
   return value as Members;
 }
 
-export function readTarget(members: Members, limits: Limits): Target {
-  const resourceArn = required(members, 'resourceArn');
-  const secretArn = required(members, 'secretArn');
-  const database = optionalString(members, 'database');
-  const transactionId = optionalString(members, 'transactionId');
-  if (limits.argumentLengths) {
-    for (const [member, value] of Object.entries({ resourceArn, secretArn })) {
-      if (value.length < ARN.min)
-        throw invalidMember(member, `'${value}'`, `Member must have length greater than or equal to ${ARN.min}`);
-      checkLength(member, value, ARN.max);
-    }
-    if (database !== undefined) checkLength('database', database, DATABASE_MAX);
-  }
-  if (transactionId !== undefined) checkLength('transactionId', transactionId, TRANSACTION_ID_MAX);
-  if (limits.noSchema && optionalString(members, 'schema') !== undefined)
-    throw new DataApiException('ValidationException', "The schema parameter isn't supported");
-  return {
-    resourceArn,
-    secretArn,
-    database: database === '' ? undefined : database,
-    transactionId: transactionId === '' ? undefined : transactionId,
-  };
-}
-
-export function readExecute(members: Members, limits: Limits): ExecuteRequest {
-  const options = optionalObject(members, 'resultSetOptions');
-  return {
-    ...readTarget(members, limits),
-    sql: readSql(members, limits),
-    parameters: readParameters(members['parameters'], 'parameters'),
-    includeResultMetadata: optionalBoolean(members, 'includeResultMetadata'),
-    continueAfterTimeout: optionalBoolean(members, 'continueAfterTimeout'),
-    asJson: choice(members, 'formatRecordsAs', ['NONE', 'JSON']) === 'JSON',
-    longAsString: choice(options, 'longReturnType', ['LONG', 'STRING']) === 'STRING',
-    decimalAsNumber: choice(options, 'decimalReturnType', ['STRING', 'DOUBLE_OR_LONG']) === 'DOUBLE_OR_LONG',
-  };
-}
-
-export function readBatch(members: Members, limits: Limits): BatchRequest {
-  const sets = members['parameterSets'] ?? [];
-  if (!Array.isArray(sets)) throw unexpected('parameterSets', 'a list', sets);
-  return {
-    ...readTarget(members, limits),
-    sql: readSql(members, limits),
-    parameterSets: sets.map((set, index) => readParameters(set, `parameterSets.${index + 1}.member`)),
-  };
-}
-
-/** The transaction that a commit or rollback is about. */
-export function readTransaction(members: Members, limits: Limits): Target & { readonly transactionId: string } {
-  return { ...readTarget(members, limits), transactionId: required(members, 'transactionId') };
-}
-
-function readSql(members: Members, limits: Limits): string {
-  const sql = required(members, 'sql');
-  if (sql.length > limits.sqlCharacters) throw tooLong('sql', limits.sqlCharacters);
-  return sql;
-}
-
-function required(members: Members, member: string): string {
-  const value = optionalString(members, member);
-  if (value === undefined) throw invalidMember(member, 'null', 'Member must not be null');
-  return value;
-}
-
-function optionalString(members: Members, member: string): string | undefined {
+function textOf(members: Members, member: string): string {
   const value = members[member] ?? undefined;
-  if (value === undefined || typeof value === 'string') return value;
-  throw unexpected(member, 'a string', value);
+  if (typeof value === 'string') return value;
+  if (value !== undefined) throw unexpected(member, 'a string', value);
+  throw new DataApiException(
+    'ValidationException',
+    `1 validation error detected: Value null at '${member}' failed to satisfy constraint: Member must not be null`,
+  );
 }
 
-function optionalBoolean(members: Members, member: string): boolean {
-  const value = members[member] ?? false;
-  if (typeof value !== 'boolean') throw unexpected(member, 'a boolean', value);
-  return value;
+function readParameter(parameter: unknown): readonly [string, Value] {
+  const { name, value, ...more } = Object(parameter) as Members;
+  const [first, ...others] = Object.entries(Object(value) as Members).filter(([, one]) => one !== null);
+  if (typeof name !== 'string' || first === undefined || others.length > 0 || Object.keys(more).length > 0)
+    throw unexpected('parameters', 'a name and one value each', parameter);
+  return [name, valueOf(name, ...first)];
 }
 
-function optionalObject(members: Members, member: string): Members {
-  const value = members[member] ?? {};
-  if (typeof value !== 'object' || Array.isArray(value)) throw unexpected(member, 'a structure', value);
-  return value as Members;
+function valueOf(name: string, kind: string, value: unknown): Value {
+  switch (kind) {
+    case 'isNull':
+      if (value === true) return null;
+      break;
+    case 'booleanValue':
+      if (typeof value === 'boolean') return value;
+      break;
+    case 'longValue':
+      if (typeof value === 'bigint' ? value >= LONG_MIN && value <= LONG_MAX : Number.isSafeInteger(value))
+        return BigInt(value as number | bigint);
+      break;
+    case 'doubleValue':
+      if (typeof value === 'number' || typeof value === 'bigint') return Number(value);
+      break;
+    case 'stringValue':
+      if (typeof value === 'string') return value;
+      break;
+    case 'blobValue':
+      if (typeof value === 'string' && /^[A-Za-z0-9+/]*={0,2}$/u.test(value)) return Buffer.from(value, 'base64');
+      break;
+    default:
+  }
+  throw unexpected(`${kind} of parameter ${name}`, 'a value of that kind', value);
 }
 
-function choice(members: Members, member: string, choices: readonly string[]): string | undefined {
-  const value = optionalString(members, member);
-  if (value !== undefined && !choices.includes(value))
-    throw invalidMember(member, `'${value}'`, `Member must satisfy enum value set: [${choices.join(', ')}]`);
-  return value;
-}
-
-function checkLength(member: string, value: string, max: number): void {
-  if (value.length > max) throw tooLong(member, max);
-}
-
-function tooLong(member: string, max: number): DataApiException {
-  return invalidMember(member, '(too long to repeat)', `Member must have length less than or equal to ${max}`);
+function unexpected(member: string, wanted: string, got: unknown): DataApiException {
+  const shown = typeof got === 'bigint' ? String(got) : (JSON.stringify(got) ?? 'nothing').slice(0, 100);
+  return new DataApiException('SerializationException', `${member}: wanted ${wanted}, got ${shown}`);
 }

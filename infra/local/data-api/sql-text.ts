@@ -1,4 +1,3 @@
-/** A statement's text, cut where its named parameters stand. */
 export interface SqlText {
   /** The text before, between and after the parameters: one more than there are names. */
   readonly pieces: readonly string[];
@@ -50,13 +49,9 @@ export function readSqlText(sql: string): SqlText {
   return { pieces, names, bare: bare + sql.slice(bareStart) };
 }
 
-/** A stored program holds statements of its own; the server itself takes no second one after it. */
-const STORED_PROGRAM =
-  /^\s*(?:CREATE\s+(?:OR\s+REPLACE\s+)?(?:DEFINER\s*=\s*\S+(?:\s*@\s*\S*)?\s+)?(?:AGGREGATE\s+)?(?:PROCEDURE|FUNCTION|TRIGGER|EVENT|PACKAGE)\b|BEGIN\s+NOT\s+ATOMIC\b)/iu;
-
 export function isSingleStatement({ bare }: SqlText): boolean {
   const end = bare.indexOf(';');
-  return end < 0 || STORED_PROGRAM.test(bare) || /^[;\s]*$/u.test(bare.slice(end));
+  return end < 0 || /^[;\s]*$/u.test(bare.slice(end));
 }
 
 /** Statements that leave something behind in their session, which no other call may see. */

@@ -1,12 +1,11 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Ample for what was begun: single reads and writes in memory. */
+/** Enough for single reads and writes in memory. */
 const MOMENT_MS = 100;
 
 /**
- * Ends a dynalite. It throws, past everybody, where it is still at work on a request when its database closes: nobody
- * is heard any more first, and what was begun has a moment to end.
+ * Ends a dynalite. It throws an uncaught error if its database closes during a request, so requests are stopped first.
  */
 export async function closeDynalite(server: Server): Promise<void> {
   server.removeAllListeners('request');

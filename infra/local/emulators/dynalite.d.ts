@@ -10,15 +10,12 @@ declare module 'dynalite' {
   }): Server;
 }
 
-/** What dynalite checks of a request before it carries it out: as much of it as is mended here. */
 declare module 'dynalite/validations/index.js' {
-  /** An operator or a function, and what it is applied to. */
   export interface ExpressionNode {
     readonly type: string;
     readonly args?: readonly unknown[];
   }
 
-  /** A request with the expressions that it has, and what they were parsed to. */
   export interface ExpressionRequest {
     readonly UpdateExpression?: string;
     readonly ConditionExpression?: string;
@@ -32,7 +29,6 @@ declare module 'dynalite/validations/index.js' {
   }
 
   const validations: {
-    /** Parses the expressions of a request. Returns what is wrong with them. */
     validateExpressions: (request: ExpressionRequest) => string | undefined;
   };
   export default validations;

@@ -1,11 +1,8 @@
 import validations, { type ExpressionNode, type ExpressionRequest } from 'dynalite/validations/index.js';
 
 /**
- * What DynamoDB refuses of expressions and dynalite lets pass, refused here with DynamoDB's own texts: a request that
- * is too large for AWS is to fail on this machine too. Sizes of items, pages and batches, and keys, dynalite looks at
- * itself.
- *
- * The figures: "Constraints in Amazon DynamoDB", expression parameters.
+ * Limits of expressions that DynamoDB enforces and dynalite does not ("Constraints in Amazon DynamoDB"). They are
+ * refused here with DynamoDB's own texts.
  */
 const EXPRESSION_LIMITS = { bytes: 4096, operators: 300, inOperands: 100 } as const;
 
@@ -16,7 +13,7 @@ const EXPRESSIONS = [
   'FilterExpression',
   'ProjectionExpression',
 ] as const;
-/** Where dynalite leaves what it parsed. */
+/** The members with dynalite's parsed expressions. */
 const PARSED = {
   UpdateExpression: '_updates',
   ConditionExpression: '_condition',
@@ -26,7 +23,7 @@ const PARSED = {
 
 let isMended = false;
 
-/** Makes every dynalite of this process keep to the limits of expressions. */
+/** Makes every dynalite of this process enforce the limits of expressions. */
 export function mendLimits(): void {
   if (isMended) return;
   isMended = true;
@@ -55,7 +52,7 @@ function tooMany(request: ExpressionRequest): string | undefined {
   return undefined;
 }
 
-/** The operators and functions of an expression: what has arguments. `=` of a SET is none. */
+/** Operators and functions: nodes with arguments. `=` of a SET has none. */
 function nodesOf(parsed: unknown): readonly ExpressionNode[] {
   if (typeof parsed !== 'object' || parsed === null) return [];
   const below = Object.values(parsed).flatMap(nodesOf);

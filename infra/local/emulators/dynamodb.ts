@@ -8,17 +8,10 @@ import type { Emulator } from './emulator.ts';
 import { openDynalite } from './open-dynalite.ts';
 import { refusePages } from './refuse-pages.ts';
 
-/**
- * Longer than any client here waits between two requests. After Node's own five seconds each would connect anew, ten
- * times a second while nothing is written.
- */
+/** Longer than any client's pause: Node's 5 s make idle clients reconnect ten times a second. */
 const KEEP_ALIVE_MS = 10 * 60_000;
 
-/**
- * Starts DynamoDB (dynalite, mended) on the loopback interface, with its tables in a folder.
- *
- * @param onRefused told of each call that a function may not make
- */
+/** Starts DynamoDB (dynalite, with fixes) on the loopback interface, with its tables in a folder. */
 export async function startDynamoDb(
   folder: string,
   port: number,

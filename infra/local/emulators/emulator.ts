@@ -1,12 +1,11 @@
 import type { RightsByKey } from '../iam/rights.ts';
 import { serviceUrl } from '../login/service-url.ts';
 
-/** A service of AWS on this machine, or wherever the environment says that it is. */
 export interface Emulator {
   readonly url: string;
   /**
-   * What functions may do there, from when it resolves on; whoever else asks may do everything. Nothing is judged where it
-   * runs elsewhere. @throws Error for a statement that cannot be judged
+   * Sets what functions may do; other callers may do everything. No effect on a service elsewhere. Throws an Error for
+   * a statement that cannot be judged.
    */
   setRights(rights: RightsByKey): Promise<void>;
   close(): Promise<void>;
@@ -14,11 +13,11 @@ export interface Emulator {
 
 export type ServiceName = 'dynamodb' | 'sqs';
 
-/** An emulator that can be away for a while. */
+/** An emulator that can be stopped for a while. */
 export interface Service extends Emulator {
-  /** Ends it at once, with whatever it was asked; nobody answers at its address. Throws where it runs elsewhere. */
+  /** Ends it at once. Throws for a service that runs elsewhere. */
   kill(): Promise<void>;
-  /** Serves again, at the same address, with the data it has on disk. */
+  /** Serves again at the same address with the data on disk. */
   resume(): Promise<void>;
 }
 

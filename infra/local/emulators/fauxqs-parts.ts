@@ -1,4 +1,4 @@
-/** The parts of fauxqs that are mended here, which its package does not export: what is used of them, and no more. */
+/** The internal parts of fauxqs that this folder fixes. */
 
 export interface QueuedMessage {
   readonly messageId: string;
@@ -9,18 +9,16 @@ export interface QueuedMessage {
   approximateReceiveCount: number;
   approximateFirstReceiveTimestamp?: number | undefined;
   readonly messageGroupId?: string;
-  /** Digits, padded to one length. */
   sequenceNumber?: string;
 }
 
-/** A message that somebody received and neither deleted nor gave back. */
+/** A message received, and neither deleted nor given back. */
 export interface HeldMessage {
   readonly message: QueuedMessage;
   readonly receiptHandle: string;
   readonly visibilityDeadline: number;
 }
 
-/** As the service answers it. */
 export interface ReceivedMessage {
   readonly MessageId: string;
   readonly ReceiptHandle: string;
@@ -46,11 +44,8 @@ export interface FauxqsFile {
 export interface FauxqsQueue {
   readonly attributes: Readonly<Record<string, string | undefined>>;
   readonly persistence?: FauxqsFile;
-  /** By receipt handle. */
   readonly inflightMessages: Map<string, HeldMessage>;
-  /** What can be received, by group, in the order of sending. */
   readonly fifoMessages: Map<string, QueuedMessage[]>;
-  /** How many messages of a group are held. */
   readonly fifoLockedGroups: Map<string, number>;
   isFifo(): boolean;
   enqueue(message: QueuedMessage): void;
@@ -69,7 +64,6 @@ interface FauxqsStore {
   getQueue(url: string): FauxqsQueue | undefined;
 }
 
-/** Answers one action of the service. */
 type FauxqsAction = (
   body: { readonly QueueUrl?: string },
   store: FauxqsStore,
@@ -88,7 +82,7 @@ interface FauxqsParts {
   readonly forbidden: RegExp;
 }
 
-/** The prototypes of fauxqs's classes. Throws when its version has none of the kind. */
+/** Returns the prototypes of fauxqs's classes. Throws if its version lacks one. */
 export async function fauxqsParts(): Promise<FauxqsParts> {
   const exported = async (path: string, name: string): Promise<unknown> =>
     Object(await import(new URL(path, import.meta.resolve('fauxqs')).href))[name];

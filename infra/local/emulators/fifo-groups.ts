@@ -5,17 +5,14 @@ import type { FauxqsQueue, HeldMessage, QueuedMessage, ReceivedMessage } from '.
 const MOST_AT_ONCE = 10;
 
 /**
- * Makes FIFO queues of fauxqs hand out groups as SQS does. By itself it gives one message of a group at a time, and
- * puts back what returns in reverse, which breaks the order that a FIFO queue is there for. Mended:
+ * Makes FIFO queues of fauxqs hand out groups as SQS does. fauxqs gives one message of a group at a time and returns
+ * messages in reverse order.
  *
- * - One receive takes as many messages of a group as there are and as are wanted, in order, then goes on to the next
- *   group. A group that was served goes to the end of the line, so that a busy one starves nobody.
- * - A group of which a message is held gives nothing until all that are held were deleted or have returned.
- * - Messages return to their places by sequence number, however they return.
- * - A message that was received too often goes to the dead-letter queue in one step: killed between taking it out and
- *   putting it in, fauxqs loses it.
- *
- * @param prototype of the queues
+ * - One receive takes as many messages of a group as wanted, in order, then of the next group. A served group goes to
+ * the end of the line.
+ * - A group with a held message gives nothing.
+ * - Messages return to their places by sequence number.
+ * - A message received too often moves to the dead-letter queue in one step: fauxqs loses it if killed in between.
  */
 export function mendFifoGroups(prototype: FauxqsQueue): void {
   const { changeVisibility, processTimers } = prototype;
@@ -34,7 +31,7 @@ export function mendFifoGroups(prototype: FauxqsQueue): void {
     for (const held of this.inflightMessages.values()) if (held.visibilityDeadline <= now) giveBack(this, held);
     const held = this.inflightMessages.size;
     processTimers.call(this);
-    // It looks at the clock anew: what has returned since then it puts before all others of its group.
+    // It reads the clock again, and puts what has returned since then first.
     if (this.inflightMessages.size < held)
       for (const messages of this.fifoMessages.values())
         messages.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
@@ -127,7 +124,7 @@ function redriveOf(
   return target && { maxReceives: Number(maxReceiveCount), queue: target };
 }
 
-/** The row of the message is replaced by that of the other queue, so that it is in one of them whenever all ends. */
+/** Replaces the message's row, so that one of the queues always has it. */
 function moveTo(queue: FauxqsQueue, message: QueuedMessage): void {
   message.sequenceNumber = queue.nextSequenceNumber();
   queue.enqueue(message);

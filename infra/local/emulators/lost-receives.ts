@@ -1,11 +1,8 @@
 import type { FauxqsQueue, FauxqsRouter, ReceivedMessage } from './fauxqs-parts.ts';
 
 /**
- * Gives back at once what is received by somebody who has gone meanwhile. A long poll of fauxqs outlives its caller by
- * up to 20 s; what came in that time was held for nobody, and its group with it, until its visibility ended, half an
- * hour later. It does not count as received.
- *
- * @param prototype of what answers the service's actions
+ * Gives back at once, uncounted, what a caller that has gone would have received. A long poll of fauxqs outlives its
+ * caller by up to 20 s and would hold the message's group until its visibility ends.
  */
 export function mendLostReceives(prototype: FauxqsRouter): void {
   const { register } = prototype;

@@ -6,13 +6,10 @@ import type { FauxqsFile } from './fauxqs-parts.ts';
 const RELEASE = 'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL';
 
 /**
- * Mends how fauxqs keeps queues on disk.
+ * Fixes how fauxqs keeps queues on disk.
  *
- * - It waits for the disk four times for each message; on one machine it is enough that what was written survives the
- *   process (`kill -9`), as with the offsets in DynamoDB here.
- * - Giving a message back (visibility 0) failed, since it tried to forget how often it was received.
- *
- * @param prototype of what keeps queues in a file
+ * - It syncs four times for each message; surviving `kill -9` is enough here.
+ * - Giving a message back (visibility 0) fails.
  */
 export function mendMessageFile(prototype: FauxqsFile): void {
   const { load } = prototype;
@@ -25,7 +22,7 @@ export function mendMessageFile(prototype: FauxqsFile): void {
   };
 }
 
-/** Makes visible what an earlier run's receivers hold in the file, if there is one: all of them ended with it. */
+/** Makes visible what receivers of an earlier run hold. */
 export function releaseMessages(folder: string): void {
   const path = join(folder, 'fauxqs.db');
   if (!existsSync(path)) return;

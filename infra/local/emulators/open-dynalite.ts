@@ -3,9 +3,8 @@ import dynalite from 'dynalite';
 import { mendLimits } from './dynamo-limits.ts';
 
 /**
- * DynamoDB (dynalite, mended) that makes and deletes tables at once; it does not listen yet.
- *
- * @param path the folder of its tables @default in memory
+ * Opens DynamoDB (dynalite, with fixes) that makes and deletes tables at once, without listening. Without a path,
+ * tables are in memory.
  */
 export function openDynalite(path?: string): Server {
   mendLimits();

@@ -3,9 +3,8 @@ import { elsewhere, type Service, type ServiceName } from './emulator.ts';
 import { startService } from './start-service.ts';
 import { whyAway } from './why-away.ts';
 
-/** SQS or DynamoDB of a running stack. */
 interface OpenedService extends Service {
-  /** Behind the names of what the stack makes there: empty where nobody else makes anything. */
+  /** Ends the names of the stack's queues or tables; empty where no other stack has any. */
   readonly suffix: string;
 }
 
@@ -13,12 +12,9 @@ const TITLES = { dynamodb: 'DynamoDB', sqs: 'SQS' };
 const VARIABLES = { dynamodb: 'AWS_ENDPOINT_URL_DYNAMODB', sqs: 'AWS_ENDPOINT_URL_SQS' } as const;
 
 /**
- * The service where the environment says that it runs, which is said aloud, else the emulator of this machine, started.
- * Elsewhere other stacks may have queues and tables, so each stack's names end with an id of its data.
- *
- * @param log told where it is, when it is elsewhere
- * @param onRefused told of each call that a function may not make
- * @throws Error that names the variable, when nobody answers there as this service
+ * Opens the service where the environment names one, else starts the emulator. Other stacks may share an outside
+ * service, so names end with an id of this stack's data. Throws an Error that names the variable if the service does
+ * not answer.
  */
 export async function openService(
   name: ServiceName,

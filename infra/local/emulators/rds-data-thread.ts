@@ -5,11 +5,10 @@ import { guardServer, type Guard } from '../iam/guard-server.ts';
 import { refuseAsRest } from '../iam/refusals.ts';
 import { serveThread, tellStack } from './serve-thread.ts';
 import type { ServedCluster } from './thread-messages.ts';
-import { startDataApi, type Credentials } from '../data-api/data-api.ts';
+import { startDataApi } from '../data-api/data-api.ts';
 
 export interface RdsDataThreadData {
   readonly clusters: readonly ServedCluster[];
-  /** URL. */
   readonly secretsManager: string;
 }
 
@@ -20,7 +19,12 @@ const secrets = new SecretsManagerClient({
   region: 'us-east-1',
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
 });
-/** What secrets say does not change while the local stack runs. */
+interface Credentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Secrets do not change while the local stack runs. */
 const known = new Map<string, Promise<Credentials | undefined>>();
 
 function credentialsOf(secretArn: string): Promise<Credentials | undefined> {
@@ -44,7 +48,7 @@ const { url, stop } = await startDataApi({
       onRefused: (refused) => tellStack({ refused }),
     });
   },
-  async clusters(resourceArn, secretArn) {
+  async login(resourceArn, secretArn) {
     const cluster = clusters.find((one) => one.resourceArn === resourceArn);
     if (!cluster) return undefined;
     const { host, port, user, password } = cluster;

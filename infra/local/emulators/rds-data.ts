@@ -6,17 +6,12 @@ import { startServiceWorker } from './service-worker.ts';
 import type { ServedCluster } from './thread-messages.ts';
 
 export interface RdsData extends Emulator {
-  /** Has it serve these from the next judging by other rights on, at the latest. */
   setGroups(groups: readonly ShardGroup[]): void;
 }
 
 /**
- * Starts the RDS Data API over the groups' writers, in a thread of its own; it follows promotions, since the writers'
- * endpoints do. Who comes with a secret that the local Secrets Manager knows is the user whom it names; any other
- * secret stands for the owner's.
- *
- * @param secretsManager URL
- * @param onRefused told of each call that a function may not make
+ * Starts the RDS Data API over the groups' writer endpoints, in its own thread. A secret that the local Secrets Manager
+ * knows selects its user; any other stands for the owner.
  */
 export async function startRdsData(
   groups: readonly ShardGroup[],

@@ -2,10 +2,8 @@ import type { IncomingHttpHeaders, Server } from 'node:http';
 import { standBefore } from '../stand-before.ts';
 
 /**
- * Has an emulator answer 403 to web pages, of this machine too: SDKs ask it, and browsers never do. By itself SQS takes
- * forms, which a browser sends for any page without asking first, and DynamoDB tells a browser that every page may ask.
- *
- * @param server before it listens, with what answers its requests
+ * Makes an emulator answer 403 to web pages. SQS takes forms, which a browser sends without asking first, and dynalite
+ * allows every origin.
  */
 export function refusePages(server: Server): void {
   standBefore(server, (request, response, handOn) => {
@@ -15,7 +13,7 @@ export function refusePages(server: Server): void {
   });
 }
 
-/** A page's requests name its origin; those of images and links, which do not, say where they come from. */
+/** A page's requests name their origin; those of images and links say where they come from. */
 function isOfPage({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
   return origin !== undefined || (site !== undefined && site !== 'none');
 }

@@ -7,15 +7,11 @@ import { refuseAsJson } from '../iam/refusals.ts';
 import type { Emulator } from './emulator.ts';
 
 export interface SecretsManager extends Emulator {
-  /** The secrets by ARN; they can be had by name too, the last part of it. */
+  /** Sets the secrets by ARN; callers may use the name, its last part. */
   setSecrets(secrets: ReadonlyMap<string, string>): void;
 }
 
-/**
- * A Secrets Manager on the loopback interface that knows GetSecretValue, which is all that the functions ask.
- *
- * @param onRefused told of each call that a function may not make
- */
+/** Starts a Secrets Manager on the loopback interface that knows GetSecretValue alone. */
 export async function startSecretsManager(onRefused: (why: string) => void = () => {}): Promise<SecretsManager> {
   let secrets: ReadonlyMap<string, string> = new Map();
   const server = createServer((request, response) => {

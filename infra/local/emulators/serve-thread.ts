@@ -7,12 +7,12 @@ export const tellStack = (message: FromService): void => parentPort?.postMessage
 
 interface ToldService {
   setRights(rights: RightsByKey): unknown;
-  /** Of one that is before the servers. */
+  /** For the RDS Data API. */
   setClusters?(clusters: readonly ServedCluster[]): void;
   close(): Promise<unknown>;
 }
 
-/** Says where the service of this thread is, and does from then on what the stack says, one thing after the other. */
+/** Reports where this thread's service is, then does what the stack tells it, in order. */
 export function serveThread(url: string, { setRights, setClusters, close }: ToldService): void {
   parentPort?.on('message', async (message: ToService) => {
     if (message === 'stop') {

@@ -10,7 +10,7 @@ export interface ServiceThreadData {
   readonly name: ServiceName;
   readonly folder: string;
   readonly port: number;
-  /** The stack has just been started: whoever used the service before is gone. */
+  /** The stack has just started: earlier receivers have gone. */
   readonly isFirst: boolean;
   /** What functions may do from its first request on. */
   readonly rights: RightsByKey;

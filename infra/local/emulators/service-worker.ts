@@ -3,21 +3,15 @@ import { Worker } from 'node:worker_threads';
 import type { RightsByKey } from '../iam/rights.ts';
 import type { FromService, ToService } from './thread-messages.ts';
 
-/** A service that runs in a thread of its own. */
 export interface ServiceWorker {
   readonly url: string;
   readonly worker: Worker;
   tell(message: ToService): void;
-  /** Resolves once it judges by them. @throws Error for a statement that cannot be judged */
+  /** Resolves once the service judges by them. Throws an Error for a statement that cannot be judged. */
   setRights(rights: RightsByKey): Promise<void>;
 }
 
-/**
- * Starts a thread that says where its service is.
- *
- * @param module its file, beside this one
- * @param onRefused told of each call that a function may not make
- */
+/** Starts a thread that reports where its service is. */
 export async function startServiceWorker(
   module: string,
   name: string,
@@ -28,10 +22,9 @@ export async function startServiceWorker(
     workerData,
     execArgv: [],
     name,
-    // As in `instance.ts`: what lives briefly is to take little room.
+    // As in `instance.ts`.
     resourceLimits: { maxYoungGenerationSizeMb: 12 },
   });
-  /** Rights that were told, and not answered yet. */
   const told = new Map<number, PromiseWithResolvers<void>>();
   let count = 0;
   const started = Promise.withResolvers<string>();
@@ -59,7 +52,7 @@ export async function startServiceWorker(
       const [id, answered] = [count, Promise.withResolvers<void>()];
       told.set(id, answered);
       tell({ id, rights });
-      // Nobody is judged by who is gone; what takes its place is told anew.
+      // A service that has ended judges nothing; its successor gets the rights at its start.
       await Promise.race([answered.promise, exited]);
       told.delete(id);
     },

@@ -16,11 +16,7 @@ const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 let mended: Promise<void> | undefined;
 
-/**
- * Starts SQS (fauxqs, mended) on the loopback interface, with its queues in a folder.
- *
- * @param onRefused told of each call that a function may not make
- */
+/** Starts SQS (fauxqs, with fixes) on the loopback interface, with its queues in a folder. */
 export async function startSqs(
   folder: string,
   port: number,
@@ -51,10 +47,7 @@ async function mend(): Promise<void> {
   forbidden.test = (text) => FORBIDDEN.test(text);
 }
 
-/**
- * fauxqs listens on every interface and cannot be told otherwise: nobody outside this machine is to reach it, and no web
- * page on it.
- */
+/** Makes fauxqs, which listens on every interface, listen on the loopback interface, and refuse web pages. */
 async function onLoopback<T>(start: () => Promise<T>, standBefore: (server: HttpServer) => void): Promise<T> {
   const { listen } = Server.prototype;
   Server.prototype.listen = function loopbackOnly(this: Server, ...parameters: unknown[]): Server {

@@ -4,15 +4,12 @@ import type { Service, ServiceName } from './emulator.ts';
 import type { ServiceThreadData } from './service-thread.ts';
 import { startServiceWorker, type ServiceWorker } from './service-worker.ts';
 
-/** How long one that was asked to stop may take to write what it has. */
+/** How long a stopped service may take to write its data. */
 const STOP_MS = 5000;
 
 /**
- * Starts an emulator in a thread of its own: in the stack's own thread, where every request passes, a round of
- * offsets committed to DynamoDB held up every request for tens of milliseconds.
- *
- * @param folder where its data is
- * @param onRefused told of each call that a function may not make
+ * Starts an emulator in its own thread: in the stack's thread, committing offsets to DynamoDB delayed every request by
+ * tens of milliseconds.
  */
 export async function startService(
   name: ServiceName,
@@ -43,7 +40,7 @@ export async function startService(
       if (isServing) throw new Error(`${name} is not away`);
       service = await start(Number(new URL(url).port), false);
       isServing = true;
-      // Others may have been set while it started.
+      // The rights may have changed during the start.
       await service.setRights(rights);
     },
     async close() {

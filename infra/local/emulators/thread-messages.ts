@@ -1,7 +1,7 @@
-import type { Login } from '../data-api/data-api.ts';
+import type { Login } from '../data-api/connections.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 
-/** A cluster of the RDS Data API, and who comes to it with no secret that is known here. */
+/** A cluster of the RDS Data API, with the owner's login. */
 export interface ServedCluster extends Login {
   readonly resourceArn: string;
 }
@@ -11,7 +11,7 @@ export type ToService =
   | { readonly clusters: readonly ServedCluster[] }
   | { readonly id: number; readonly rights: RightsByKey };
 
-/** What it tells: where it is; what it refused; that it judges by rights, or why it cannot. */
+/** Its URL, a refused call, or the answer to rights. */
 export type FromService =
   | { readonly url: string }
   | { readonly refused: string }

@@ -3,10 +3,9 @@ import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { awsLogin } from '../login/aws-login.ts';
 import type { ServiceName } from './emulator.ts';
 
-/** Ample for a service that has something else to do, and short for somebody who waits for it in vain. */
 const ANSWER_MS = 5000;
 
-/** Asks once, for 5 s at most, whether a service answers at a URL. Returns why not, undefined when it does. */
+/** Asks a service at a URL once, for up to 5 s. Returns why it does not answer, or undefined. */
 export async function whyAway(name: ServiceName, url: string): Promise<string | undefined> {
   const options = {
     endpoint: url,
@@ -21,7 +20,7 @@ export async function whyAway(name: ServiceName, url: string): Promise<string | 
       : client.send(new ListTablesCommand({ Limit: 1 })));
     return undefined;
   } catch (error) {
-    // A name of several addresses fails with one error for each, and no message of its own.
+    // A name with several addresses fails with one error for each, without a message of its own.
     const { message, code, name: kind } = Object(error);
     return String(message || code || kind);
   } finally {

@@ -8,36 +8,30 @@ import type { QueueOfSource, ReceivedMessage } from './queue-of-source.ts';
 interface PollOptions {
   readonly definition: EventSourceDefinition;
   readonly queue: QueueOfSource;
-  /** Calls the function with JSON text. */
   readonly call: (event: string) => Promise<string>;
-  /** Told what went wrong. */
   readonly report: (message: string) => void;
 }
 
 export interface QueuePoller {
-  /** Calls of the function under way. */
   readonly calls: number;
-  /** Takes no more messages; resolves once the calls under way have ended, or after half a minute. */
   stop(): Promise<void>;
 }
 
 /**
- * More would only take memory and processors from each other, and from the callers, on one machine, whatever the template
- * allows. Beside 32 callers who put a triggered column, 8 on 2 processors left them 0.57 of what they put without the
- * trigger, 4 leave 0.67; alone, 4 did 0.82 of what 8 do.
+ * More calls only compete for memory and processors. With 32 callers on 2 processors, 8 calls left them 0.57 of their
+ * throughput, 4 leave 0.67; alone, 4 did 0.82 of 8.
  */
 const MOST_CALLS = Math.min(8, 2 * availableParallelism());
-/** Until the service is asked again when it is away. */
+/** Pause before the next request to an unavailable service. */
 const AWAY_PAUSE_MS = 250;
-/** Then messages that are done but could not be deleted are left; they come again. */
+/** Afterwards, messages that could not be deleted come again. */
 const DELETE_MS = 60_000;
 const STOP_MS = 30_000;
 
 /**
- * Calls a function with the messages of its queue, as Lambda's event source mapping does: what one receive gives is
- * one call. Messages that the call has done with are deleted. Those that it reports as failed, and all when it throws,
- * are left: they come again once their visibility ends. While there is work there is always one more receive waiting,
- * up to the most calls at once; when there is none, only one.
+ * Calls a function with the messages of its queue, one call for each receive, as Lambda's event source mapping does.
+ * Deletes the messages of a successful call; failed ones return when their visibility ends. While there is work, one
+ * more receive waits, up to the most calls.
  */
 export function pollQueue({ definition, queue, call, report }: PollOptions): QueuePoller {
   const { queueArn, reportsFailures, maximumConcurrency = MOST_CALLS } = definition;
@@ -95,7 +89,7 @@ export function pollQueue({ definition, queue, call, report }: PollOptions): Que
     }
   }
 
-  /** The service may be away for a while: what is done is not to come again for that. */
+  /** Retries while the service is unavailable: finished messages must not come again. */
   async function remove(messages: readonly ReceivedMessage[]): Promise<void> {
     const giveUpAt = performance.now() + DELETE_MS;
     for (let left = messages; left.length > 0;) {

@@ -6,14 +6,12 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 
-/** A message with what every received one has. */
 export type ReceivedMessage = Message & { readonly MessageId: string; readonly ReceiptHandle: string };
 
-/** The queue of an event source, as its poller needs it. All methods throw what the service throws. */
+/** The queue of an event source. All methods throw what the service throws. */
 export interface QueueOfSource {
-  /** Waits up to 20 s for messages; as many as are there, up to the size of a batch. */
+  /** Waits up to 20 s for messages. */
   receive(signal: AbortSignal): Promise<readonly ReceivedMessage[]>;
-  /** Returns those that could not be deleted now. */
   delete(messages: readonly ReceivedMessage[]): Promise<readonly ReceivedMessage[]>;
 }
 
@@ -39,7 +37,7 @@ export function queueOfSource(client: SQSClient, url: string, batchSize: number)
     async delete(messages) {
       const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
       const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries }));
-      // A receipt that is no longer known will never be: the message came back, or is gone.
+      // An unknown receipt stays unknown: the message returned, or is gone.
       return Failed.filter(({ SenderFault }) => SenderFault !== true).flatMap(({ Id }) => messages[Number(Id)] ?? []);
     },
   };

@@ -1,7 +1,6 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSMessageAttributes, SQSRecordAttributes } from 'aws-lambda';
 
-/** The event that Lambda calls a function with for the messages of one receive. */
 export function sqsEvent(messages: readonly Message[], queueArn: string): SQSEvent {
   return {
     Records: messages.map(

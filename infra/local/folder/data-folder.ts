@@ -10,7 +10,6 @@ export interface DataFolder {
   readonly dynamodb: string;
   readonly sqs: string;
   readonly functionLog: string;
-  /** What they counted. */
   readonly metricLog: string;
   readonly requestLog: string;
   readonly endpoints: string;
@@ -20,7 +19,6 @@ export interface DataFolder {
   readonly groupCount: string;
   readonly mostShards: string;
   readonly keepCopies: string;
-  /** Moments that the stack can be set back to. */
   readonly snapshots: string;
   readonly setBacks: string;
 }
@@ -51,7 +49,7 @@ export function isDataFolder(root: string): boolean {
   return existsSync(join(root, MARK));
 }
 
-/** Makes the folder, for its owner alone. Throws when it holds somebody else's files. */
+/** Makes the folder for its owner alone. Throws if it holds other files. */
 export function makeDataFolder(root: string): DataFolder {
   if (!isDataFolder(root)) {
     if (existsSync(root) && readdirSync(root).length > 0)
@@ -62,10 +60,7 @@ export function makeDataFolder(root: string): DataFolder {
   return dataFolder(root);
 }
 
-/**
- * Tells what this stack has in places that other stacks use, too, from what is theirs: eight hexadecimal digits that go
- * with the data, chosen when they are first asked for.
- */
+/** Returns eight hexadecimal digits that tell this stack's names from other stacks' in a shared service. */
 export function stackId({ root }: Pick<DataFolder, 'root'>): string {
   const path = join(root, 'stack-id');
   if (!existsSync(path)) writeFileSync(path, randomBytes(4).toString('hex'));

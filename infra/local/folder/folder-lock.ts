@@ -15,8 +15,8 @@ interface FolderLock {
 const ATTEMPTS = 20;
 
 /**
- * Takes a folder (made when it is not there) for this process, or throws an Error that says which process holds it. A
- * holder that has died is no holder: its lock is taken over. Release it, or just exit.
+ * Locks a folder for this process, or throws an Error that names the holder. A dead holder's lock is taken over. The
+ * lock ends with the process.
  */
 export function lockFolder(folder: string): FolderLock {
   mkdirSync(folder, { recursive: true });
@@ -41,7 +41,7 @@ export function lockFolder(folder: string): FolderLock {
   }
 }
 
-/** Creates the lock with its content in one step, so that nobody reads half of it. */
+/** Creates the lock with its content in one step, so that no reader sees half of it. */
 function link(own: string, file: string): boolean {
   try {
     linkSync(own, file);
@@ -52,7 +52,7 @@ function link(own: string, file: string): boolean {
   }
 }
 
-/** Removes a dead holder's lock; puts back what turns out to be another's new one, made since it was read. */
+/** Removes a dead holder's lock; restores it if another process has renewed it since. */
 function discard(file: string, dead: string): void {
   const aside = `${file}.${process.pid}.dead`;
   try {

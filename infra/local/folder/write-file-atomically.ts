@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 
-/** Writes a file, readable by its owner alone, so that whoever reads it finds either the old text or the new. */
+/** Writes a file for its owner alone; readers find the old text or the new. */
 export function writeFileAtomically(path: string, text: string): void {
   const next = `${path}.next`;
   writeFileSync(next, text, { mode: 0o600 });

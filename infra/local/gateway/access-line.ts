@@ -2,13 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { isTraceparent } from '../../../shared/api/traceparent.ts';
 import type { RoutedAnswer } from './http-exchange.ts';
 
-/** Who asked what, and what was answered; nothing of a body, nor of a query. */
 export interface AccessLine {
-  /** As in the answer. */
   readonly request_id: string;
-  /** Where the request has one of its own. */
   readonly gateway_request_id?: string;
-  /** Where it is well-formed. */
   readonly traceparent?: string;
   readonly route?: string;
   readonly method: string;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Sha256 } from '@aws-crypto/sha256-js';
 import { SignatureV4 } from '@smithy/signature-v4';
 
-/** Who may call. */
+/** The accepted caller. */
 export interface CallerCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -10,28 +10,23 @@ export interface CallerCredentials {
 
 interface ReceivedRequest {
   readonly method: string;
-  /** Path and query, still encoded. */
   readonly url: string;
-  /** Names in lower case. */
   readonly headers: Readonly<NodeJS.Dict<string | string[]>>;
   readonly body: Buffer;
 }
 
 const SERVICE = 'execute-api';
-/** As far as AWS lets clocks be apart. */
+/** AWS's limit for clock differences. */
 const CLOCK_MS = 5 * 60_000;
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256 Credential=(?<accessKeyId>[^/,\s]+)\/(?<day>\d{8})\/(?<region>[^/,\s]+)\/(?<service>[^/,\s]+)\/aws4_request,\s*SignedHeaders=(?<names>[^,\s]+),\s*Signature=(?<signature>[0-9a-f]{64})$/u;
 const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/u;
 
 /**
- * Checks the AWS Signature Version 4 of a request: made for `execute-api` in any region, with these credentials, within
- * five minutes of now, of this method, path, query and body, and of the headers `host` and all of `x-amz-…`. A space in
- * the query is `%20`, as the signature has it, not `+`. A signature in the query (a presigned URL) holds for as long as it
- * says; one in a header goes before it.
- *
- * @param now milliseconds since 1970, for tests @default Date.now()
- * @returns why it is to be refused; undefined when the signature is right
+ * Checks the AWS Signature Version 4 of a request: for `execute-api` in any region, at most five minutes old, over
+ * method, path, query, body, `host` and all `x-amz-…` headers. A presigned URL is valid for its own time; a header
+ * takes precedence.
+ * Returns why the request is refused, or undefined.
  */
 export async function checkSignature(
   request: ReceivedRequest,
@@ -78,25 +73,21 @@ interface Signing {
   readonly credentials: CallerCredentials;
   readonly region: string;
   readonly signingDate: Date;
-  /** Seconds; undefined where the signature is a header. */
   readonly expiresIn: number | undefined;
 }
 
 interface Presigned {
-  /** As a header would say it. */
   readonly authorization: string;
   readonly date: string;
-  /** Seconds. */
   readonly expiresIn: number;
-  /** What was signed: the path and query without it. */
   readonly url: string;
 }
 
-/** A week, as AWS has it. */
+/** AWS's maximum, a week. */
 const MOST_SECONDS = 7 * 24 * 3600;
 const OF_SIGNATURE = new Set(['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature']);
 
-/** Undefined where a part of it is missing, or is none that AWS takes. */
+/** Returns undefined if a part is missing or invalid. */
 function presignedIn(url: string): Presigned | undefined {
   const [path = '', ...rest] = url.split('?');
   const pairs = rest.join('?').split('&');
@@ -115,7 +106,7 @@ function presignedIn(url: string): Presigned | undefined {
   };
 }
 
-/** What the signature has to be; undefined where the request cannot be signed at all. */
+/** Returns the expected signature; undefined for a request that cannot be signed. */
 async function signatureOf(
   request: ReceivedRequest,
   names: Set<string>,
@@ -129,7 +120,7 @@ async function signatureOf(
       [headerOf(request, name)].filter((value) => value !== undefined).map((value) => [name, value]),
     ),
   );
-  // The body's hash is a header of the signature where it was one of the request, and not otherwise.
+  // The body's hash belongs to the signed headers only if the request has it.
   const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256, applyChecksum: false });
   const unsigned = {
     method: request.method,
@@ -153,7 +144,7 @@ async function signatureOf(
   return AUTHORIZATION.exec(signed.headers['authorization'] ?? '')?.groups?.['signature'];
 }
 
-/** Undefined when its percent-encoding is broken. */
+/** Returns undefined for broken percent-encoding. */
 function queryOf(text: string): Record<string, string[]> | undefined {
   const query = new Map<string, string[]>();
   try {

@@ -1,8 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 
-/** Which web pages of other origins may ask, as an HTTP API's configuration says it. */
 export interface CorsRules {
-  /** `*` stands for all, and `http://localhost:*` for a host at any port. */
+  /** `*` allows all origins, `http://localhost:*` a host at any port. */
   readonly origins: readonly string[];
   readonly methods: readonly string[];
   readonly headers: readonly string[];
@@ -10,23 +9,20 @@ export interface CorsRules {
   readonly maxAgeSeconds: number | undefined;
 }
 
-/** What a request says of where it comes from. */
 interface CorsRequest {
   readonly method: string;
-  /** Of the page; undefined for programs that are no browser. */
   readonly origin: string | undefined;
-  /** What a preflight request asks for; undefined for all others. */
   readonly requestedMethod: string | undefined;
 }
 
-/** Whether the gateway answers a request by itself: a browser asks whether it may. */
+/** True for a browser's question whether a request is allowed. */
 export function isPreflight({ method, origin, requestedMethod }: CorsRequest): boolean {
   return method === 'OPTIONS' && origin !== undefined && requestedMethod !== undefined;
 }
 
 /**
- * What to tell a page that may not ask, and asks for what could change something; undefined for all others. Its browser
- * would show it no answer, but has the request done: forms and texts are sent without a preflight.
+ * Returns why a page may not send a request that could change something. Browsers send forms and texts of any page
+ * without asking first.
  */
 export function whyForeign(rules: CorsRules | undefined, { method, origin }: CorsRequest): string | undefined {
   const origins = rules?.origins ?? [];
@@ -46,7 +42,7 @@ function mayAsk(origins: readonly string[], origin: string): boolean {
   });
 }
 
-/** The headers of an answer with those of `corsHeaders`; what it depends on comes to what it depended on before. */
+/** Merges the headers; `vary` lists what both depend on. */
 export function withCors(answered: OutgoingHttpHeaders, cors: OutgoingHttpHeaders): OutgoingHttpHeaders {
   const both = { ...answered, ...cors };
   const vary = [answered['vary'], cors['vary']].filter((one) => one !== undefined).join(', ');
@@ -54,8 +50,8 @@ export function withCors(answered: OutgoingHttpHeaders, cors: OutgoingHttpHeader
 }
 
 /**
- * The headers of an answer, which let a browser hand it to the page; where the page may not ask, none but `vary`, so
- * that no cache hands the answer for one page to another.
+ * Returns the headers that let a browser give the answer to the page. Other pages get `vary` alone, so that no cache
+ * mixes their answers.
  */
 export function corsHeaders(rules: CorsRules, request: CorsRequest): OutgoingHttpHeaders {
   const { origin } = request;

@@ -17,43 +17,37 @@ import { routeTable, type HttpRoute, type RouteTable } from './route-table.ts';
 
 const MIB = 1024 * 1024;
 
-/** The cloud's own limits, kept here so that what works on one machine works there. */
+/** The cloud's own limits. */
 export const GATEWAY_LIMITS = {
-  /** Request line and headers; 431 beyond. */
+  /** Request line and headers; else 431. */
   headerBytes: 10_240,
-  /** What the gateway takes at all; 413 beyond. */
+  /** The whole body; else 413. */
   requestBytes: 10 * MIB,
-  /** What a function takes or gives, as JSON text; 413, or 500 for its answer, beyond. */
+  /** A function's request or answer as JSON text; else 413 or 500. */
   functionBytes: 6_291_556,
   /**
-   * Calls of one function under way; 503 beyond, as where Lambda refuses those over a function's concurrency. There it
-   * is 1000 as a rule, one call an instance; here all calls share two cores, and more of them would only wait.
+   * Concurrent calls of one function; else 503. Lambda's limit is 1000, one call an instance; here all calls share a
+   * few cores.
    */
   callsAtOnce: 128,
 } as const;
 
-/** Seconds after which a request that was one too many may be repeated. */
 const RETRY_AFTER = '1';
 
-/** Calls a function with JSON text. */
 type Caller = (event: string) => Promise<FunctionResult>;
 
-/**
- * An HTTP API on the loopback interface. Whoever can reach it may do everything, unless it checks signatures; web pages
- * reach it, too, and may do what they are let, asking for it by a name of this machine.
- */
+/** An HTTP API on the loopback interface. Every local caller may do everything unless it checks signatures. */
 export interface Gateway {
   readonly port: number;
   readonly url: string;
   /**
-   * Serves these routes from now on. Until the first call every request is answered 503.
-   *
-   * @param cors which pages of other origins may ask; of any other nothing is taken that could change something
+   * Serves these routes from now on; before the first call all requests get 503. `cors` says which pages of other
+   * origins may ask.
    */
   serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller, cors?: CorsRules): void;
-  /** What functions may ask of the API, by the access keys that they sign with, and which functions it may call. */
+  /** Sets what functions may ask of the API, and which functions the API may call. */
   setRights(rights: RightsByKey): Promise<void>;
-  /** Answers what has been asked, for five seconds at most, and takes no more. */
+  /** Takes no more requests, and answers the open ones for up to five seconds. */
   close(): Promise<void>;
 }
 
@@ -64,23 +58,18 @@ interface RouteTarget {
   readonly timeoutMs: number;
   readonly authorization: HttpRoute['authorization'];
   readonly apiId: string;
-  /** Of its function, which other routes may lead to as well. */
   readonly load: { calls: number };
-  /** Why API Gateway may not call the function for it, by these rights. */
+  /** Why API Gateway may not call the function, by these rights. */
   judged?: { readonly rights: Rights; readonly why: string | undefined };
 }
 
 interface GatewayOptions {
-  /**
-   * That requests have to be signed with where the route says so; 403 otherwise, as from API Gateway. @default signatures
-   * are not looked at
-   */
+  /** Credentials that signed routes require; undefined: signatures are not checked. */
   readonly credentials?: CallerCredentials | undefined;
-  /** Told of each answer, as the access log of API Gateway is. */
   readonly onAnswer?: (line: AccessLine) => void;
 }
 
-/** Throws an `Error` that names the port when it is taken. */
+/** Throws an `Error` that names a port in use. */
 export async function openGateway(
   port: number,
   onError: (message: string) => void,
@@ -115,7 +104,7 @@ export async function openGateway(
     if (whyOther !== undefined) return { ...gatewayAnswer(403, whyOther), requestId: randomUUID() };
     const asked = { method: request.method ?? '', origin, requestedMethod };
     const why = whyForeign(cors, asked);
-    // Of a page that may not ask, before anything is done: a browser sends simple requests without a preflight.
+    // Refused first: a browser sends simple requests without a preflight.
     if (why !== undefined) return { ...gatewayAnswer(403, why), requestId: randomUUID() };
     if (cors === undefined) return answerTo(request);
     const headers = corsHeaders(cors, asked);
@@ -192,7 +181,7 @@ export async function openGateway(
     if (authorization !== 'AWS_IAM') return undefined;
     const accessKeyId = accessKeyOfRequest(headers.authorization, url);
     if (credentials) {
-      // Functions have a key of their own, and the owner's secret.
+      // Functions sign with their own key and the owner's secret.
       const own =
         accessKeyId !== undefined && rights.knows(accessKeyId) ? { ...credentials, accessKeyId } : credentials;
       const why = await checkSignature({ method, url, headers, body }, own);
@@ -202,7 +191,7 @@ export async function openGateway(
     return rights.whyRefused(accessKeyId, { action: 'execute-api:Invoke', resource });
   }
 
-  /** As API Gateway asks a function: by its own name, for one route. The same for each request while the rights are. */
+  /** Judges API Gateway's right to call the function; cached while the rights stay. */
   function whyUncallable(target: RouteTarget): string | undefined {
     const { functionArn, routeKey, apiId } = target;
     if (target.judged?.rights !== rights) {
@@ -249,9 +238,8 @@ export async function openGateway(
   };
 }
 
-/** Whether a function could not take or give this as JSON text. */
 function tooLong(text: string, body: string | Uint8Array = '', decoded = false): boolean {
-  // Six bytes are the most that one UTF-16 unit takes, as an escape: most texts need not be measured.
+  // A UTF-16 unit takes six bytes at most, so most texts need no measuring.
   if ((text.length + body.length) * 6 <= GATEWAY_LIMITS.functionBytes) return false;
   return (
     Buffer.byteLength(text) +

@@ -7,7 +7,7 @@ export interface HttpAnswer {
   readonly body: string | Uint8Array;
 }
 
-/** What the gateway answers by itself; not problem+json, as in the cloud. */
+/** The gateway's own answers are not problem+json, as in the cloud. */
 export function gatewayAnswer(status: number, message: string): HttpAnswer {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ message }) };
 }
@@ -20,7 +20,7 @@ interface FunctionAnswer {
   readonly isBase64Encoded?: boolean;
 }
 
-/** What a function's result means as an HTTP answer, in payload format 2.0. */
+/** Converts a function's result in payload format 2.0. */
 export function httpAnswer(result: FunctionResult): HttpAnswer {
   const answer: unknown = JSON.parse(result.text);
   if (!isFunctionAnswer(answer))
@@ -45,7 +45,7 @@ export function httpAnswer(result: FunctionResult): HttpAnswer {
   };
 }
 
-/** Anything without a status code is the body of a 200. */
+/** A result without a status code is the body of a 200. */
 function isFunctionAnswer(answer: unknown): answer is FunctionAnswer {
   return typeof answer === 'object' && answer !== null && 'statusCode' in answer;
 }

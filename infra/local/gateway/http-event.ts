@@ -4,15 +4,14 @@ import type { IncomingMessage } from 'node:http';
 import { PSEUDO } from '../arn.ts';
 import type { Match } from './route-table.ts';
 
-/** The path and query of a request, taken apart. */
 interface Target {
-  /** Decoded, as HTTP APIs hand it on. */
+  /** Decoded, as HTTP APIs do. */
   readonly rawPath: string;
   readonly segments: readonly string[];
   readonly rawQueryString: string;
 }
 
-/** Takes a request's target apart; undefined when its percent-encoding is broken. */
+/** Splits a request's target; undefined for broken percent-encoding. */
 export function parseTarget(url: string): Target | undefined {
   const at = url.indexOf('?');
   const path = at < 0 ? url : url.slice(0, at);
@@ -29,15 +28,14 @@ export function parseTarget(url: string): Target | undefined {
 
 const API_ID = 'local';
 
-/** A request whose caller is known. */
 interface AdmittedRequest {
   readonly request: IncomingMessage;
   readonly body: Buffer;
-  /** The access key that it is signed with, where signatures are checked. */
+  /** The signer, if signatures are checked. */
   readonly accessKeyId: string | undefined;
 }
 
-/** The event of payload format 2.0 for a request, as JSON text, and its request id. */
+/** Returns the event of payload format 2.0 as JSON text, and its request id. */
 export function httpEvent(
   { request, body, accessKeyId }: AdmittedRequest,
   target: Target,
@@ -91,7 +89,6 @@ export function httpEvent(
   return { event: JSON.stringify(event), requestId };
 }
 
-/** Names in lower case, values of one name joined with commas; cookies are apart. */
 function headersOf({ rawHeaders, socket }: IncomingMessage): {
   headers: Record<string, string>;
   cookies: string[] | undefined;
@@ -110,7 +107,6 @@ function headersOf({ rawHeaders, socket }: IncomingMessage): {
   return { headers, cookies };
 }
 
-/** Values of one name joined with commas. */
 function queryOf(rawQueryString: string): Record<string, string> {
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(rawQueryString)) {
@@ -123,7 +119,7 @@ function queryOf(rawQueryString: string): Record<string, string> {
 let lastSecond = 0;
 let lastTime = '';
 
-/** `20/Nov/2026:22:07:05 +0000`, made once a second. */
+/** Returns `20/Nov/2026:22:07:05 +0000`, computed once a second. */
 function commonLogTime(now: number): string {
   const second = Math.floor(now / 1000);
   if (second !== lastSecond) {

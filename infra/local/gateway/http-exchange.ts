@@ -1,34 +1,33 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpAnswer } from './http-answer.ts';
 
-/** An answer of the gateway to a request. */
 export interface RoutedAnswer extends HttpAnswer {
-  /** Of the gateway; empty where the request came to no function. */
+  /** Empty if no function was called. */
   readonly requestId: string;
   readonly routeKey?: string;
 }
 
-/** @param closing the server takes no further requests */
+/** Closes the connection if `closing`: the server takes no further requests. */
 export function send(
   response: ServerResponse,
   { status, headers, body, requestId }: RoutedAnswer,
   closing: boolean,
 ): void {
-  // A body that was refused half-way is not read to its end; and a server that closes keeps no connection.
+  // A refused body is not read to its end.
   if (closing || !response.req.complete) response.setHeader('connection', 'close');
   const bytes = Buffer.byteLength(body);
   response.writeHead(status, {
     ...headers,
-    // That of a 304 would be the length of what is not sent; a 204 has none.
+    // A 304's length would be that of the body not sent; a 204 has none.
     ...(status !== 304 && status !== 204 && { 'content-length': bytes }),
     ...(requestId !== '' && { 'apigw-requestid': requestId }),
   });
-  // Of ASCII alone both encodings give the same bytes, this one without a look at each character.
+  // For ASCII alone, latin1 gives the same bytes without a look at each character.
   if (typeof body === 'string' && bytes === body.length) response.end(body, 'latin1');
   else response.end(body);
 }
 
-/** Undefined when it is larger than `mostBytes`; the rest is then left unread. Rejects when the client goes away. */
+/** Returns undefined beyond `mostBytes`, with the rest unread. Rejects if the client goes away. */
 export function readBody(request: IncomingMessage, mostBytes: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -44,7 +43,6 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<B
   });
 }
 
-/** Undefined when it takes longer. */
 export function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(undefined), timeoutMs);

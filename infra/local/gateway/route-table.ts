@@ -3,25 +3,19 @@ export interface HttpRoute {
   readonly routeKey: string;
   readonly functionArn: string;
   readonly timeoutMs: number;
-  /** Who may call it: `AWS_IAM` whoever signs the request and is allowed to, `NONE` everybody. */
   readonly authorization: 'AWS_IAM' | 'NONE';
-  /** The API that it is of, as ARNs name it. */
   readonly apiId: string;
 }
 
 export interface Match<Target> {
   readonly target: Target;
   readonly routeKey: string;
-  /** Values of the path's parameters, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 export interface RouteTable<Target> {
   /**
-   * The most specific route for a path, as API Gateway chooses: at each segment a literal one before a parameter, and
-   * that before `{name+}`.
-   *
-   * @param segments of the path, decoded
+   * Returns the most specific route as API Gateway does: a literal segment before a parameter, that before `{name+}`.
    */
   match(method: string, segments: readonly string[]): Match<Target> | undefined;
 }
@@ -29,7 +23,6 @@ export interface RouteTable<Target> {
 interface Node<Target> {
   readonly literals: Map<string, Node<Target>>;
   parameter: Node<Target> | undefined;
-  /** Takes the rest of the path. */
   greedy: Leaf<Target> | undefined;
   leaf: Leaf<Target> | undefined;
 }
@@ -37,11 +30,10 @@ interface Node<Target> {
 interface Leaf<Target> {
   readonly routeKey: string;
   readonly target: Target;
-  /** Names of the parameters in the order of the path. */
   readonly names: readonly string[];
 }
 
-/** Throws an `Error` for a route key that cannot be understood. */
+/** Throws an `Error` for an invalid route key. */
 export function routeTable<Target>(
   routes: readonly { readonly routeKey: string; readonly target: Target }[],
 ): RouteTable<Target> {
@@ -105,7 +97,7 @@ function insert<Target>(
   node.leaf = { ...route, names };
 }
 
-/** Leaves the values of the parameters on its way in `values`. */
+/** Leaves the parameters' values in `values`. */
 function find<Target>(
   node: Node<Target> | undefined,
   segments: readonly string[],

@@ -3,14 +3,13 @@ import { localArn } from '../arn.ts';
 import { LEADING_KEYS } from './condition.ts';
 import type { Call } from './statement.ts';
 
-/** What a request asks of a service, and may have to be allowed: one call for each table or item. */
+/** Returns the calls that a request needs rights for: one for each table or item. */
 export type CallsOf = (request: Pick<IncomingMessage, 'headers' | 'url'>, body: string) => readonly Call[];
 
 const PARTITION_KEY = 'pk';
 
 type Item = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** A request as DynamoDB takes it: as much of it as says what it is about. */
 interface TableRequest {
   readonly TableName?: string;
   readonly Key?: Item;
@@ -22,7 +21,7 @@ interface TableRequest {
   readonly TransactItems?: readonly Readonly<Record<string, TableRequest>>[];
 }
 
-/** By "Actions, resources, and condition keys for Amazon DynamoDB". */
+/** Source: "Actions, resources, and condition keys for Amazon DynamoDB". */
 export const callsOfDynamoDb: CallsOf = ({ headers }, body) => {
   const operation = operationOf(headers);
   const request = JSON.parse(body) as TableRequest;
@@ -44,7 +43,6 @@ export const callsOfDynamoDb: CallsOf = ({ headers }, body) => {
   return [one(operation, request)];
 };
 
-/** What the parts of a transaction are allowed as. */
 const TRANSACTED: Readonly<Record<string, string>> = {
   Put: 'PutItem',
   Update: 'UpdateItem',
@@ -53,7 +51,7 @@ const TRANSACTED: Readonly<Record<string, string>> = {
   Get: 'GetItem',
 };
 
-/** By "Actions, resources, and condition keys for Amazon SQS": a batch is allowed as its parts are. */
+/** Source: "Actions, resources, and condition keys for Amazon SQS"; batches need the rights of their parts. */
 export const callsOfSqs: CallsOf = ({ headers }, body) => {
   const operation = operationOf(headers).replace(/Batch$/u, '');
   const { QueueUrl, QueueName } = JSON.parse(body) as { readonly QueueUrl?: string; readonly QueueName?: string };
@@ -67,20 +65,14 @@ export const callsOfSecretsManager: CallsOf = ({ headers }, body) => {
   return [{ action: `secretsmanager:${operationOf(headers)}`, resource }];
 };
 
-/** The Data API asks for the secret itself, by the rights of who calls it. */
+/** The Data API reads the secret with the caller's rights. */
 export const callsOfRdsData: CallsOf = ({ url = '' }, body) => {
   const { resourceArn = '*', secretArn = '*' } = JSON.parse(body) as { resourceArn?: string; secretArn?: string };
-  const path = url.split('?', 1)[0] ?? '';
+  const path = url.split('?', 1)[0];
   return [
-    { action: `rds-data:${STATEMENTS[path] ?? path.slice(1)}`, resource: resourceArn },
+    { action: `rds-data:${path === '/Execute' ? 'ExecuteStatement' : path?.slice(1)}`, resource: resourceArn },
     { action: 'secretsmanager:GetSecretValue', resource: secretArn },
   ];
-};
-
-/** Paths of the Data API that are called otherwise than their operations. */
-const STATEMENTS: Readonly<Record<string, string>> = {
-  '/Execute': 'ExecuteStatement',
-  '/BatchExecute': 'BatchExecuteStatement',
 };
 
 /** `x-amz-target: DynamoDB_20120810.GetItem` */
@@ -109,7 +101,6 @@ function keyOfQuery(query: TableRequest): string | undefined {
   return value === undefined ? undefined : String(value);
 }
 
-/** Of the keys that are read, or of the items that are written. */
 function keysIn(requests: unknown): readonly string[] {
   const { Keys } = Object(requests) as { readonly Keys?: readonly Item[] };
   if (Keys !== undefined) return Keys.flatMap((key) => keyOf(key) ?? []);

@@ -2,13 +2,12 @@ import { pattern } from './pattern.ts';
 
 export const LEADING_KEYS = 'dynamodb:LeadingKeys';
 export const SOURCE_ARN = 'aws:SourceArn';
-/** The principal that functions name where they let API Gateway call them. */
+/** The principal in a function's permission for API Gateway. */
 export const API_GATEWAY = 'apigateway.amazonaws.com';
 
-/** Whether a condition of a statement holds, by the condition keys of a call. */
 export type Comparison = (context: Readonly<Record<string, readonly string[]>>) => boolean;
 
-/** Each is made for what is wanted, once, and then told what came. */
+/** Compiled once for each wanted value. */
 const OPERATORS: Readonly<Record<string, (wanted: string) => (got: string) => boolean>> = {
   StringEquals: (wanted) => (got) => got === wanted,
   StringLike: matching,
@@ -24,15 +23,12 @@ function matching(wanted: string): (got: string) => boolean {
 
 const FORM = /^(?:(ForAllValues|ForAnyValue):)?([A-Za-z]+?)(IfExists)?$/u;
 
-/** Condition keys that calls have here, in lower case: AWS compares them so. */
+/** AWS compares condition keys without case. */
 const KEYS = new Map([LEADING_KEYS, SOURCE_ARN].map((key) => [key.toLowerCase(), key]));
 
 /**
- * One condition: `ForAllValues:StringLike`, `dynamodb:LeadingKeys`, `['trigger#trips#*']`.
- *
- * `ForAllValues` holds where the call has no value of the key, as a `Scan` has no leading key: that is AWS's own way.
- *
- * @throws Error for an operator or a key that is not known here
+ * Compiles one condition: `ForAllValues:StringLike`, `dynamodb:LeadingKeys`, `['trigger#trips#*']`. As in AWS,
+ * `ForAllValues` holds for a call without the key. Throws an Error for an unknown operator or key.
  */
 export function compareWith(operator: string, written: string, wanted: readonly string[]): Comparison {
   const key = KEYS.get(written.toLowerCase());

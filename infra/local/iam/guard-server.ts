@@ -6,22 +6,18 @@ import { readRights, type Rights, type RightsByKey } from './rights.ts';
 
 interface GuardOptions {
   readonly callsOf: CallsOf;
-  /** Answers a request that is refused, as the service does. */
   readonly refuse: (response: ServerResponse, why: string) => void;
   readonly onRefused: (why: string) => void;
 }
 
-/** What stands before a service, and lets functions do what their roles may. */
 export interface Guard {
-  /** From now on. @throws Error for a statement that cannot be judged */
+  /** Throws an Error for a statement that cannot be judged. */
   setRights(rights: RightsByKey): void;
 }
 
 /**
- * Has a service of this machine refuse what the policies of a function's role do not allow it, as AWS would. Requests of
- * anybody else go on to it untouched, and so do all until rights are set.
- *
- * @param server before it listens, with what answers its requests
+ * Refuses what a function's role does not allow, as AWS does. Other callers' requests pass, and all do until rights are
+ * set.
  */
 export function guardServer(server: Server, { callsOf, refuse, onRefused }: GuardOptions): Guard {
   let rights: Rights = readRights({});
@@ -56,7 +52,7 @@ function whyRefused(rights: Rights, key: string | undefined, calls: () => Return
   return asked.map((call) => rights.whyRefused(key, call)).find((why) => why !== undefined);
 }
 
-/** The same request, for somebody who has not read it yet. */
+/** Copies the request for a handler that reads the body again. */
 function readAgain(request: IncomingMessage, body: Buffer): IncomingMessage {
   const { method, url, headers, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor } = request;
   const again = new IncomingMessage(request.socket);

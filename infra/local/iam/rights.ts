@@ -1,29 +1,27 @@
 import { readStatement, type Call, type Statement, type WrittenStatement } from './statement.ts';
 
-/** What a caller is allowed, as text that goes from thread to thread. */
+/** What a caller is allowed; plain data that threads can exchange. */
 export interface RoleRights {
-  /** The function, the schedule or the service of AWS. */
+  /** The function, schedule or AWS service. */
   readonly name: string;
-  /** That it runs as; undefined for a service of AWS, which others let call them by policies of theirs. */
+  /** Undefined for an AWS service, which resource policies allow. */
   readonly role?: string;
   readonly statements: readonly WrittenStatement[];
 }
 
-/** Who has which rights, by access key. */
+/** By access key. */
 export type RightsByKey = Readonly<Record<string, RoleRights>>;
 
-/** Judges calls by the rights of who makes them. */
 export interface Rights {
   /**
-   * Why a call is refused, in AWS's words; undefined where it is allowed. Whoever has an access key of no function is the
-   * machine's owner, who may do everything.
+   * Returns why a call is refused, in AWS's words, or undefined. A key of no function is the machine's owner, who may
+   * do everything.
    */
   whyRefused(accessKeyId: string | undefined, call: Call): string | undefined;
-  /** Whether calls with this key are judged. */
   knows(accessKeyId: string | undefined): boolean;
 }
 
-/** @throws Error that names the role, for a statement that cannot be judged */
+/** Throws an Error that names the role, for a statement that cannot be judged. */
 export function readRights(byKey: RightsByKey): Rights {
   const callers = new Map(
     Object.entries(byKey).map(([key, rights]) => [key, { ...rights, read: statementsOf(rights) }]),
@@ -55,7 +53,7 @@ function statementsOf({ name, role = name, statements }: RoleRights): readonly S
   });
 }
 
-/** As it is called in CloudTrail. */
+/** The caller's name in CloudTrail. */
 function nameOf({ role, name }: RoleRights): string {
   return role === undefined ? name : `arn:aws:sts::000000000000:assumed-role/${role}/${name}`;
 }

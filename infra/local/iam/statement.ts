@@ -1,7 +1,7 @@
 import { compareWith, type Comparison } from './condition.ts';
 import { pattern } from './pattern.ts';
 
-/** A statement of a policy as a template has it, its intrinsic functions worked out. */
+/** A policy statement with its intrinsic functions resolved. */
 export interface WrittenStatement {
   readonly Effect?: unknown;
   readonly Action?: unknown;
@@ -9,24 +9,19 @@ export interface WrittenStatement {
   readonly Condition?: unknown;
 }
 
-/** What somebody asks of a service of AWS. */
 export interface Call {
-  /** `dynamodb:GetItem` */
   readonly action: string;
-  /** ARN, or `*` where the action is of no resource. */
+  /** `*` for an action without a resource. */
   readonly resource: string;
-  /** Condition keys with their values, as `dynamodb:LeadingKeys`. */
+  /** Values by condition key. */
   readonly context?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A statement that calls can be compared with. */
 export interface Statement {
   readonly isDeny: boolean;
-  /** Whether it speaks of this call. */
   covers(call: Call): boolean;
 }
 
-/** The services that judge here. */
 const JUDGED = ['dynamodb', 'execute-api', 'lambda', 'rds-data', 'secretsmanager', 'sqs'];
 
 function isJudged(action: string): boolean {
@@ -37,13 +32,11 @@ function isJudged(action: string): boolean {
 const MEMBERS = new Set(['Sid', 'Effect', 'Action', 'Resource', 'Condition']);
 
 /**
- * Reads a statement of a role's policy.
- *
- * @throws Error that names what cannot be judged here, as `NotAction`: passed over, it would allow or refuse another
- *   thing than AWS does
+ * Compiles a statement. Throws an Error for an unknown member such as `NotAction`: ignored, it would allow or refuse
+ * something else than AWS does.
  */
 export function readStatement(written: WrittenStatement): Statement {
-  // Of services that are not on this machine nothing is asked here, whatever it says.
+  // Services outside this machine are never asked here.
   if (written.Action !== undefined && !textsOf('Action', written.Action).some(isJudged))
     return { isDeny: false, covers: () => false };
   const strange = Object.keys(written).filter((member) => !MEMBERS.has(member));
@@ -51,7 +44,7 @@ export function readStatement(written: WrittenStatement): Statement {
   const { Effect, Action, Resource, Condition = {} } = written;
   if (Effect !== 'Allow' && Effect !== 'Deny')
     throw new Error(`Effect: wanted Allow or Deny, got ${JSON.stringify(Effect)}`);
-  // Names of actions have no case, ARNs have.
+  // Action names have no case; ARNs do.
   const actions = textsOf('Action', Action).map((text) => pattern(text, 'iu'));
   const resources = textsOf('Resource', Resource).map((text) => pattern(text, 'u'));
   const comparisons = Object.entries(Object(Condition) as Readonly<Record<string, unknown>>).flatMap(

@@ -1,28 +1,24 @@
 import { loginOfFunction, loginVariables } from '../login/aws-login.ts';
 
-/** A function of the template, as it is run here. */
 export interface FunctionDefinition {
   readonly name: string;
-  /** What people know it by: `write-cells`, `migration/onEvent`. */
+  /** The id in the CDK app: `write-cells`, `migration/onEvent`. */
   readonly title: string;
   readonly arn: string;
-  /** Path of the bundle. */
   readonly module: string;
   readonly exportName: string;
-  /** From the template. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Of the role whose policies say what it may do. */
+  /** The role whose policies apply. */
   readonly roleArn: string;
   readonly timeoutMs: number;
   readonly memoryMb: number;
-  /** Further flags of Node for its processes. */
   readonly nodeFlags?: readonly string[];
 }
 
-/** Where instances run: worker threads of this process, or processes that can be killed. */
+/** Instances are worker threads of this process, or processes of their own. */
 export type FunctionMode = 'threads' | 'process';
 
-/** The environment of an instance: what Lambda sets, what the template says, where the services of AWS are. */
+/** Returns what Lambda sets, the template's variables, and the services' addresses. */
 export function instanceEnvironment(
   definition: FunctionDefinition,
   services: Readonly<Record<string, string>>,
@@ -32,7 +28,7 @@ export function instanceEnvironment(
     LANG: 'en_US.UTF-8',
     TZ: 'UTC',
     ...loginVariables(loginOfFunction(definition.name)),
-    // What the machine's owner has set up for the real cloud must not be found.
+    // Hides the owner's setup for the real cloud.
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_EC2_METADATA_DISABLED: 'true',

@@ -7,48 +7,43 @@ interface FunctionHostOptions {
   readonly mode: FunctionMode;
   readonly sharedInstances: number;
   readonly idleMs: number;
-  /** Environment variables that say where the services of AWS are. */
   readonly services: Readonly<Record<string, string>>;
   readonly log: FunctionLog;
 }
 
 export interface WantedFunctions {
   readonly definitions: readonly FunctionDefinition[];
-  /** ARNs of the functions whose instances answer many calls at once, in as many instances as `sharedInstances`. */
+  /** ARNs of the functions whose instances answer many calls at once. */
   readonly shared: ReadonlySet<string>;
-  /** None of those that are there stays: what they remember is not to be gone by any more. @default false */
+  /** Replaces unchanged functions too: they must forget what they know. */
   readonly areAnew?: boolean;
 }
 
-/** Functions that can be called, and do not yet answer in place of those before them. */
 interface ReadyFunctions {
   invoke(arn: string, event: string): Promise<string>;
-  /** Those that are new or not as they were; none of those that stay. */
+  /** New or changed ones. */
   readonly changed: readonly FunctionDefinition[];
-  /** Has them answer every call from now on, and lets go those before them once their calls are answered. */
+  /** Directs every call to them; the former ones end after their open calls. */
   takeOver(): void;
-  /** Ends them: those before them stay. */
+  /** Ends them; the former ones stay. */
   drop(): Promise<void>;
 }
 
-/** Runs the functions of the template. */
 export interface FunctionHost {
   readonly mode: FunctionMode;
-  /** Makes functions ready to take over. Those whose bundle and settings are as they were stay as they are. */
+  /** Makes functions ready to take over. Unchanged ones keep running. */
   make(wanted: WantedFunctions): ReadyFunctions;
-  /** Calls a function by ARN; takes and returns JSON text. See `FunctionPool.invoke`. */
+  /** Calls a function by ARN with JSON text; see `FunctionPool.invoke`. */
   invoke(arn: string, event: string): Promise<string>;
-  /** The function to call again and again, until others take over: the look-up is done once. */
+  /** Looks a function up once, for many calls. */
   caller(arn: string): (event: string) => Promise<FunctionResult>;
-  /** Ends all instances of a function, given by its title, at once. Throws for a title that is not known. */
+  /** Ends all instances of a function by title. Throws for an unknown title. */
   kill(title: string): Promise<void>;
   status(): readonly FunctionStatus[];
-  /** Paths of the bundles that instances run from, or may yet. */
   modules(): readonly string[];
   stop(): Promise<void>;
 }
 
-/** Its counts begin anew when another version of it takes over. */
 export interface FunctionStatus extends CallCounts {
   readonly title: string;
   readonly arn: string;
@@ -57,14 +52,13 @@ export interface FunctionStatus extends CallCounts {
 
 interface Hosted {
   readonly pool: FunctionPool;
-  /** Equal for functions that need not be told apart. */
   readonly key: string;
 }
 
 export function startFunctionHost({ mode, sharedInstances, idleMs, services, log }: FunctionHostOptions): FunctionHost {
   let stopped = false;
   let hosted: ReadonlyMap<string, Hosted> = new Map();
-  /** Those that answer what they were asked before others took over. */
+  /** Former functions with open calls. */
   const leaving = new Set<FunctionPool>();
 
   function open(definition: FunctionDefinition, isShared: boolean): FunctionPool {

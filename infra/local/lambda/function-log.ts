@@ -1,18 +1,15 @@
 import { openLogFile, type LogFile } from './log-file.ts';
 
-/** The one file that all functions write into, a line each with the function's name before it. */
+/** The log file of all functions; each line begins with time and title. */
 export interface FunctionLog extends LogFile {
-  /** Takes output as it comes; lines of one instance stay whole. */
+  /** Accepts chunks; lines of one instance stay whole. */
   write(title: string, instance: number, chunk: Buffer): void;
 }
 
-/** How a line begins that CloudWatch takes for figures (its embedded metric format), and nobody reads. */
+/** Begins a line in CloudWatch's embedded metric format. */
 const FIGURES = '{"_aws":';
 
-/**
- * @param path of what functions say
- * @param metricsPath of their figures, which would be nine lines of ten
- */
+/** Metrics, nine lines in ten, go to a file of their own. */
 export function openFunctionLog(path: string, metricsPath: string): FunctionLog {
   const [said, figures] = [openLogFile(path), openLogFile(metricsPath)];
   const unfinished = new Map<string, string>();

@@ -9,48 +9,35 @@ interface FunctionPoolOptions {
   readonly mode: FunctionMode;
   readonly environment: Record<string, string>;
   /**
-   * How many instances share all calls, each answering many at once. Lambda gives an instance one call at a time; for
-   * functions that mostly wait for MySQL, sharing an event loop is as good, and far cheaper on one machine.
-   * Undefined: one call per instance, as many instances as calls, as Lambda has it.
+   * How many instances share all calls, each with many at once; for functions that mostly wait for MySQL that is far
+   * cheaper on one machine. Undefined: one call per instance, as in Lambda.
    */
   readonly shared: number | undefined;
-  /** An instance that is not called for so long is let go, as Lambda does; 0 = never. */
+  /** Ends an instance after so long without a call; 0 = never. */
   readonly idleMs: number;
   readonly onOutput: (chunk: Buffer, instance: number) => void;
 }
 
 export interface FunctionPool {
   readonly definition: FunctionDefinition;
-  /**
-   * Calls the function; takes JSON text. Rejects with a `FunctionError` when it throws, ends, or runs out
-   * of its time.
-   */
+  /** Calls the function with JSON text. Rejects with a `FunctionError` if it throws, ends or times out. */
   invoke(event: string): Promise<FunctionResult>;
-  /** Starts the shared instances before they are called, so that no caller waits for them to load. */
+  /** Starts the shared instances before the first call. */
   warm(): void;
-  /** Ends all instances at once, as a crash would; the next call starts new ones. */
+  /** Ends all instances at once; the next call starts new ones. */
   kill(): Promise<void>;
-  /**
-   * Another version of the function takes over: lets go every instance once its calls are answered. Who calls all the
-   * same is answered by an instance of its own.
-   *
-   * @param onEmpty called when none is left
-   */
+  /** Ends every instance after its open calls, then calls `onEmpty`. A late call gets an instance of its own. */
   retire(onEmpty: () => void): void;
-  /** The process of each instance. */
   pids(): readonly number[];
-  /** So far, since it was made. */
   counts(): CallCounts;
 }
 
 export interface CallCounts {
-  /** Those under way too. */
+  /** Includes open calls. */
   readonly calls: number;
-  /** That threw, ran out of their time, or whose instance ended. */
   readonly failed: number;
 }
 
-/** A call that the function did not answer with a result. */
 export class FunctionError extends Error {
   constructor(message: string, options?: { cause: unknown }) {
     super(message, options);
@@ -64,21 +51,19 @@ interface Call {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** An instance that is not called for so long gives back what it does not need. */
+/** Idle time before an instance collects its garbage. */
 const TIDY_MS = 5000;
 
-/** A bundle that takes longer to load takes it from the time of its calls. */
+/** Loading beyond this counts as the call's own time. */
 const LOAD_MS = 10_000;
 
 interface Member {
   readonly instance: Instance;
   readonly calls: Map<number, Call>;
   readonly loading: NodeJS.Timeout;
-  /** What becomes of it while nobody calls it; none while somebody does. */
   resting: readonly NodeJS.Timeout[];
-  /** Its bundle is loaded; from then on the time of calls runs, as Lambda leaves out the time that loading takes. */
+  /** Loaded: from then on the time of calls runs, as in Lambda. */
   ready: boolean;
-  /** Takes no more calls, and goes when it has none. */
   retired: boolean;
 }
 
@@ -125,7 +110,7 @@ export function functionPool({
     member.resting = [];
   }
 
-  /** Whoever has been let go is started again by the next call. */
+  /** The next call starts a new instance. */
   function rest(member: Member): void {
     const letGo = (): void => {
       member.retired = true;
@@ -191,7 +176,7 @@ export function functionPool({
     return call;
   }
 
-  /** What runs over its time goes, but the other calls that share the instance may end first. */
+  /** The instance ends after the other calls that share it. */
   function timeOut(member: Member, id: number): void {
     member.retired = true;
     const message = `${title} timed out after ${timeoutMs / 1000} seconds`;

@@ -1,13 +1,12 @@
 /**
- * What a function gave, as JSON text. The `body` of an answer to HTTP comes beside it: as part of the text it would be
- * escaped, copied and read once more.
+ * A function's result as JSON text. An HTTP body is separate: inside the text it would be escaped, copied and parsed
+ * again.
  */
 export interface FunctionResult {
-  /** Without the `body` that came apart. */
   readonly text: string;
-  /** UTF-8 where it is bytes, which threads hand over without copying them; unless it is `decoded`. */
+  /** Bytes are UTF-8 and move between threads without a copy, unless `decoded`. */
   readonly body?: string | Uint8Array;
-  /** The body is what its base64 stood for: decoded where the function runs, not where all answers pass. */
+  /** The body is already decoded from base64, in the function's own thread. */
   readonly decoded?: boolean;
 }
 
@@ -28,13 +27,13 @@ export function functionResult(
   return { text: JSON.stringify(value) ?? 'null' };
 }
 
-/** The JSON text of all of it, as Lambda hands it on. */
+/** Returns the whole JSON text, as Lambda does. */
 export function wholeText({ text, body, decoded = false }: FunctionResult): string {
   return body === undefined ? text : JSON.stringify({ ...JSON.parse(text), body: textOf(body, decoded) });
 }
 
 export function textOf(body: string | Uint8Array, decoded = false): string {
   if (decoded) return Buffer.from(body).toString('base64');
-  // A byte order mark is kept, as in a text that was never bytes.
+  // Keeps a byte order mark.
   return typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
 }

@@ -1,4 +1,3 @@
-/** Runs in a thread or process of its own: loads one function's bundle and answers calls with it. */
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -10,7 +9,7 @@ import { READY, TIDY, type AnswerMessage, type CallMessage, type RunnerStart } f
 type Handler = (event: unknown, context: object) => unknown;
 
 const start: RunnerStart = parentPort ? workerData : JSON.parse(process.argv[2] ?? '{}');
-/** A body of so many characters is handed over, and not copied, to the thread that sends it on. */
+/** Characters from which a body moves as bytes instead of a copy. */
 const LARGE = 16_384;
 const answer = togetherInATurn((messages: (AnswerMessage | typeof READY)[]) =>
   parentPort ? parentPort.postMessage(messages, messages.flatMap(handedOver)) : process.send?.(messages),
@@ -25,9 +24,9 @@ handler.then(
 if (parentPort) parentPort.on('message', callAll);
 else {
   process.on('message', callAll);
-  // The stack has gone, however it went.
+  // The stack has ended.
   process.on('disconnect', () => process.exit());
-  // Ctrl-C reaches every process of the terminal; the stack ends this one once its calls are answered.
+  // Ctrl-C reaches every process of the terminal; the stack ends this one after its calls.
   process.on('SIGINT', () => {});
 }
 
@@ -65,7 +64,7 @@ async function call({ id, event, requestId, timeoutMs }: CallMessage): Promise<v
   }
 }
 
-/** In a thread with a large body, or one of bytes, as bytes of its own: to other processes text is what goes best. */
+/** Between threads, large and binary bodies travel as bytes; between processes text is faster. */
 function inBytes(result: ReturnType<typeof functionResult>): FunctionResult {
   if (!parentPort || result.body === undefined) return result;
   if (result.isBase64) return { text: result.text, body: fromBase64(result.body), decoded: true };
@@ -73,7 +72,7 @@ function inBytes(result: ReturnType<typeof functionResult>): FunctionResult {
   return { ...result, body: new TextEncoder().encode(result.body) };
 }
 
-/** Of memory that is this body's alone, since it is handed over whole. */
+/** Memory of its own, since it is transferred whole. */
 function fromBase64(text: string): Uint8Array {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text, 'base64'));
   return bytes.subarray(0, bytes.write(text, 'base64'));

@@ -5,28 +5,22 @@ import type { FunctionDefinition, FunctionMode } from './function-definition.ts'
 import { togetherInATurn } from './together-in-a-turn.ts';
 import { TIDY, type AnswerMessage, type CallMessage, type READY, type RunnerStart } from './messages.ts';
 
-/** A running copy of a function, in a thread or a process. */
 export interface Instance {
-  /** The process it runs in; of a thread, the stack's own. */
   readonly pid: number;
   send(message: CallMessage): void;
-  /** Has it collect its garbage, of which a heap that nobody asks anything of is never rid by itself. */
+  /** Collects garbage: an idle heap does not do that by itself. */
   tidy(): void;
-  /** Ends it at once; resolves when it is gone. */
   kill(): Promise<void>;
 }
 
 interface InstanceEvents {
   readonly onMessage: (message: AnswerMessage | typeof READY) => void;
-  /** Called once, for whatever reason it is gone. */
+  /** Called once. */
   readonly onExit: (reason: string) => void;
   readonly onOutput: (chunk: Buffer) => void;
 }
 
-/**
- * For what lives briefly, in a thread. By itself V8 gives each heap up to three times 32 MB, which stay in memory once
- * they were used, and each function has a heap or two here.
- */
+/** V8 keeps up to 96 MB for young objects of each heap, and each function has a heap or two. */
 const YOUNG_MB = 12;
 
 const RUNNER = new URL('function-runner.ts', import.meta.url);
@@ -51,7 +45,7 @@ function startThread(start: RunnerStart, environment: Record<string, string>, ev
     stdout: true,
     stderr: true,
     execArgv: [],
-    // As tools show threads: by its first letters.
+    // Tools show its first letters.
     name: start.title,
     resourceLimits: { maxOldGenerationSizeMb: start.memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
   });
@@ -106,7 +100,7 @@ function startProcess(
   forward([child.stdout, child.stderr], events);
   return {
     pid: child.pid ?? 0,
-    // What cannot be sent, since the process is going, is answered by its exit.
+    // The process's exit answers what could not be sent.
     send: togetherInATurn((messages: CallMessage[]) => void child.send(messages, () => {})),
     tidy: () => void child.send(TIDY, () => {}),
     async kill() {

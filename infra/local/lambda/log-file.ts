@@ -1,6 +1,5 @@
 import { createWriteStream, renameSync, statSync } from 'node:fs';
 
-/** A file of lines, each with its time and who wrote it: `2026-11-24T00:03:38.834Z write-cells …`. */
 export interface LogFile {
   readonly path: string;
   line(title: string, text: string): void;
@@ -8,14 +7,13 @@ export interface LogFile {
 }
 
 const MIB = 1024 * 1024;
-/** Then a start sets the file aside, in place of the one set aside before. */
+/** A start rotates a larger file. */
 const MAX_BYTES = 64 * MIB;
 
 export function setAside(path: string): string {
   return `${path}.1`;
 }
 
-/** For its owner alone. */
 export function openLogFile(path: string): LogFile {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_BYTES) renameSync(path, setAside(path));
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });

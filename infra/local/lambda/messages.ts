@@ -1,9 +1,6 @@
 import type { FunctionResult } from './function-result.ts';
 
-/**
- * What the stack and the runner of a function say to each other. Events are JSON text, as with Lambda, and results
- * nearly so.
- */
+/** Messages between the stack and a function's runner; events are JSON text. */
 export interface CallMessage {
   readonly id: number;
   readonly event: string;
@@ -11,10 +8,10 @@ export interface CallMessage {
   readonly timeoutMs: number;
 }
 
-/** The first thing a runner says: its bundle is loaded, or cannot be. */
+/** A runner's first message: its bundle is loaded, or cannot be. */
 export const READY = 'ready';
 
-/** Said to a runner that nobody calls: it collects its garbage. */
+/** Tells an idle runner to collect its garbage. */
 export const TIDY = 'tidy';
 
 export type AnswerMessage =
@@ -24,7 +21,7 @@ export type AnswerMessage =
       readonly error: { readonly name: string; readonly message: string; readonly stack: string };
     };
 
-/** What a runner needs to know before its first call; in a thread as `workerData`, in a process as its argument. */
+/** A runner's `workerData` in a thread, argument in a process. */
 export interface RunnerStart {
   readonly module: string;
   readonly exportName: string;

@@ -1,6 +1,6 @@
 /**
- * Hands on what comes in one turn of the event loop as one list, at the turn's end: a message between threads costs the
- * same for one call as for ten, and those that arrive together can share statements.
+ * Collects the items of one turn of the event loop into one list. Ten calls then cost one message, and can share
+ * statements.
  */
 export function togetherInATurn<Item>(handOn: (items: Item[]) => void): (item: Item) => void {
   let waiting: Item[] = [];

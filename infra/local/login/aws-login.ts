@@ -2,7 +2,6 @@ import { accessKeyOf } from '../iam/access-key.ts';
 import { serviceUrl } from './service-url.ts';
 import { PSEUDO } from '../arn.ts';
 
-/** What requests to SQS and DynamoDB are signed with, as the SDK's clients take it. */
 export interface AwsLogin {
   readonly region: string;
   readonly credentials: {
@@ -13,11 +12,8 @@ export interface AwsLogin {
 }
 
 /**
- * What requests to SQS and DynamoDB are signed with. Where the environment says that one of them runs elsewhere, region
- * and keys come from it too, by the SDK's own variables: others may keep what they are sent apart by both. What is
- * built in wants none of them, and whatever else the machine's owner has set up is not to be found.
- *
- * @default us-east-1, and `local` for either key
+ * Returns the login for SQS and DynamoDB. If one runs elsewhere, region and keys come from the SDK's variables; the
+ * emulators accept any. The owner's other AWS settings are ignored.
  */
 export function awsLogin(): AwsLogin {
   const isElsewhere = serviceUrl('AWS_ENDPOINT_URL_SQS') ?? serviceUrl('AWS_ENDPOINT_URL_DYNAMODB');
@@ -34,17 +30,15 @@ export function awsLogin(): AwsLogin {
   };
 }
 
-/**
- * Whose queues they are: LocalStack takes an access key of twelve digits for its account, any other for that of zeros.
- */
+/** The account of the queues: LocalStack takes a twelve-digit access key for its account. */
 export function awsAccount(): string {
   const { accessKeyId } = awsLogin().credentials;
   return serviceUrl('AWS_ENDPOINT_URL_SQS') && /^\d{12}$/u.test(accessKeyId) ? accessKeyId : PSEUDO.account;
 }
 
 /**
- * What a function of the stack signs with: an access key of its own, by which the services know what it may. Where one of
- * them runs elsewhere, that judges whom it lets in, and all have the same.
+ * Returns a function's login: its own access key, by which the services know its rights. All functions share one login
+ * where a service runs elsewhere.
  */
 export function loginOfFunction(name: string): AwsLogin {
   const login = awsLogin();
@@ -54,7 +48,7 @@ export function loginOfFunction(name: string): AwsLogin {
 
 const SERVICES_APART = ['SQS', 'DYNAMODB', 'RDS_DATA'] as const;
 
-/** The same for a process whose SDK finds it in its environment. */
+/** The same as environment variables. */
 export function loginVariables({ region, credentials } = awsLogin()): Readonly<Record<string, string>> {
   return {
     AWS_REGION: region,

@@ -1,7 +1,6 @@
 /**
- * Returns the URL that the SDK's own variable names for a service which runs elsewhere, for instance in LocalStack.
- *
- * @throws Error that names the variable, when it has no URL
+ * Returns the URL in the SDK's variable for a service that runs elsewhere. Throws an Error that names the variable for
+ * an invalid URL.
  */
 export function serviceUrl(variable: `AWS_ENDPOINT_URL_${string}`): string | undefined {
   const url = process.env[variable];

@@ -3,14 +3,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InstalledEngine } from '../../setup/engine.mjs';
 
-/** What the application logs in as: all rights, except to write to a reader. */
+/** Has all rights, except writes on a reader. */
 export const APPLICATION_USER = 'schemaless';
-/** What readers fetch the writer's log as. */
+/** Reads the writer's log. */
 export const REPLICATION_USER = 'schemaless_replication';
-/** What roles are given as. */
+/** Assigns roles. */
 export const OPERATOR_USER = 'schemaless_operator';
 
-/** The addresses that accounts may come from. */
 const LOOPBACK = '127.%';
 
 export interface Passwords {
@@ -19,7 +18,7 @@ export interface Passwords {
   readonly operator: string;
 }
 
-/** The passwords of a data folder: random, made once, kept in a file that only its owner can read. */
+/** Returns the data folder's random passwords, kept in a file for its owner alone. */
 export function passwordsOf(folder: string): Passwords {
   const file = join(folder, 'passwords.json');
   if (!existsSync(file)) {
@@ -40,7 +39,7 @@ export function passwordsOf(folder: string): Passwords {
   return { application, replication, operator };
 }
 
-/** SQL for a server's start, one statement a line: the accounts, on this node alone (they are in no log). */
+/** Returns the SQL that makes the accounts on this node alone, outside its log. */
 export function accountsSql(engine: InstalledEngine, passwords: Passwords): string {
   const statements = [
     'SET SESSION sql_log_bin = 0',
@@ -58,13 +57,13 @@ function account(user: string, password: string, rights: string): readonly strin
   const name = `'${user}'@'${LOOPBACK}'`;
   return [
     `CREATE USER IF NOT EXISTS ${name} IDENTIFIED BY '${password}'`,
-    // The file with the passwords may have been deleted since the account was made.
+    // The password file may have been deleted since.
     `ALTER USER ${name} IDENTIFIED BY '${password}'`,
     `GRANT ${rights} ON *.* TO ${name}${rights === 'ALL PRIVILEGES' ? ' WITH GRANT OPTION' : ''}`,
   ];
 }
 
-/** MariaDB has no `super_read_only`: what would let the application write to a reader is a right to take away. */
+/** MariaDB has no `super_read_only`: the application loses the right to write to a reader. */
 function mariaDbOnly(version: string): readonly string[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isSeparate = major > 10 || (major === 10 && minor >= 11);
@@ -75,7 +74,7 @@ function mariaDbOnly(version: string): readonly string[] {
   ];
 }
 
-/** Letters, digits, `-` and `_`: nothing that SQL, a URL or a shell would have to quote. */
+/** Needs no quoting in SQL, URLs or shells. */
 function randomPassword(): string {
   return randomBytes(24).toString('base64url');
 }

@@ -11,10 +11,7 @@ import type { ServerSize } from './server-size.ts';
 
 const run = promisify(execFile);
 
-/**
- * An empty data folder of this engine, to be copied for each new server: making one takes seconds, copying it does not.
- * Made once for each version, in the cache. It has no accounts of ours and has logged nothing.
- */
+/** Returns an empty data folder of this engine version, made once in the cache: copying is faster than making one. */
 export async function blankData(engine: InstalledEngine, log: (line: string) => void): Promise<string> {
   const folder = join(cacheFolder(), 'blank-data', `${engine.kind}-${engine.version}`);
   if (existsSync(folder)) return folder;
@@ -28,7 +25,7 @@ export async function blankData(engine: InstalledEngine, log: (line: string) => 
     await rm(join(data, 'auto.cnf'), { force: true });
     await rename(data, folder);
   } catch (error) {
-    // Another process may have been quicker.
+    // Another process may have made it first.
     if (!existsSync(folder))
       throw new Error(`${engine.kind} ${engine.version} could not make a data folder: ${reason(error)}`, {
         cause: error,
@@ -39,10 +36,7 @@ export async function blankData(engine: InstalledEngine, log: (line: string) => 
   return folder;
 }
 
-/**
- * Copies the blank folder; `to` is there in full or not at all. Files of small servers take room as they are filled:
- * most of an empty folder is logs to come.
- */
+/** Copies the blank folder; `to` is complete or absent. Files of small servers grow as they fill. */
 export async function copyBlankData(blank: string, to: string, size: ServerSize): Promise<void> {
   const copying = `${to}.copying`;
   await rm(copying, { recursive: true, force: true });

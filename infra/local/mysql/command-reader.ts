@@ -1,14 +1,13 @@
 const HEADER_BYTES = 4;
 
 /**
- * Finds the commands in what a MySQL client sends. A packet is three bytes of length, one of sequence, then the
- * content; a command starts its sequence at 0, and nothing of the handshake does.
+ * Counts the commands in a MySQL client's stream: packets of sequence 0. A header is three bytes of length and one of
+ * sequence.
  */
 export class CommandReader {
   #header: number[] = [];
   #contentLeft = 0;
 
-  /** How many commands begin in this chunk of the stream. */
   read(chunk: Uint8Array): number {
     let commands = 0;
     let at = 0;

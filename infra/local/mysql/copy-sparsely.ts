@@ -1,15 +1,11 @@
 import { mkdir, open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What file systems give out at a time. */
 const BLOCK = 4096;
 const CHUNK = 256 * BLOCK;
 const ZEROS = Buffer.alloc(CHUNK);
 
-/**
- * Copies a folder of files, leaving out blocks of nothing but zeros: they read as zeros, and take no room until
- * something is written there.
- */
+/** Copies a folder without blocks of zeros, which then take no room. */
 export async function copySparsely(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const entry of await readdir(from, { withFileTypes: true })) {
@@ -33,7 +29,7 @@ async function copyFile(from: string, to: string): Promise<void> {
   await target.truncate(size);
 }
 
-/** Writes runs of blocks that hold something, each at its place. */
+/** Writes the runs of blocks that hold data. */
 async function writeBlocks(target: FileHandle, chunk: Buffer, position: number): Promise<void> {
   if (isZero(chunk)) return;
   for (let at = 0; at < chunk.length;) {

@@ -1,13 +1,13 @@
 /**
- * What a forwarder can do to its connections, old and new.
+ * A forwarder's fault, for old and new connections.
  *
- * - `delay`: every answer reaches the client this much later.
- * - `refuse`: connections are reset, new ones as soon as they come.
- * - `blackhole`: connections are taken, nothing goes through in either direction until the fault ends.
- * - `cut-answers`: the server gets the request; instead of its answer the client gets a reset connection.
- * - `drop-answers`: the server gets the request; the client gets nothing, on this connection, ever again.
+ * - `delay`: every answer is late.
+ * - `refuse`: connections are reset.
+ * - `blackhole`: connections are accepted, and nothing passes until the fault ends.
+ * - `cut-answers`: the request passes; the connection is reset instead of an answer.
+ * - `drop-answers`: the request passes; the connection never answers again.
  *
- * `share` (0 to 1) is the part of commands it happens to; the handshake of a connection is spared.
+ * `share` (0 to 1) is the part of commands affected, handshakes excepted.
  */
 export type Fault =
   | { readonly kind: 'delay'; readonly milliseconds: number }
@@ -16,7 +16,7 @@ export type Fault =
   | { readonly kind: 'cut-answers'; readonly share: number }
   | { readonly kind: 'drop-answers'; readonly share: number };
 
-/** Throws a RangeError that names the field when a number of the fault is out of its range. */
+/** Throws a RangeError that names the field. */
 export function checkFault(fault: Fault): void {
   if (fault.kind === 'delay' && !(fault.milliseconds >= 0 && fault.milliseconds <= 600_000)) {
     throw new RangeError(`milliseconds: wanted 0 to 600000, got ${fault.milliseconds}`);

@@ -2,19 +2,15 @@ import { connect, type Socket } from 'node:net';
 import { CommandReader } from './command-reader.ts';
 import type { Fault } from './fault.ts';
 
-/** One client's connection and the one to the server that it is forwarded to. */
 export class ForwardedConnection {
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #commands = new CommandReader();
   #fault: Fault | undefined;
   #isForgotten = false;
-  /** What happens to the answer of the command that was sent last. */
+  /** The fate of the last command's answer. */
   #fate: 'pass' | 'cut' | 'drop' = 'pass';
-  /**
-   * Answers that are delayed, in their order: timers of unlike length, by a fraction of a millisecond even, do not keep
-   * it.
-   */
+  /** Delayed answers in order; separate timers would not keep it. */
   readonly #delayed: { readonly due: number; readonly work: () => void }[] = [];
 
   constructor(client: Socket, target: { readonly host: string; readonly port: number }, closed: () => void) {
@@ -35,7 +31,7 @@ export class ForwardedConnection {
     client.resume();
   }
 
-  /** From now on; a frozen connection goes on where it was when the fault ends. */
+  /** A frozen connection continues when the fault ends. */
   setFault(fault: Fault | undefined): void {
     this.#fault = fault;
     if (fault?.kind === 'refuse') {
@@ -48,16 +44,15 @@ export class ForwardedConnection {
     }
   }
 
-  /** The client sees a reset connection. */
   reset(): void {
     for (const socket of [this.#client, this.#server]) {
-      // A socket that is ending cannot be reset any more: the system's handle would stay, and its thread never end.
+      // A socket that is ending cannot be reset: its handle would keep the thread alive.
       if (socket.writableEnded) socket.destroy();
       else socket.resetAndDestroy();
     }
   }
 
-  /** The client hears of it when it sends something, and then sees a reset connection. */
+  /** Resets the connection at the client's next request. */
   forget(): void {
     this.#isForgotten = true;
   }

@@ -2,23 +2,20 @@ import type { Fault } from './fault.ts';
 import type { Target } from './forwarder.ts';
 
 export interface ForwarderThreadData {
-  /** Shared: how many faults, drops and forgettings were carried out. */
   readonly done: Int32Array;
 }
 
-/** To the thread of the forwarders; `id` is a forwarder's. */
+/** To the forwarders' thread; `id` is a forwarder's. */
 export type ToForwarders =
   | { readonly kind: 'open'; readonly id: number; readonly host: string; readonly port: number }
   | { readonly kind: 'fault'; readonly id: number; readonly fault: Fault | undefined }
   | { readonly kind: 'drop' | 'forget'; readonly id: number }
   | { readonly kind: 'close'; readonly id: number }
   | { readonly kind: 'end' }
-  /** Where a connection leads that was asked for. */
+  /** The target of a new connection. */
   | { readonly kind: 'target'; readonly ask: number; readonly target: Target | undefined };
 
-/** And back. */
 export type FromForwarders =
-  | { readonly kind: 'opened'; readonly id: number; readonly port: number }
+  | { readonly kind: 'done'; readonly id: number; readonly port: number }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string; readonly code: string | undefined }
-  | { readonly kind: 'closed'; readonly id: number }
   | { readonly kind: 'ask'; readonly id: number; readonly ask: number };

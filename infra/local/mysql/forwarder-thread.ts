@@ -1,11 +1,10 @@
-/** Runs in a thread of its own: the forwarders of a stack, as the thread that has them opened says. */
+/** Runs a stack's forwarders in their own thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ForwarderThreadData, FromForwarders, ToForwarders } from './forwarder-messages.ts';
 import { openForwarder, type Forwarder, type Target } from './forwarder.ts';
 
 const { done } = workerData as ForwarderThreadData;
 const forwarders = new Map<number, Forwarder>();
-/** Connections that wait to be told where they lead. */
 const asking = new Map<number, (target: Target | undefined) => void>();
 let asked = 0;
 
@@ -22,7 +21,7 @@ parentPort?.on('message', (message: ToForwarders) => {
       return void asking.delete(message.ask);
     default:
       carryOut(message);
-      // Whoever said so waits until it holds.
+      // The caller waits for this.
       Atomics.add(done, 0, 1);
       Atomics.notify(done, 0);
   }
@@ -43,7 +42,7 @@ async function open({ id, host, port }: Extract<ToForwarders, { kind: 'open' }>)
   try {
     const forwarder = await openForwarder({ host, port, target });
     forwarders.set(id, forwarder);
-    tell({ kind: 'opened', id, port: forwarder.port });
+    tell({ kind: 'done', id, port: forwarder.port });
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     tell({ kind: 'failed', id, message, code });
@@ -51,9 +50,10 @@ async function open({ id, host, port }: Extract<ToForwarders, { kind: 'open' }>)
 }
 
 async function close(id: number): Promise<void> {
-  await forwarders.get(id)?.close();
+  const forwarder = forwarders.get(id);
+  await forwarder?.close();
   forwarders.delete(id);
-  tell({ kind: 'closed', id });
+  tell({ kind: 'done', id, port: forwarder?.port ?? 0 });
 }
 
 function carryOut(message: Extract<ToForwarders, { kind: 'fault' | 'drop' | 'forget' }>): void {

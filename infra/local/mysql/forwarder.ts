@@ -4,39 +4,33 @@ import { ForwardedConnection } from './forwarded-connection.ts';
 
 export type { Fault } from './fault.ts';
 
-/** An address of its own that leads to whichever server it is pointed at, and can misbehave on request. */
 export interface Forwarder {
   readonly host: string;
   readonly port: number;
-  /** Holds for open connections and new ones until it is set again; undefined ends it. Throws a RangeError. */
+  /** Applies to open and new connections; undefined ends the fault. Throws a RangeError. */
   setFault(fault: Fault | undefined): void;
-  /** Resets the open connections, so that clients come again and reach the server that is right now. */
+  /** Resets open connections, so that clients reconnect to the current server. */
   dropConnections(): void;
-  /**
-   * Forgets the open connections, as whatever stands between does with those of an instance that was frozen for long:
-   * neither end hears of it, and a client that sends on one is reset.
-   */
+  /** Forgets open connections, as a network does those of a frozen instance: neither end notices until it sends. */
   forgetConnections(): void;
   close(): Promise<void>;
 }
 
 export interface ForwarderOptions {
   readonly host: string;
-  /** 0 = any that is free. */
   readonly port: number;
-  /** Asked once for every connection; undefined: there is no server, the connection is reset. */
+  /** Asked for every connection; undefined resets it. */
   readonly target: () => Target | undefined | Promise<Target | undefined>;
 }
 
-/** A server's address. */
 export interface Target {
   readonly host: string;
   readonly port: number;
 }
 
-/** Starts to listen. Rejects with the system's error (EADDRINUSE, EADDRNOTAVAIL) when it cannot. */
+/** Rejects with the system's error (EADDRINUSE, EADDRNOTAVAIL). */
 export async function openForwarder(options: ForwarderOptions): Promise<Forwarder> {
-  // Paused until they are forwarded, so that nothing of what they send is lost.
+  // Paused until forwarded, so that no bytes are lost.
   const server = createServer({ pauseOnConnect: true, noDelay: true });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -51,7 +45,7 @@ class TcpForwarder implements Forwarder {
   readonly #server: Server;
   readonly #target: ForwarderOptions['target'];
   readonly #connections = new Set<ForwardedConnection>();
-  /** Taken during a blackhole, to be forwarded when it ends. */
+  /** Accepted during a blackhole, or while the target is unknown. */
   readonly #waiting = new Set<Socket>();
   #fault: Fault | undefined;
 
@@ -103,7 +97,7 @@ class TcpForwarder implements Forwarder {
     if (!(target instanceof Promise)) return this.#forward(socket, target);
     this.#waiting.add(socket);
     void target.then((found) => {
-      // A fault that has begun meanwhile holds for this one, too.
+      // A fault that began in the meantime applies.
       if (!this.#waiting.delete(socket) || socket.destroyed) return;
       if (this.#fault?.kind === 'refuse' || this.#fault?.kind === 'blackhole') return this.#take(socket);
       this.#forward(socket, found);

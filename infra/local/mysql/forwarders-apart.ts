@@ -4,36 +4,30 @@ import { checkFault } from './fault.ts';
 import type { ForwarderThreadData, FromForwarders, ToForwarders } from './forwarder-messages.ts';
 import type { Forwarder, ForwarderOptions, Target } from './forwarder.ts';
 
-/** A thread that has so much to do that a fault takes longer to be set has gone, or will never get to it. */
+/** A thread that takes longer has ended. */
 const CARRIED_OUT_MS = 10_000;
 
 export interface ApartOptions extends ForwarderOptions {
   readonly target: () => Target | undefined;
 }
 
-/** One for all forwarders of this process, as long as there are any. */
+/** Shared by all forwarders of this process. */
 let thread: ForwarderThread | undefined;
 
-/**
- * As `openForwarder`, in a thread of its own: in the stack's own, each statement and its answer would wait for the
- * gateway, and the gateway for them.
- */
+/** Opens a forwarder in a separate thread: in the stack's own, statements and the gateway would delay each other. */
 export async function openForwarderApart(options: ApartOptions): Promise<Forwarder> {
   thread ??= new ForwarderThread(() => (thread = undefined));
   return thread.open(options);
 }
 
-interface Opening {
-  readonly resolve: (port: number) => void;
-  readonly reject: (error: Error) => void;
-}
+type Waiting = PromiseWithResolvers<number>;
 
 class ForwarderThread {
   readonly #worker: Worker;
   readonly #done = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #targets = new Map<number, ApartOptions['target']>();
-  readonly #opening = new Map<number, Opening>();
-  readonly #closing = new Map<number, () => void>();
+  /** For the port of one that opens, or the end of one that closes. */
+  readonly #waiting = new Map<number, Waiting>();
   readonly #ended: () => void;
   #opened = 0;
 
@@ -44,7 +38,7 @@ class ForwarderThread {
       execArgv: [],
       name: 'forwarders',
     });
-    // What it fails of is this process's failure, as it was in its own thread.
+    // The thread's failure is this process's failure.
     this.#worker.on('message', (message: FromForwarders) => this.#hear(message));
   }
 
@@ -53,11 +47,7 @@ class ForwarderThread {
     const id = this.#opened;
     this.#targets.set(id, target);
     try {
-      const bound = await new Promise<number>((resolve, reject) => {
-        this.#opening.set(id, { resolve, reject });
-        this.#tell({ kind: 'open', id, host, port });
-      });
-      return this.#forwarder(id, host, bound);
+      return this.#forwarder(id, host, await this.#ask({ kind: 'open', id, host, port }));
     } catch (error) {
       await this.#leave(id);
       throw error;
@@ -76,16 +66,20 @@ class ForwarderThread {
       forgetConnections: () => this.#carryOut({ kind: 'forget', id }),
       close: async () => {
         if (!this.#targets.has(id)) return;
-        await new Promise<void>((resolve) => {
-          this.#closing.set(id, resolve);
-          this.#tell({ kind: 'close', id });
-        });
+        await this.#ask({ kind: 'close', id });
         await this.#leave(id);
       },
     };
   }
 
-  /** Returns once it holds: what is sent afterwards meets it. */
+  #ask(message: Extract<ToForwarders, { kind: 'open' | 'close' }>): Promise<number> {
+    const waiting: Waiting = Promise.withResolvers();
+    this.#waiting.set(message.id, waiting);
+    this.#tell(message);
+    return waiting.promise;
+  }
+
+  /** Returns once the order is carried out. */
   #carryOut(message: Extract<ToForwarders, { kind: 'fault' | 'drop' | 'forget' }>): void {
     if (!this.#targets.has(message.id)) return;
     const before = Atomics.load(this.#done, 0);
@@ -95,27 +89,17 @@ class ForwarderThread {
   }
 
   #hear(message: FromForwarders): void {
-    switch (message.kind) {
-      case 'ask':
-        return this.#tell({ kind: 'target', ask: message.ask, target: this.#targets.get(message.id)?.() });
-      case 'opened':
-        return this.#opening.get(message.id)?.resolve(message.port);
-      case 'failed':
-        return this.#opening
-          .get(message.id)
-          ?.reject(Object.assign(new Error(message.message), message.code !== undefined && { code: message.code }));
-      case 'closed':
-        return this.#closing.get(message.id)?.();
-      default:
-        return message satisfies never;
-    }
+    if (message.kind === 'ask')
+      return this.#tell({ kind: 'target', ask: message.ask, target: this.#targets.get(message.id)?.() });
+    const waiting = this.#waiting.get(message.id);
+    if (message.kind === 'done') return waiting?.resolve(message.port);
+    waiting?.reject(Object.assign(new Error(message.message), message.code !== undefined && { code: message.code }));
   }
 
-  /** The last one ends the thread. */
+  /** The last forwarder ends the thread. */
   async #leave(id: number): Promise<void> {
     this.#targets.delete(id);
-    this.#opening.delete(id);
-    this.#closing.delete(id);
+    this.#waiting.delete(id);
     if (this.#targets.size > 0) return;
     this.#ended();
     const ended = once(this.#worker, 'exit');

@@ -8,9 +8,7 @@ interface EndpointWish {
   readonly target: ApartOptions['target'];
 }
 
-/**
- * Opens a forwarder for each wish, all on one port: the one given where it is free on every address, else another.
- */
+/** Opens the forwarders on one port: the given one if it is free on every address, else another. */
 export async function openOnOnePort(wishes: readonly EndpointWish[], port: number): Promise<readonly Forwarder[]> {
   for (let attempt = 1; ; attempt += 1) {
     const open: Forwarder[] = [];
@@ -28,7 +26,7 @@ export async function openOnOnePort(wishes: readonly EndpointWish[], port: numbe
   }
 }
 
-/** Linux has all of 127.0.0.0/8; on macOS and BSD there is 127.0.0.1, until somebody adds others. */
+/** macOS and BSD have 127.0.0.1 alone until aliases are added. */
 function withoutAliases(wishes: readonly EndpointWish[], cause: unknown): Error {
   const hosts = wishes.map(({ host }) => host).join(' ');
   return new Error(

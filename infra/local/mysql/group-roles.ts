@@ -5,7 +5,7 @@ import { SERVER_HOST } from './node-status.ts';
 import type { Replication } from './replication.ts';
 import type { ServerNode } from './server-node.ts';
 
-/** How long a reader may take to apply what it had received, before another one is chosen. */
+/** How long a reader may take to apply what it has received. */
 const APPLY_SECONDS = 60;
 const CATCH_UP_POLL_MS = 100;
 /** How long a node may take to apply a whole log. */
@@ -14,25 +14,21 @@ const REPLAY_SECONDS = 1800;
 interface GroupRolesOptions {
   readonly group: string;
   readonly record: GroupRecord;
-  /** Writes the record to the disk. */
   readonly save: () => void;
   readonly nodes: readonly ServerNode[];
   readonly replication: Replication;
   readonly passwords: Passwords;
-  /** A node has another role now. */
   readonly changed: () => void;
   readonly log: (line: string) => void;
 }
 
 /**
- * Who of a group writes and who follows: gives the nodes their roles, checks that a reader's log is a part of the
- * writer's before it follows, and makes a node anew where it is not. Its methods must not run side by side.
+ * Gives the nodes of a group their roles. A reader's log must be part of the writer's before it follows; otherwise the
+ * node is rebuilt. Its methods must not run concurrently.
  */
 export class GroupRoles {
   readonly #options: GroupRolesOptions;
-  /** The process that was last opened for writes. */
   #openedPid = 0;
-  /** For each reader, the two processes between which replication was set up. */
   readonly #followed = new Map<string, string>();
 
   constructor(options: GroupRolesOptions) {
@@ -47,7 +43,7 @@ export class GroupRoles {
     return writer;
   }
 
-  /** False from the death of the writer's server until it, or another one, was opened for writes. */
+  /** False between the death of the writer's server and the opening of a writer. */
   get takesWrites(): boolean {
     return this.writer.pid === this.#openedPid && this.writer.state === 'running';
   }
@@ -56,12 +52,12 @@ export class GroupRoles {
     return this.#options.nodes.filter((node) => node !== this.writer);
   }
 
-  /** True once this node has shown that its log is a part of the writer's and reached the writer's end. */
+  /** True once the node's log is part of the writer's and reached its end. */
   isTrusted(node: ServerNode): boolean {
     return !this.#options.record.untrusted.includes(node.name);
   }
 
-  /** Brings every node that answers into its role. Rejects with what went wrong last, after trying them all. */
+  /** Brings every answering node into its role. Tries all, then rejects with an error. */
   async arrange(): Promise<void> {
     const { writer } = this;
     if (!writer.answers) return;
@@ -76,7 +72,7 @@ export class GroupRoles {
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
-  /** Gives the node empty data and a server id of its own; it replays the writer's whole log. */
+  /** Gives the node empty data and a new server id; it replays the writer's whole log. */
   async makeAnew(node: ServerNode): Promise<void> {
     await node.fence();
     await node.makeData();
@@ -90,8 +86,8 @@ export class GroupRoles {
   }
 
   /**
-   * The reader with the most transactions becomes the writer, once it has applied what it had received. The old writer
-   * is killed first, so that there are never two. Throws when no reader can take over; then nothing has changed.
+   * Promotes the reader with the most transactions, after it has applied what it received. The old writer is killed
+   * first, so that there are never two. Throws if no reader can take over.
    */
   async promote(): Promise<void> {
     const { group, record, replication, log } = this.#options;
@@ -127,18 +123,17 @@ export class GroupRoles {
     this.#options.changed();
   }
 
-  /** Where the writer's log ends now: what `setBack` takes. */
+  /** Returns where the writer's log ends: what `setBack` takes. */
   async position(): Promise<string> {
     return this.writer.operate(async (operator) => this.#options.replication.position(operator));
   }
 
   /**
-   * Gives the group back what it had when its log ended at a place: a reader is made anew from the writer's log up to
-   * there, and becomes the writer in its place. The others are killed, and made anew from its log when they come back:
-   * what was written since is gone. Throws, with the group as it was but for a reader that is made anew, when that place
-   * cannot be reached.
+   * Restores the group to a position of its log: a reader is rebuilt up to there and becomes the writer, then the
+   * others are rebuilt from it. Later writes are lost. Throws, with the writer unchanged, if the position cannot be
+   * reached.
    *
-   * @param marked a statement that is run on it before it is the writer
+   * @param marked a statement that runs on the node before it is the writer
    */
   async setBack(position: string, marked?: string): Promise<void> {
     const { group, record, replication, passwords, log } = this.#options;
@@ -218,7 +213,7 @@ export class GroupRoles {
     if (!this.isTrusted(node)) void this.#serveOnceAt(node, target, processes);
   }
 
-  /** Waits, beside everything else, until the reader has all of `target`; ends when either process does. */
+  /** Waits until the reader has all of `target`; ends if either process does. */
   async #serveOnceAt(node: ServerNode, target: string, processes: string): Promise<void> {
     const { group, record, replication, save, log } = this.#options;
     while (pair(node, this.writer) === processes && this.#followed.get(node.name) === processes) {
@@ -240,7 +235,7 @@ export class GroupRoles {
     }
   }
 
-  /** Remembered also over a restart: such a node must neither serve reads nor be promoted. */
+  /** Persisted: an untrusted node must neither serve reads nor be promoted. */
   #distrust(node: ServerNode): void {
     const { record, save } = this.#options;
     record.untrusted = [...record.untrusted.filter((name) => name !== node.name), node.name];

@@ -3,26 +3,21 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, w
 import { join } from 'node:path';
 import type { EngineKind, InstalledEngine } from '../../setup/engine.mjs';
 
-/** What a data folder remembers of a group between two runs. */
 export interface GroupRecord {
-  /** The node that takes writes. */
   writer: string;
   nodes: string[];
-  /** Server ids are never used twice in a group, so that each stands for one stretch of its history. */
+  /** Never reused in a group: each stands for one stretch of its history. */
   nextServerId: number;
   serverIds: Record<string, number>;
-  /**
-   * Nodes that have not yet shown that their log is a part of the writer's and has all of it: no reads from them, no
-   * promotion.
-   */
+  /** Nodes whose log is not yet known to be part of the writer's: no reads, no promotion. */
   untrusted: string[];
-  /** The port of the group's forwarders, kept where it is still free; 0 at first. */
+  /** The port of the group's forwarders; 0 at first. */
   port: number;
 }
 
 interface FileContent {
   engine: { kind: EngineKind; version: string };
-  /** The forwarders' addresses are 127.second.third.x, so that stacks side by side do not meet. */
+  /** Forwarders listen at 127.second.third.x, so that stacks do not collide. */
   network: { second: number; third: number };
   groups: Record<string, GroupRecord>;
 }
@@ -32,15 +27,12 @@ export interface WantedGroup {
   readonly readers: number;
 }
 
-/** The file in which a data folder's engine, groups and roles are kept. Written in one step, and to the disk. */
+/** A data folder's engine, groups and roles; saved atomically and synced. */
 export class GroupsFile {
   readonly #file: string;
   readonly #content: FileContent;
 
-  /**
-   * Reads the file, or begins it, and adds what is new in `wanted`. Throws an Error when the folder belongs to another
-   * engine or a newer version of it, or has groups or nodes that are not wanted any more.
-   */
+  /** Throws an Error for another engine, a newer version of it, or groups and nodes that are no longer wanted. */
   constructor(folder: string, engine: InstalledEngine, wanted: readonly WantedGroup[]) {
     this.#file = join(folder, 'groups.json');
     const { kind, version } = engine;
@@ -56,12 +48,12 @@ export class GroupsFile {
     return this.#content.groups[name];
   }
 
-  /** Adds a new group, once its data is there; the caller saves the file. */
+  /** The caller saves the file. */
   add(name: string, record: GroupRecord): void {
     this.#content.groups[name] = record;
   }
 
-  /** The nth address of a group: 0 for its writer endpoint, 1 for its reader endpoint, then one for each node. */
+  /** 0 is the writer endpoint, 1 the reader endpoint, then one for each node. */
   address(group: string, nth: number): string {
     const { second, third } = this.#content.network;
     const position = Object.keys(this.#content.groups).indexOf(group);
@@ -78,12 +70,11 @@ export class GroupsFile {
   }
 }
 
-/** Whether servers were ever started on a stack's data folder. */
 export function hasGroups(dataDir: string): boolean {
   return existsSync(fileIn(dataDir));
 }
 
-/** The groups of a stack's data folder. Throws an Error where it has none. */
+/** Throws an Error for a folder without groups. */
 export function keptGroups(dataDir: string): readonly WantedGroup[] {
   if (!hasGroups(dataDir)) throw new Error(`${dataDir} has no servers: no stack was started there yet`);
   const { groups }: FileContent = JSON.parse(readFileSync(fileIn(dataDir), 'utf8'));
@@ -94,13 +85,13 @@ function fileIn(dataDir: string): string {
   return join(dataDir, 'groups', 'groups.json');
 }
 
-/** A group that does not exist yet: its first node is to be the writer. */
+/** The first node becomes the writer. */
 export function newGroup(nodes: readonly string[]): GroupRecord {
   const [writer = ''] = nodes;
   return { writer, nodes: [...nodes], nextServerId: 1, serverIds: {}, untrusted: [], port: 0 };
 }
 
-/** A server id that this group has never used; the caller saves the file. */
+/** The caller saves the file. */
 export function takeServerId(record: GroupRecord, node: string): number {
   const serverId = record.nextServerId;
   record.nextServerId = serverId + 1;

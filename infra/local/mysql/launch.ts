@@ -8,7 +8,7 @@ import { SERVER_HOST } from './node-status.ts';
 /** Longer than a crash recovery of a large log takes. */
 const READY_MS = 180_000;
 const POLL_MS = 25;
-/** Others on this machine take ports too, between our look and the server's. */
+/** Other processes may take the port between our check and the server's. */
 const PORT_ATTEMPTS = 10;
 const TERMINATE_MS = 20_000;
 
@@ -21,21 +21,18 @@ export interface RunningServer {
 }
 
 interface LaunchOptions {
-  /** The program, and what comes before its own arguments. */
   readonly command: readonly string[];
   readonly argumentsFor: (port: number) => readonly string[];
   readonly environment: NodeJS.ProcessEnv;
-  /** The node's folder; its `server.log` gets what the server prints. */
+  /** Its `server.log` gets the server's output. */
   readonly folder: string;
-  /** Tried first; 0 = any. */
   readonly port: number;
-  /** Rejects as long as the server does not answer. */
   readonly answers: (port: number) => Promise<void>;
-  /** Told of the process as soon as there is one, so that it can be stopped while it starts. */
+  /** Called as soon as the process exists, so that it can be stopped during its start. */
   readonly started: (server: RunningServer) => void;
 }
 
-/** Starts a server and waits until it answers. Rejects with the end of its log when it exits first. */
+/** Starts a server and waits until it answers. Rejects with the end of its log if it exits first. */
 export async function launch(options: LaunchOptions): Promise<RunningServer> {
   for (let attempt = 1; ; attempt += 1) {
     const port = attempt === 1 && options.port !== 0 ? options.port : await freePort();
@@ -54,7 +51,7 @@ export async function launch(options: LaunchOptions): Promise<RunningServer> {
   }
 }
 
-/** Shuts a server down cleanly, also a paused one; one that takes over 20 s is killed. */
+/** Shuts a server down cleanly, even a paused one; kills it after 20 s. */
 export async function stopServer(server: RunningServer): Promise<void> {
   server.signal('SIGTERM');
   server.signal('SIGCONT');
@@ -63,7 +60,7 @@ export async function stopServer(server: RunningServer): Promise<void> {
   clearTimeout(timer);
 }
 
-/** In a session of its own, so that Ctrl-C at the terminal does not reach it before our clean shutdown does. */
+/** Detached, so that Ctrl-C does not reach it before our clean shutdown. */
 function spawnServer(options: LaunchOptions, port: number): { server: RunningServer; said: () => string } {
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   const logFile = join(options.folder, 'server.log');

@@ -3,10 +3,9 @@ import type { Replication, ReplicationSource } from './replication.ts';
 import { untilApplied } from './until-applied.ts';
 
 /**
- * MariaDB names a transaction domain-server-sequence, and the sequence goes on from writer to writer. Two writers that
- * parted can both hold number 105, so numbers alone prove nothing. Here a node gets a server id that was never used
- * before whenever it becomes the writer or is made anew; so all transactions of one server id lie in one stretch of one
- * history, and a log that holds the last of them holds all of them.
+ * A MariaDB transaction id is domain-server-sequence, and two diverged writers can reuse a sequence. A node therefore
+ * gets a new server id whenever it becomes the writer or is rebuilt. All transactions of one server id then lie in one
+ * history, and a log with the last of them has all.
  */
 export const mariaDbReplication: Replication = {
   async executed(node) {
@@ -75,7 +74,6 @@ export const mariaDbReplication: Replication = {
   },
 };
 
-/** Says whom a node is to follow, from the place that it has come to. */
 async function pointTo(node: Operator, { host, port, user, password }: ReplicationSource): Promise<void> {
   await node.run(
     `CHANGE MASTER TO MASTER_HOST = ?, MASTER_PORT = ${port}, MASTER_USER = ?, MASTER_PASSWORD = ?,
@@ -84,17 +82,14 @@ async function pointTo(node: Operator, { host, port, user, password }: Replicati
   );
 }
 
-/**
- * Where to go on: the end of this node's own log. It holds everything the node did as writer and as reader, whereas the
- * place kept for replication stands still while a node is the writer.
- */
+/** Continues from the end of the node's own log: `gtid_slave_pos` stands still while a node is the writer. */
 async function setPosition(node: Operator): Promise<void> {
   const rows = await node.run('SELECT @@global.gtid_binlog_pos AS logged, @@global.gtid_slave_pos AS followed');
   const logged = textOf(rows, 'logged');
   if (logged !== '' && logged !== textOf(rows, 'followed')) await node.run('SET GLOBAL gtid_slave_pos = ?', [logged]);
 }
 
-/** "0-1-100,0-4-130" as {"0-1": 100, "0-4": 130}. */
+/** Parses "0-1-100,0-4-130" to {"0-1": 100, "0-4": 130}. */
 function lastOfEachServer(state: string): Map<string, number> {
   const last = new Map<string, number>();
   for (const transaction of state.split(',')) {

@@ -9,7 +9,7 @@ function isNotConfigured(error: unknown): boolean {
   return error instanceof Error && 'errno' in error && error.errno === 1200;
 }
 
-/** MySQL names a transaction by the server's UUID and a number; a node made anew has a new UUID. */
+/** A MySQL transaction id is server UUID and number; a rebuilt node has a new UUID. */
 export const mySqlReplication: Replication = {
   async executed(node) {
     return textOf(await node.run('SELECT @@global.gtid_executed AS executed'), 'executed').replaceAll(/\s/g, '');
@@ -21,7 +21,7 @@ export const mySqlReplication: Replication = {
 
   size(executed) {
     let count = 0;
-    // `uuid:1-5:7,uuid:tag:1-3`: what is neither a number nor a range is a name.
+    // `uuid:1-5:7,uuid:tag:1-3`: other parts are names.
     for (const range of executed.split(/[,:]/)) {
       const [, first, last] = /^(\d+)(?:-(\d+))?$/.exec(range.trim()) ?? [];
       if (first !== undefined) count += Number(last ?? first) - Number(first) + 1;
@@ -58,8 +58,7 @@ export const mySqlReplication: Replication = {
         await node.run('START REPLICA');
         return;
       } catch (error) {
-        // A server that had just started was seen not to know what it had been told a moment before, once in some
-        // hundreds of starts of MySQL 9.7.
+        // MySQL 9.7 sometimes forgets the source right after its start, once in some hundreds of starts.
         if (!isNotConfigured(error) || attempt === FOLLOW_ATTEMPTS) throw error;
       }
     }
@@ -95,7 +94,6 @@ export const mySqlReplication: Replication = {
   },
 };
 
-/** Says whom a node is to follow, from the place that it has come to. */
 async function pointTo(node: Operator, { host, port, user, password }: ReplicationSource): Promise<void> {
   await node.run(
     `CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ${port}, SOURCE_USER = ?, SOURCE_PASSWORD = ?,

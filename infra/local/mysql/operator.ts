@@ -5,18 +5,17 @@ import { SERVER_HOST } from './node-status.ts';
 
 const CONNECT_MS = 2000;
 const STATEMENT_MS = 10_000;
-/** A server that was paused meanwhile does not say goodbye. */
+/** A paused server does not answer. */
 const GOODBYE_MS = 200;
 
 type OperatorRow = Readonly<Record<string, unknown>>;
 
-/** A connection on which roles are given. */
+/** A connection that assigns roles. */
 export interface Operator {
-  /** Runs one statement. Rejects with mysql2's error, or after `timeoutMs` (10 s unless told). */
+  /** Rejects with mysql2's error, or after `timeoutMs` (10 s). */
   run(sql: string, values?: readonly string[], timeoutMs?: number): Promise<readonly OperatorRow[]>;
 }
 
-/** Connects to a node's server as its operator, for as long as `work` takes. */
 export async function asOperator<T>(
   port: number,
   password: string,
@@ -29,7 +28,7 @@ export async function asOperator<T>(
     password,
     connectTimeout: CONNECT_MS,
   });
-  // A server that dies between two statements is an error of the next one, not of the process.
+  // A server that dies between two statements fails the next one, not the process.
   connection.on('error', () => {});
   try {
     const result = await work({
@@ -45,7 +44,6 @@ export async function asOperator<T>(
   }
 }
 
-/** A column of the first row as text; empty when there is none. */
 export function textOf(rows: readonly OperatorRow[], column: string): string {
   const value = rows[0]?.[column];
   return value === undefined || value === null ? '' : String(value);

@@ -5,15 +5,15 @@ const TERMINATE_MS = 20_000;
 const POLL_MS = 20;
 
 /**
- * Shuts down the servers that run on this data folder without a parent: theirs was killed. Told by their command line,
- * so it is never another's server. Cleanly within 20 s, else by force. Returns how many there were.
+ * Shuts down servers on this data folder whose parent was killed; kills them after 20 s. Finds them by their command
+ * line. Returns their number.
  */
 export async function stopOrphans(data: string): Promise<number> {
   const orphans = processesWithArgument(`--datadir=${data}`);
   await Promise.all(
     orphans.map(async (pid) => {
       signal(pid, 'SIGTERM');
-      // It may have been paused when its parent died.
+      // It may have been paused.
       signal(pid, 'SIGCONT');
       const deadline = performance.now() + TERMINATE_MS;
       while (isRunning(pid)) {
@@ -29,6 +29,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone in the meantime.
+    // Gone already.
   }
 }

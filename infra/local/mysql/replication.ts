@@ -1,6 +1,5 @@
 import type { Operator } from './operator.ts';
 
-/** The writer that a reader is to follow. */
 export interface ReplicationSource {
   readonly host: string;
   readonly port: number;
@@ -8,26 +7,25 @@ export interface ReplicationSource {
   readonly password: string;
 }
 
-/** How one engine replicates. A node's `executed` is the set of transactions that its own log holds, as text. */
+/** How one engine replicates. `executed` is the set of transactions in a node's own log, as text. */
 export interface Replication {
   executed(node: Operator): Promise<string>;
-  /** True when every transaction of `part` is in `whole`. Any node can be asked. */
+  /** True if `whole` has every transaction of `part`. Any node can answer. */
   includes(node: Operator, whole: string, part: string): Promise<boolean>;
-  /** Where a node's log ends, as text for `followUntil`. */
   position(node: Operator): Promise<string>;
   /**
-   * As `follow`, from nothing and only up to a place of the writer's log. Returns when the node has exactly what the
-   * writer had there, and follows nobody any more. Throws when it cannot, or when that takes longer.
+   * Replays the writer's log from the start up to a position, then stops following. Throws if it cannot, or takes
+   * longer.
    */
   followUntil(node: Operator, source: ReplicationSource, position: string, timeoutSeconds: number): Promise<void>;
-  /** How far a set goes; of two nodes that followed the same writer, the one with more has the higher number. */
+  /** Grows with the set, among nodes that followed the same writer. */
   size(executed: string): number;
-  /** Stops following. What was received and not applied is given up. */
+  /** Stops following, and drops what was received but not applied. */
   leave(node: Operator): Promise<void>;
-  /** Receives no more, applies what was received, then stops following. Throws when that takes longer. */
+  /** Stops receiving, applies what was received, and stops following. Throws if that takes longer. */
   finish(node: Operator, timeoutSeconds: number): Promise<void>;
-  /** Follows a writer whose log includes everything that this node executed. Call `leave` first. */
+  /** Follows a writer whose log includes all of this node's. Call `leave` first. */
   follow(node: Operator, source: ReplicationSource): Promise<void>;
-  /** Follows nobody any more, logs under the server id given, and takes writes. */
+  /** Stops following, logs under the server id, and takes writes. */
   open(node: Operator, serverId: number): Promise<void>;
 }

@@ -17,7 +17,6 @@ const RETRY_MS = 1000;
 interface RunningGroupOptions {
   readonly name: string;
   readonly readers: number;
-  /** The folder below which each node has one. */
   readonly folder: string;
   readonly file: GroupsFile;
   readonly engine: InstalledEngine;
@@ -26,13 +25,11 @@ interface RunningGroupOptions {
   readonly shards: number;
   readonly size: ServerSize;
   readonly extraArguments: readonly string[];
-  /** 0 = never. */
   readonly restartAfterSeconds: number;
   readonly changed: () => void;
   readonly log: (line: string) => void;
 }
 
-/** A writer, its readers, and the addresses under which they are reached. */
 export class RunningGroup {
   readonly name: string;
   readonly user = APPLICATION_USER;
@@ -99,7 +96,7 @@ export class RunningGroup {
     }));
   }
 
-  /** Starts servers and endpoints, after shutting down the servers that an earlier run left behind. */
+  /** Shuts down servers that an earlier run left behind, then starts servers and endpoints. */
   async start(): Promise<void> {
     await this.#work.now(async () => {
       const orphans = await Promise.all(this.#nodes.map(async (node) => await stopOrphans(node.data)));
@@ -116,12 +113,11 @@ export class RunningGroup {
     });
   }
 
-  /** The node's server of this name, or undefined when it is of another group. */
   node(name: string): ServerNode | undefined {
     return this.#nodes.find((node) => node.name === name);
   }
 
-  /** Starts a dead node now. Throws when it has a process. */
+  /** Starts a dead node now. Throws if it has a process. */
   async restart(node: ServerNode): Promise<void> {
     if (node.pid !== 0) throw new Error(`${node.name} is ${node.state}: only a node that is down can be started`);
     this.#work.cancel(node.name);
@@ -133,17 +129,16 @@ export class RunningGroup {
     this.#arrangeLater(0);
   }
 
-  /** Returns when the new writer takes writes; the old one comes back, as a reader, behind that. */
+  /** Returns when the new writer takes writes; the old one returns later as a reader. */
   async promote(): Promise<void> {
     await this.#work.now(async () => await this.#promote());
   }
 
-  /** Where the writer's log ends now. */
   async position(): Promise<string> {
     return this.#roles.position();
   }
 
-  /** As `GroupRoles.setBack`; the other nodes come back behind it. */
+  /** See `GroupRoles.setBack`; the other nodes return later. */
   async setBack(position: string, marked?: string): Promise<void> {
     await this.#work.now(async () => {
       try {
@@ -162,13 +157,13 @@ export class RunningGroup {
     const endpoints = Promise.all(this.#endpoints.map(async (endpoint) => await endpoint.close()));
     const stopAll = async () => await Promise.all(this.#nodes.map(async (node) => await node.stop()));
     await stopAll();
-    // Work that was under way may have started one more server.
+    // Open work may have started one more server.
     await this.#work.settled();
     await stopAll();
     await endpoints;
   }
 
-  /** Of a group that was there before, a reader may fail without keeping the group from its work. */
+  /** A reader of an existing group may fail without stopping the group. */
   async #startFirst(node: ServerNode): Promise<void> {
     try {
       await this.#roles.startServer(node);
@@ -192,7 +187,7 @@ export class RunningGroup {
     const old = this.#roles.writer;
     const oldPid = old.pid;
     await this.#roles.promote().finally(() => {
-      // It was killed for this, so it comes back whatever `restartAfterSeconds` says.
+      // It was killed for this, so it returns regardless of `restartAfterSeconds`.
       if (oldPid !== 0 && old.pid === 0) this.#bringUpLater(old, 0);
     });
     this.writerEndpoint.dropConnections();

@@ -13,19 +13,16 @@ interface ServerNodeOptions {
   readonly name: string;
   readonly folder: string;
   readonly engine: InstalledEngine;
-  /** The empty data folder to copy. */
   readonly blank: string;
   readonly passwords: Passwords;
   readonly shards: number;
   readonly size: ServerSize;
   readonly extraArguments: readonly string[];
-  /** Its state, process or port is another now. */
   readonly changed: () => void;
-  /** Its process ended, and nobody here had asked for it. */
   readonly died: (node: ServerNode) => void;
 }
 
-/** One server of a group: its data and its process. Which role it has is not its business. */
+/** One server of a group: its data and its process, whatever its role. */
 export class ServerNode {
   readonly name: string;
   readonly data: string;
@@ -34,7 +31,7 @@ export class ServerNode {
   #stateBeforePause: NodeState = 'down';
   #server: RunningServer | undefined;
   #port = 0;
-  /** True while an end of the process is somebody's wish, or is seen by `launch`. */
+  /** True while the end of the process is intended, or `launch` sees it. */
   #endIsExpected = false;
 
   constructor(options: ServerNodeOptions) {
@@ -47,12 +44,11 @@ export class ServerNode {
     return this.#state;
   }
 
-  /** Kept while this object lives, unless another process took it while the server was down. */
+  /** Kept over restarts, unless another process took it. */
   get port(): number {
     return this.#port;
   }
 
-  /** 0 when there is no process. */
   get pid(): number {
     return this.#server?.isRunning() === true ? this.#server.pid : 0;
   }
@@ -61,22 +57,21 @@ export class ServerNode {
     return existsSync(this.data);
   }
 
-  /** True when its server would answer a statement: also while it is not to be used by others yet. */
+  /** True if its server would answer a statement, even before it may serve. */
   get answers(): boolean {
     return this.pid !== 0 && this.#state !== 'paused' && !this.#endIsExpected;
   }
 
-  /** Replaces its data by the empty folder. Its server must not run. */
+  /** Replaces its data by the empty folder. The server must not run. */
   async makeData(): Promise<void> {
     await rm(this.data, { recursive: true, force: true });
     await copyBlankData(this.#options.blank, this.data, this.#options.size);
   }
 
-  /** Starts the server, read-only and without replication; it is `starting` until `serve`. */
+  /** Starts the server read-only and without replication; `starting` until `serve`. */
   async start(serverId: number): Promise<void> {
     const { engine, folder, passwords, shards, size, extraArguments } = this.#options;
-    // Nothing there outlives its server. MySQL's replication does not start where one that was killed left its trial
-    // file.
+    // MySQL's replication does not start on a trial file left by a killed server.
     rmSync(temporaryFolder(folder), { recursive: true, force: true });
     mkdirSync(temporaryFolder(folder), { recursive: true, mode: 0o700 });
     const accounts = accountsFile(folder);
@@ -109,7 +104,7 @@ export class ServerNode {
     }
   }
 
-  /** From now on it may be used in its role. */
+  /** Allows its use in its role. */
   serve(): void {
     if (this.#state === 'starting' && this.answers) this.#become('running');
     else if (this.#state === 'paused') this.#stateBeforePause = 'running';
@@ -119,14 +114,14 @@ export class ServerNode {
     return await asOperator(this.#port, this.#options.passwords.operator, work);
   }
 
-  /** SIGKILL, as a crash would be; returns when the process is gone. Throws when there is none. */
+  /** Sends SIGKILL and waits for the end. Throws without a process. */
   async kill(): Promise<void> {
     const server = this.#alive();
     server.signal('SIGKILL');
     await server.exited;
   }
 
-  /** SIGKILL by us: not reported as a death. */
+  /** Kills without reporting a death. */
   async fence(): Promise<void> {
     this.#endIsExpected = true;
     this.#server?.signal('SIGKILL');
@@ -134,7 +129,7 @@ export class ServerNode {
     this.#become('down');
   }
 
-  /** Clean shutdown, also of a server that is only starting. */
+  /** Shuts down cleanly, even during the start. */
   async stop(): Promise<void> {
     this.#endIsExpected = true;
     if (this.#server !== undefined) await stopServer(this.#server);

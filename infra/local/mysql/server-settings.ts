@@ -7,36 +7,31 @@ import { SERVER_HOST } from './node-status.ts';
 import type { ServerSize } from './server-size.ts';
 
 const MAX_CONNECTIONS = 600;
-/** An entity table and what belongs to it: index tables, a second datastore. */
+/** An entity table, index tables, a second datastore. */
 const TABLES_PER_SHARD = 6;
-/** One append opens its table four times, and each index has one more. */
+/** One append opens its table four times; each index adds one. */
 const HANDLES_PER_SHARD = 8;
-/** What the server opens beside tables: logs, binlogs, its own tables. */
+/** Logs, binlogs, the server's own tables. */
 const OTHER_FILES = 600;
-/** The longest path that a Unix socket may have on macOS; on Linux it is 107. */
 const SOCKET_PATH_BYTES = 103;
 
 interface ServerSettings {
   readonly engine: InstalledEngine;
-  /** The node's folder: `data` in it is the server's, beside its log and its socket. */
   readonly folder: string;
   readonly port: number;
-  /** Unique in the group, and never used again for another history. */
+  /** Unique in the group for each stretch of history. */
   readonly serverId: number;
-  /** Sizes caches and the number of open files. */
   readonly shards: number;
   readonly size: ServerSize;
-  /** Later arguments win. */
   readonly extraArguments: readonly string[];
 }
 
-/** The settings that a data folder is made with, too, so that its logs need not be made anew at the first start. */
+/** Used for new data folders too, so that the first start keeps its logs. */
 export const REDO_SETTINGS: Readonly<Record<EngineKind, readonly string[]>> = {
   mysql: ['--loose-innodb-redo-log-capacity=64M'],
   mariadb: ['--innodb-log-file-size=64M'],
 };
 
-/** The whole command line of a node's server. It starts read-only and without replication: roles are given later. */
 export function serverArguments(settings: ServerSettings): readonly string[] {
   const { engine, folder } = settings;
   return [
@@ -67,35 +62,33 @@ export function dataFolder(nodeFolder: string): string {
   return join(nodeFolder, 'data');
 }
 
-/** Each node's own: a server that starts deletes what it takes for leftovers of its temporary tables. */
+/** Separate for each node: a starting server deletes leftovers of temporary tables. */
 export function temporaryFolder(nodeFolder: string): string {
   return join(nodeFolder, 'tmp');
 }
 
-/** SQL that the server runs before it listens. */
 export function accountsFile(nodeFolder: string): string {
   return join(nodeFolder, 'accounts.sql');
 }
 
-/** The servers refuse to run as root unless told. */
 export function asRoot(): readonly string[] {
   return process.getuid?.() === 0 ? ['--user=root'] : [];
 }
 
 function common(shards: number): readonly string[] {
   return [
-    // An acknowledged commit is on disk, in the table and in the log that readers follow.
+    // Acknowledged commits are on disk, in the table and in the binlog.
     '--sync-binlog=1',
     '--innodb-flush-log-at-trx-commit=1',
     '--log-bin=binlog',
     '--binlog-format=ROW',
-    // Rows are found by their keys, which all tables have: bodies of copies that are deleted are not logged once more.
+    // All tables have keys, so bodies of deleted copies need no logging.
     '--binlog-row-image=MINIMAL',
     '--relay-log=relay',
     '--relay-log-recovery=ON',
-    // A node can be rebuilt from nothing at any time, since every node keeps every log.
+    // Every node keeps every log, so that any node can be rebuilt.
     '--binlog-expire-logs-seconds=0',
-    // Shorter than any caller waits; the engines' own 50 s are longer.
+    // Shorter than any caller waits; the default is 50 s.
     '--innodb-lock-wait-timeout=3',
     '--default-time-zone=+00:00',
     '--character-set-server=utf8mb4',
@@ -111,42 +104,37 @@ function full(shards: number): readonly string[] {
   return [`--innodb-buffer-pool-size=${Math.max(128, 64 + Math.ceil((shards * 3) / 32))}M`];
 }
 
-/** Sizes alone: of caches, which are read again from files, and of the steps in which files grow. */
+/** Limits caches and growth steps; durability stays. */
 function small(kind: EngineKind, shards: number): readonly string[] {
   return [
-    // Pages that do not fit are read again, from the machine's own cache.
+    // Other pages come from the machine's file cache.
     `--innodb-buffer-pool-size=${Math.max(48, 24 + Math.ceil((shards * 3) / 32))}M`,
-    // A commit writes the log out whole, however much of it fits in memory.
     '--innodb-log-buffer-size=2M',
-    // By 64 MB at a time an empty server's own file would take six times its content.
+    // Steps of 64 MB would take six times an empty server's content.
     '--innodb-autoextend-increment=1',
-    // Threads of connections that have ended, and what they have allocated.
     '--thread-cache-size=4',
     ...(kind === 'mysql' ? SMALL_MYSQL : SMALL_MARIADB),
   ];
 }
 
 const SMALL_MYSQL = [
-  // Written in full at each start, unlike MariaDB's, which fills it as it goes. What is committed is in it either way;
-  // with less of it pages are written out sooner.
+  // MySQL writes it in full at each start; a smaller one only flushes pages sooner.
   '--loose-innodb-redo-log-capacity=16M',
 ];
 
 const SMALL_MARIADB = [
-  // Made anew at each start, for temporary tables; 12 MB otherwise.
+  // Recreated at each start; 12 MB by default.
   '--innodb-temp-data-file-path=ibtmp1:5M:autoextend',
-  // None of the store's tables are of these engines, and the server's own are small.
+  // The store's tables use neither engine.
   '--key-buffer-size=1M',
   '--aria-pagecache-buffer-size=8M',
 ];
 
 /**
- * What a server's process gets beside our environment. Each of its threads may allocate from a heap of its own, up to
- * eight for each core, none of which gives to the others: after a load of large statements most of a writer's memory
- * was free room in them.
+ * Limits the heaps of each server's threads: after large statements most of a writer's memory was free room in them.
  */
 export function serverEnvironment(size: ServerSize): NodeJS.ProcessEnv {
-  // The stack itself has two of them (`npm start`), which is not meant for its servers.
+  // `npm start` sets it for the stack itself.
   const { MALLOC_ARENA_MAX: _, ...ours } = process.env;
   return size === 'small' ? { ...ours, MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' } : ours;
 }
@@ -156,8 +144,7 @@ const MYSQL = [
   '--enforce-gtid-consistency=ON',
   '--mysqlx=OFF',
   '--event-scheduler=OFF',
-  // Six servers on a machine's few cores: threads of their own for the log, and pages written out at ten thousand a
-  // second from a tenth of the pool on, take what the statements need.
+  // On few cores, log threads and early page writes would slow the statements.
   '--loose-innodb-log-writer-threads=OFF',
   '--innodb-max-dirty-pages-pct-lwm=0',
   '--innodb-io-capacity=200',
@@ -173,25 +160,25 @@ const MARIADB = [
   '--skip-slave-start',
   '--slave-net-timeout=10',
   '--master-retry-count=0',
-  // Side by side what the writer committed side by side; committed in the writer's order.
+  // Parallel where the writer was, committed in its order.
   '--slave-parallel-mode=conservative',
   '--slave-parallel-threads=4',
-  // The text of every statement beside its rows would double the log.
+  // Statement texts would double the log.
   '--binlog-annotate-row-events=OFF',
 ];
 
-/** Room for every table of every shard to stay open, as far as the process may open files. */
+/** Keeps every table of every shard open, as far as the limit of open files allows. */
 function tableCaches(shards: number, limit: number): readonly string[] {
   const handles = Math.max(2000, shards * HANDLES_PER_SHARD);
   const tableFiles = Math.max(2000, shards * TABLES_PER_SHARD);
-  // The engines count two files for each handle, and lower the cache when the limit has no room for them.
+  // The engines count two files for each handle, and lower the cache beyond the limit.
   const files = Math.min(
     limit,
     Math.max(10 + MAX_CONNECTIONS + 2 * handles, MAX_CONNECTIONS + OTHER_FILES + tableFiles),
   );
   return [
     `--open-files-limit=${files}`,
-    // In one piece: in several, each would need room for every table.
+    // Each further instance would need room for every table.
     '--table-open-cache-instances=1',
     `--table-open-cache=${Math.max(400, Math.min(handles, Math.floor((files - 10 - MAX_CONNECTIONS) / 2)))}`,
     `--table-definition-cache=${tableFiles + 400}`,

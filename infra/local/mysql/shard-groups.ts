@@ -14,44 +14,38 @@ import type { ServerSize } from './server-size.ts';
 export type { Forwarder } from './forwarder.ts';
 export type { NodeRole, NodeStatus } from './node-status.ts';
 
-/** Nodes are named by one letter, and each has an address in one small network. */
+/** Nodes are named by one letter, and share one small network. */
 const MAX_READERS = 15;
 const MAX_GROUPS = 200;
 
 export interface ShardGroupsOptions {
-  /** Made when it is not there. Servers, roles and passwords are kept in `groups` below it. */
   readonly dataDir: string;
-  /** @default a real MySQL that is on the machine, else MariaDB */
+  /** Undefined: a real MySQL on the machine, else MariaDB. */
   readonly engine?: EngineKind | undefined;
-  /** At least one. Groups and readers may be added to a data folder, not taken away. */
+  /** Groups and readers may be added to a data folder, not removed. */
   readonly groups: readonly WantedGroup[];
-  /** A server that dies is started again after so many seconds; 0 = never. */
   readonly restartAfterSeconds: number;
-  /** How many shards a group may come to hold; sizes table caches and open files. */
+  /** The most shards of one group; sizes table caches and open files. */
   readonly shards: number;
-  /** May be another at each start. @default full */
+  /** May change at each start. */
   readonly size?: ServerSize | undefined;
-  /** Further server arguments; later ones win over ours. */
   readonly extraArguments?: readonly string[];
   readonly log: (line: string) => void;
 }
 
-/** A group of real servers: one takes writes, the others replicate from it. */
 export interface ShardGroup {
   readonly name: string;
-  /** All rights, but no writes on a reader. */
+  /** All rights, except writes on a reader. */
   readonly user: string;
   readonly password: string;
   /** Follows a promotion. */
   readonly writerEndpoint: Forwarder;
   /**
-   * The same port on another address. Spreads connections over the readers that serve; of a group without readers,
-   * leads to the writer.
+   * The same port on another address. Spreads connections over the serving readers; without readers, leads to the
+   * writer.
    */
   readonly readerEndpoint: Forwarder;
-  /** One for each node, in the order of `nodes`. */
   readonly instanceEndpoints: readonly Forwarder[];
-  /** As they are now. */
   readonly nodes: readonly NodeStatus[];
 }
 
@@ -59,43 +53,35 @@ export interface ShardGroups {
   readonly engine: { readonly kind: EngineKind; readonly version: string };
   readonly groups: readonly ShardGroup[];
   status(): readonly NodeStatus[];
-  /** SIGKILL; returns when the process is gone. */
   kill(node: string): Promise<void>;
-  /** SIGSTOP. */
   pause(node: string): void;
-  /** SIGCONT. */
   resume(node: string): void;
-  /** Starts a node that is down, now. */
   restart(node: string): Promise<void>;
   /**
-   * The reader with the most transactions becomes the writer; returns when it takes writes. The old writer is killed
-   * first, then comes back as a reader, made anew when its log holds what the new writer lacks.
+   * Promotes the reader with the most transactions; returns when it takes writes. The old writer is killed and returns
+   * as a reader.
    */
   promote(group: string): Promise<void>;
   /**
-   * Starts further groups beside those that run, and returns when they take writes and their readers follow. Where one
-   * does not start, none of them runs; those whose data was made by then are of the folder all the same.
+   * Starts further groups; returns when they take writes and their readers follow. If one fails, none runs, but their
+   * data stays.
    */
   add(wanted: readonly WantedGroup[]): Promise<void>;
-  /** Where each group's log ends now, by group. */
   positions(): Promise<ReadonlyMap<string, string>>;
   /**
-   * Gives a group back what it had when its log ended at a place; returns when it takes writes. What was written since
-   * is gone from it.
+   * Restores a group to a position of its log; returns when it takes writes. Later writes are lost.
    *
-   * @param marked a statement that is run on its new writer before anybody else can reach that
+   * @param marked a statement that runs on the new writer before clients reach it
    */
   setBack(group: string, position: string, marked?: string): Promise<void>;
-  /** Calls the listener after every change of a state, role, process or port. */
   onChange(listener: () => void): void;
-  /** Shuts all servers down cleanly and closes the endpoints. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the groups side by side and returns when they take writes and their readers follow. Servers that an earlier
- * run left behind are shut down first. Throws an Error, with nothing left running, when another process uses the
- * folder, when it was made by another engine, when it has groups that are not wanted, or when a server does not start.
+ * Starts the groups; returns when they take writes and their readers follow. Shuts down servers of an earlier run
+ * first. Throws an Error, with nothing left running, for a folder in use, of another engine, or with unwanted groups,
+ * and for a server that does not start.
  */
 export async function startShardGroups(options: ShardGroupsOptions): Promise<ShardGroups> {
   checkOptions(options);
@@ -117,7 +103,6 @@ export async function startShardGroups(options: ShardGroupsOptions): Promise<Sha
   }
 }
 
-/** Starts them side by side; stops all of them where one does not start. */
 async function startAll(groups: readonly RunningGroup[]): Promise<readonly RunningGroup[]> {
   try {
     await Promise.all(groups.map(async (group) => await group.start()));
@@ -128,7 +113,7 @@ async function startAll(groups: readonly RunningGroup[]): Promise<readonly Runni
   }
 }
 
-/** Returns what makes a group of the folder, to be started. */
+/** Returns a maker of the folder's groups. */
 async function prepare(
   options: ShardGroupsOptions,
   folder: string,
@@ -159,10 +144,8 @@ async function prepare(
 interface StartedGroups {
   readonly engine: InstalledEngine;
   readonly groups: readonly RunningGroup[];
-  /** Makes a further one, to be started. */
   readonly make: (group: WantedGroup) => RunningGroup;
   readonly listeners: Set<() => void>;
-  /** Calls them. */
   readonly changed: () => void;
   readonly release: () => void;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 100;
 
-/** Waits until a log was applied. Throws what the look throws, or when it takes longer. */
+/** Waits until a log is applied. Throws what the check throws, or after the time. */
 export async function untilApplied(timeoutSeconds: number, isApplied: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + timeoutSeconds * 1000;
   while (!(await isApplied())) {

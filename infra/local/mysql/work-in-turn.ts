@@ -1,10 +1,9 @@
-/** Work on a group, one piece after the other. Work for later has a name: of each name the last piece alone waits. */
+/** Runs work on a group one piece at a time. Later work has a name: a new piece replaces a waiting one. */
 export class WorkInTurn {
   readonly #timers = new Map<string, NodeJS.Timeout>();
   #last: Promise<void> = Promise.resolve();
   #hasEnded = false;
 
-  /** No work for later begins any more. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -39,7 +38,6 @@ export class WorkInTurn {
     for (const name of this.#timers.keys()) this.cancel(name);
   }
 
-  /** Returns once the work under way has ended. */
   async settled(): Promise<void> {
     await this.#last;
   }

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { ProcessTable } from './process-source.ts';
 
-/** Nobody has more open, so that no limit is as good as this. */
+/** Above any real number of open files. */
 const UNLIMITED = 1_000_000;
 
 /** By `/proc`. */
@@ -51,7 +51,7 @@ function residentBytes(pid: number): number {
   return Number(kilobytes ?? 0) * 1024;
 }
 
-/** The fields of /proc/PID/stat from the state on; the name before them may itself hold spaces and brackets. */
+/** The fields of /proc/PID/stat from the state on; the name before may hold spaces and brackets. */
 function fields(pid: number): readonly string[] | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   const text = readOr(`/proc/${pid}/stat`);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { TICKS_PER_SECOND, type ProcessTable } from './process-source.ts';
 
-/** By `ps` as POSIX has it, with the two columns that macOS and Linux have besides: `lstart` and `rss`. */
+/** Uses POSIX `ps`, with `lstart` and `rss` of macOS and Linux. */
 export const posixProcesses: ProcessTable = {
   isRunning: (pid) => !/^(?:[ZX]|$)/u.test(columnOf(pid, 'stat')),
   startTimeOf: (pid) => columnOf(pid, 'lstart') || undefined,
@@ -11,7 +11,7 @@ export const posixProcesses: ProcessTable = {
     const time = columnOf(pid, 'time');
     return time === '' ? new Map() : new Map([[String(pid), { name: 'all threads', ticks: ticksOf(time) }]]);
   },
-  // A command is shown as one text: what has the argument as a part of another with spaces is not told from it.
+  // `ps` shows one text, so an argument within a longer one with spaces matches too.
   processesWithArgument: (argument) => commandsWith(` ${argument} `),
   processesNaming: commandsWith,
   openFilesLimit() {
@@ -20,7 +20,6 @@ export const posixProcesses: ProcessTable = {
   },
 };
 
-/** @param text that the command has, with a space put before and after it */
 function commandsWith(text: string): readonly number[] {
   return output(['-A', '-ww', '-o', 'pid=,command='])
     .split('\n')
@@ -35,14 +34,13 @@ function residentBytes(pid: number): number {
   return Number(columnOf(pid, 'rss')) * 1024;
 }
 
-/** `[[days-]hours:]minutes:seconds`, on macOS with hundredths. */
+/** `[[days-]hours:]minutes:seconds`, with hundredths on macOS. */
 function ticksOf(time: string): number {
   const [, days = '0', rest = ''] = /^(?:(\d+)-)?(.*)$/u.exec(time) ?? [];
   const seconds = rest.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
   return Math.round((Number(days) * 86_400 + seconds) * TICKS_PER_SECOND);
 }
 
-/** Empty where there is no such process. */
 function columnOf(pid: number, column: string): string {
   return Number.isSafeInteger(pid) && pid > 0 ? output(['-o', `${column}=`, '-p', String(pid)]).trim() : '';
 }
@@ -52,12 +50,12 @@ function output(flags: readonly string[]): string {
     return execFileSync('ps', [...flags], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
-      // Times are texts that are compared.
+      // Start times are compared as texts.
       env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
       maxBuffer: 64 * 1024 * 1024,
     });
   } catch {
-    // It ends with 1 where it finds nothing.
+    // `ps` exits with 1 without a result.
     return '';
   }
 }

@@ -5,7 +5,7 @@ import type { ProcessTable } from './process-source.ts';
 
 export { TICKS_PER_SECOND } from './process-source.ts';
 
-/** The one place that asks which system this is: `/proc` on Linux, `ps` on macOS and elsewhere. */
+/** The only check of the system: `/proc` on Linux, `ps` elsewhere. */
 const TABLE: ProcessTable = existsSync('/proc/self/stat') ? linuxProcesses : posixProcesses;
 
 export const {

@@ -3,19 +3,14 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import { awsLogin } from '../login/aws-login.ts';
 
-/** A datastore that a stack has, whoever defined it. */
+/** A datastore in a stack's topology. */
 export interface CreatedDatastore {
   readonly name: string;
   readonly shards: number;
-  /** Nobody defines it any more: its data stays, and requests do not find it. */
+  /** No longer defined: its data stays, requests do not find it. */
   readonly isRetired: boolean;
 }
 
-/**
- * The datastores that a stack has, as its topology says it.
- *
- * @param tables of the stack, by name; none is there before its first start
- */
 export async function createdDatastores(
   tables: readonly string[],
   dynamodbUrl: string,

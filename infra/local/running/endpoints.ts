@@ -1,23 +1,30 @@
 import type { NodeStatus, ShardGroups } from '../mysql/shard-groups.ts';
 import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 
-/** Where everything of a running stack is: `endpoints.json`, for operators and for programs that break things. */
+/** The addresses of a running stack: `endpoints.json`. */
 export interface Endpoints {
   readonly http: string;
   readonly groups: readonly GroupEndpoints[];
   readonly sqs: string;
   readonly dynamodb: string;
   readonly tables: readonly string[];
-  /** For programs that use the RDS Data API themselves: see `cluster.ts` for the ARNs. */
+  /** `cluster.ts` makes the ARNs. */
   readonly rdsData: string;
 }
 
-/** What stays where it is while the stack runs. */
+/** The table whose name has this part. Throws an Error if the stack has none. */
+export function tableOf({ tables }: Pick<Endpoints, 'tables'>, name: 'topology' | 'state'): string {
+  const found = tables.find((candidate) => candidate.includes(`tables${name}`));
+  if (found === undefined)
+    throw new Error(`tables: wanted the table ${name} of a stack, got ${tables.join(', ') || 'no tables'}`);
+  return found;
+}
+
 type ServiceEndpoints = Omit<Endpoints, 'groups'>;
 
 interface GroupEndpoints {
   readonly name: string;
-  /** Where the functions connect: the same while the stack runs, whichever server is the writer. */
+  /** Where functions connect, whichever server is the writer. */
   readonly cluster: { readonly writer: Address; readonly reader: Address };
   readonly writer: NodeEndpoint;
   readonly readers: readonly NodeEndpoint[];
@@ -28,9 +35,8 @@ interface Address {
   readonly port: number;
 }
 
-/** A server's own address, not its forwarder's. */
+/** A server's own address, not its forwarder's; the pid is 0 without a process. */
 interface NodeEndpoint extends Address {
-  /** 0 while there is no process. */
   readonly pid: number;
   readonly user: string;
   readonly password: string;
@@ -65,7 +71,7 @@ function addressOf({ host, port }: Address): Address {
   return { host, port };
 }
 
-/** Writes the file now, and again whenever a process, role or port has changed. */
+/** Writes the file now and after every change of a process, role or port. */
 export function keepEndpointsFile(path: string, groups: ShardGroups, services: ServiceEndpoints): void {
   let written = '';
   const write = (): void => {

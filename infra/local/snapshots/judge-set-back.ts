@@ -3,7 +3,7 @@ import type { DataFolder } from '../folder/data-folder.ts';
 import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** When each group was set back last: RFC 3339, UTC. */
+/** The time of each group's last restore, by group. */
 type SetBacks = Readonly<Record<string, string>>;
 
 export function readSetBacks({ setBacks }: Pick<DataFolder, 'setBacks'>): SetBacks {
@@ -14,18 +14,14 @@ export function noteSetBack(folder: Pick<DataFolder, 'setBacks'>, group: string)
   writeFileAtomically(folder.setBacks, JSON.stringify({ ...readSetBacks(folder), [group]: new Date().toISOString() }));
 }
 
-/**
- * Why a group would not get back all that was written since a snapshot; undefined where it would.
- *
- * @param keepMinutes that the stack keeps copies
- */
+/** Returns why a group would not get back all that was written since a snapshot. */
 export function whyCellsWouldGo(
   group: string,
   { taken_at: takenAt }: Pick<Snapshot, 'taken_at'>,
   { keepMinutes, setBacks, now = Date.now() }: { keepMinutes: number; setBacks: SetBacks; now?: number },
 ): string | undefined {
   const minutes = (now - Date.parse(takenAt)) / 60_000;
-  // Of one that was taken in this very millisecond nothing is kept either, where nothing is.
+  // Without kept copies, even the same millisecond is too late.
   if (minutes >= keepMinutes)
     return `copies are kept for ${keepMinutes} minutes (--keep-copies of npm start), and the snapshot is ${Math.ceil(minutes)} old`;
   const other = Object.entries(setBacks).find(([name, at]) => name !== group && at > takenAt);

@@ -14,17 +14,15 @@ import { noteSetBack } from './judge-set-back.ts';
 import { setBackGroup } from './set-back-group.ts';
 import { replaceItems } from './table-items.ts';
 
-/** What the servers that replay logs are sized for. */
+/** The size of the servers that replay logs. */
 const SHARDS = 1024;
 
 /**
- * Sets a stopped stack back to a snapshot, all of it: every group, and both tables. Messages go, since they tell of what
- * is gone; each trigger sends again what is not known to have been consumed by then. When the stack is started, its drain
- * brings back what one group's log had and another's buffer table says, by the rules for a writer that lost its last
- * cells; index entries follow by the rules for logs that were cut.
+ * Restores a stopped stack to a snapshot: every group and both tables. Queues are emptied, and each trigger resends
+ * what was not consumed by then. At the next start the drain brings back what other groups' buffers hold.
  *
- * @throws Error where the stack runs, or one of its services is elsewhere; SchemalessError `invalid_field` for the name.
- *   Cut off in between it is to be done again, to the same snapshot
+ * Throws an Error if the stack runs or a service is elsewhere, SchemalessError `invalid_field` for the name. If
+ * interrupted, repeat it with the same snapshot.
  */
 export async function restoreStack(data: string, name: string, log: (line: string) => void): Promise<void> {
   for (const service of ['SQS', 'DYNAMODB'] as const) {
@@ -49,7 +47,7 @@ export async function restoreStack(data: string, name: string, log: (line: strin
 
 async function setBackGroups(data: string, snapshot: Snapshot, log: (line: string) => void): Promise<void> {
   const kept = keptGroups(data);
-  // Before the first is touched.
+  // Checked before the first group changes.
   for (const { name, readers } of kept) {
     if (snapshot.groups[name] === undefined)
       throw new Error(`${name}: wanted a snapshot that has it, got one of ${Object.keys(snapshot.groups).join(', ')}`);

@@ -6,10 +6,9 @@ import type { ShardGroup, ShardGroups } from '../mysql/shard-groups.ts';
 import type { Snapshot } from './snapshot.ts';
 
 const POLL_MS = 250;
-/** For who waits: it goes on without. */
 const LONGEST_MS = 600_000;
 
-/** Waits until a group that was set back takes appends again. Returns how many of its shards do not. */
+/** Waits until a restored group takes appends again. Returns the number of shards that do not. */
 export async function untilItGoesOn({ groups }: Pick<ShardGroups, 'groups'>, name: string): Promise<number> {
   const group = groups.find((one) => one.name === name);
   if (!group) return 0;
@@ -19,7 +18,7 @@ export async function untilItGoesOn({ groups }: Pick<ShardGroups, 'groups'>, nam
       const closed = await countClosed(group);
       if (closed === 0 || isOver) return closed;
     } catch (error) {
-      // Its new writer may die, too, and come back.
+      // Its new writer may die as well.
       if (isOver) throw error;
     }
   }
@@ -27,7 +26,7 @@ export async function untilItGoesOn({ groups }: Pick<ShardGroups, 'groups'>, nam
 
 async function countClosed({ writerEndpoint: { host, port }, user, password }: ShardGroup): Promise<number> {
   const connection = await createConnection({ host, port, user, password });
-  // A server that dies between two statements is an error of the next one, not of the process.
+  // A server that dies between two statements fails the next one, not the process.
   connection.on('error', () => {});
   try {
     const [rows] = await connection.query<RowDataPacket[]>(
@@ -39,28 +38,22 @@ async function countClosed({ writerEndpoint: { host, port }, user, password }: S
   }
 }
 
-/**
- * Where a group's log ended.
- *
- * @throws SchemalessError `invalid_field` for a group that the snapshot lacks
- */
+/** Returns where a group's log ended. Throws SchemalessError `invalid_field` for an unknown group. */
 export function positionOf(group: string, { groups: positions }: Pick<Snapshot, 'groups'>): string {
   const position = positions[group];
   if (position === undefined) throw invalidField('group', `one of ${Object.keys(positions).join(', ')}`, group);
   return position;
 }
 
-/** The fewest groups of which writes are copied to another. */
+/** The fewest groups with copies of writes. */
 const LEAST_WITH_COPIES = 3;
 
 /**
- * Gives a group the state that it had at a moment, while the rest of the stack goes on: its writes are buffered
- * meanwhile. It takes none itself before the drain has brought back whatever the other groups kept copies of.
- *
- * @throws SchemalessError `invalid_field` for a group that the snapshot lacks; Error where it cannot be done
+ * Restores one group of a running stack; its writes are buffered meanwhile. It takes none until the drain has brought
+ * back the other groups' copies. Throws SchemalessError `invalid_field` for a group that the snapshot lacks.
  */
 export async function setBackGroup(groups: ShardGroups, group: string, snapshot: Snapshot): Promise<void> {
   const position = positionOf(group, snapshot);
-  // With fewer nothing is copied, so that nobody would open again what is marked.
+  // Without copies, no drain would open a marked group again.
   await groups.setBack(group, position, groups.groups.length < LEAST_WITH_COPIES ? undefined : MARK_SET_BACK);
 }

@@ -8,26 +8,23 @@ import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 
 export type TableItem = Record<string, AttributeValue>;
 
-/** A moment that a stack can be set back to. */
 export interface Snapshot {
-  /** RFC 3339, UTC. */
   readonly taken_at: string;
   readonly engine: EngineKind;
-  /** Where the log of each group ended; what came before can be replayed, since every server keeps every log. */
+  /** Where each group's log ended; every server keeps every log, so that it can be replayed. */
   readonly groups: Readonly<Record<string, string>>;
-  /** What was in DynamoDB, by table: a moment later, so that no epoch of it is below that of a shard's row. */
+  /** DynamoDB's items by table, read later than the logs: no epoch is below that of a shard's row. */
   readonly tables: Readonly<Record<string, readonly TableItem[]>>;
 }
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$/u;
 
-/** @throws SchemalessError `invalid_field` for a name that is none */
+/** Throws SchemalessError `invalid_field` for an invalid name. */
 export function snapshotFile({ snapshots }: Pick<DataFolder, 'snapshots'>, name: string): string {
   if (!NAME.test(name)) throw invalidField('snapshot', 'a name of a-z, 0-9 and hyphens', name);
   return join(snapshots, `${name}.json`);
 }
 
-/** Keeps it under a name that was not taken. */
 export function writeSnapshot(folder: Pick<DataFolder, 'snapshots'>, name: string, snapshot: Snapshot): void {
   const file = snapshotFile(folder, name);
   if (existsSync(file)) throw invalidField('snapshot', `a name that no snapshot has (${file} may be deleted)`, name);
@@ -35,7 +32,7 @@ export function writeSnapshot(folder: Pick<DataFolder, 'snapshots'>, name: strin
   writeFileAtomically(file, JSON.stringify(snapshot, withBytes));
 }
 
-/** @throws SchemalessError `invalid_field` where there is none of the name, which lists those there are */
+/** Throws SchemalessError `invalid_field` with the known names. */
 export function readSnapshot(folder: Pick<DataFolder, 'snapshots'>, name: string): Snapshot {
   const file = snapshotFile(folder, name);
   if (!existsSync(file))
@@ -56,7 +53,7 @@ function snapshotNames({ snapshots }: Pick<DataFolder, 'snapshots'>): readonly s
     .map((file) => file.slice(0, -'.json'.length));
 }
 
-/** What there is to go back to, the oldest first. */
+/** The oldest first. */
 export function listSnapshots(
   folder: Pick<DataFolder, 'snapshots'>,
 ): readonly (Pick<Snapshot, 'taken_at'> & { readonly name: string })[] {
@@ -65,7 +62,7 @@ export function listSnapshots(
     .toSorted((one, other) => (one.taken_at < other.taken_at ? -1 : 1));
 }
 
-/** Of attributes of bytes, which JSON has none of. */
+/** JSON has no bytes. */
 function withBytes(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? { base64: Buffer.from(value).toString('base64') } : value;
 }

@@ -2,7 +2,6 @@ import { BatchWriteItemCommand, ScanCommand, type DynamoDBClient, type WriteRequ
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TableItem } from './snapshot.ts';
 
-/** As many as DynamoDB takes together. */
 const BATCH = 25;
 const AGAIN_MS = 100;
 
@@ -19,7 +18,7 @@ export async function readItems(client: DynamoDBClient, table: string): Promise<
   return items;
 }
 
-/** Makes them all that the table has. Nobody else is to write there meanwhile. */
+/** Makes the items the table's only ones. No other writer may run. */
 export async function replaceItems(client: DynamoDBClient, table: string, items: readonly TableItem[]): Promise<void> {
   const kept = new Set(items.map(keyOf));
   const gone = (await readItems(client, table)).filter((item) => !kept.has(keyOf(item)));

@@ -5,7 +5,7 @@ interface Named {
   readonly name: string;
 }
 
-/** What is otherwise in later definitions, for people: `index by_driver of trips added`. */
+/** Describes changed definitions: `index by_driver of trips added`. */
 export function definitionChanges(
   before: readonly DatastoreDefinition[],
   after: readonly DatastoreDefinition[],

@@ -1,13 +1,9 @@
 import type { LocalStack } from '../running/running-stack.ts';
 
-/** Loads nothing but the function's module: see `loadedTrigger`. */
+/** Loads the function's module and nothing else: see `loadedTrigger`. */
 const NO_MESSAGES = JSON.stringify({ Records: [] });
 
-/**
- * Loads the functions of triggers. Returns a line for each that cannot be loaded: every message fails on it.
- *
- * @param titles of those to load @default all
- */
+/** Loads the functions of triggers. Returns a line for each that cannot be loaded. */
 export async function loadTriggers(
   { datastores, functions }: Pick<LocalStack, 'datastores' | 'functions'>,
   titles?: readonly string[],

@@ -2,51 +2,41 @@ import type { Access } from '../../../shared/environment.ts';
 import type { ServerSize } from '../mysql/server-size.ts';
 import type { TemplateOptions } from '../template/run-template.ts';
 
-/** What a local stack is started with; `npm start` has a flag for what people want to change. */
+/** A local stack's options; `npm start` has flags for most of them. */
 export interface LocalStackOptions extends TemplateOptions {
-  /** Port of the HTTP API, 0 for any free one. @default 4000 */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Folder of everything it keeps. @default .local */
   readonly data: string;
-  /** Shard groups, 1 to 20; never fewer than there were. @default as many as last time, 3 at first */
+  /** Shard groups, 1 to 20; never fewer than before. Undefined: as last time, else `groupsAtFirst`. */
   readonly groups: number | undefined;
-  /** Of a new folder, where `groups` says nothing. @default 3 */
+  /** The number in a new folder. */
   readonly groupsAtFirst: number;
-  /** Readers of each group, 0 to 5. @default 1 */
+  /** 0 to 5 for each group. */
   readonly readers: number;
-  /**
-   * The most shards that a datastore gets, 1 to 65,536; fixed once it exists. @default as many as last time, 64 at
-   * first
-   */
   readonly shards: number | undefined;
-  /** Of a new folder, where `shards` says nothing. @default 64 */
+  /** The most shards of a datastore, 1 to 65,536, fixed once it exists. `shards` undefined: as last time, else this. */
   readonly shardsAtFirst: number;
-  /** @default a real MySQL if there is one on the machine, else MariaDB */
+  /** Undefined: a real MySQL on the machine, else MariaDB. */
   readonly engine: 'mysql' | 'mariadb' | undefined;
-  /** After how many seconds a server that died is started again, as a managed cluster would; 0 for never. @default 2 */
+  /** Restarts a dead server after so many seconds, as a managed cluster does; 0 = never. */
   readonly restartAfterSeconds: number;
-  /** Minutes that copies are kept after they were drained, 0 to 10,080: what a group that is set back gets back. @default as last time, 0 at first */
+  /**
+   * Minutes that copies are kept after they were drained, 0 to 10,080, for a restore of a group. Undefined: as last
+   * time, 0 at first.
+   */
   readonly keepCopies: number | undefined;
-  /** How functions reach MySQL. @default mysql */
   readonly access: Access;
   /**
-   * Origins of web pages that may ask, with commas between them, `:*` for any port; `*` all, `none` none. @default those
-   * of this machine
+   * Origins of web pages that may ask, comma-separated; `:*` any port, `*` all, `none` none. Undefined: this machine's.
    */
   readonly cors: string | undefined;
-  /** The HTTP API answers 403 to what is not signed, on the routes that need it. @default false */
+  /** Answers 403 to unsigned requests on routes that need a signature. */
   readonly checkSignatures: boolean;
-  /** Folder of the datastores' YAML. @default infra/datastores */
   readonly datastores: string | undefined;
-  /** Module that exports `buildApp(app)`. @default the app that is deployed */
   readonly app: string | undefined;
-  /** Folder that the triggers' functions are given from. @default the root of the repository */
   readonly projectFolder: string | undefined;
-  /** Folder of the functions. @default functions */
   readonly functionsFolder: string | undefined;
-  /** What the MySQL servers take of the machine. @default small */
   readonly serverSize: ServerSize;
-  /** Further arguments of the MySQL servers. */
   readonly serverArguments: readonly string[];
 }
 
@@ -57,7 +47,7 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   groupsAtFirst: 3,
   readers: 1,
   shards: undefined,
-  // Spreads as well over a few groups as more do, and an empty store with so many takes a fifth of a gigabyte.
+  // Balances well over a few groups; an empty store then takes 0.2 GB.
   shardsAtFirst: 64,
   engine: undefined,
   restartAfterSeconds: 2,

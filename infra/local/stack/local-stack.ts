@@ -8,15 +8,14 @@ import { startRdsData } from '../emulators/rds-data.ts';
 import { openService } from '../emulators/open-service.ts';
 import { endpointsOf, keepEndpointsFile } from '../running/endpoints.ts';
 import { lockFolder } from '../folder/folder-lock.ts';
+import { readNumber, writeNumber } from '../folder/number-file.ts';
 import { openFunctionLog } from '../lambda/function-log.ts';
 import { openLogFile } from '../lambda/log-file.ts';
 import { groupCount, rememberGroupCount } from './group-count.ts';
-import { keepCopies, rememberKeepCopies } from '../running/keep-copies.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 import { openGateway } from '../gateway/gateway.ts';
 import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
 import { startWantedGroups } from './start-groups.ts';
-import { mostShards, rememberMostShards } from './most-shards.ts';
 import { showProgress } from './progress.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import { runTemplate } from '../template/run-template.ts';
@@ -26,8 +25,8 @@ import { takeSources } from './take-sources.ts';
 import { createdDatastores } from '../running/created-datastores.ts';
 
 /**
- * Synthesizes the CDK app with `environment=local` and runs the template on this machine, with real MySQL servers. The
- * API serves when this returns. Throws, with everything stopped again, when any part of it does not start.
+ * Synthesizes the CDK app for `environment=local` and runs the template with real MySQL servers. Throws, with
+ * everything stopped, if a part does not start.
  */
 export async function startLocalStack(given: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
   const wished = { ...DEFAULT_OPTIONS, ...given };
@@ -35,8 +34,8 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   const options = {
     ...wished,
     groups: groupCount(folder, wished.groups, wished.groupsAtFirst),
-    shards: mostShards(folder, wished.shards, wished.shardsAtFirst),
-    keepCopies: keepCopies(folder, wished.keepCopies),
+    shards: wished.shards ?? readNumber(folder.mostShards) ?? wished.shardsAtFirst,
+    keepCopies: wished.keepCopies ?? readNumber(folder.keepCopies) ?? 0,
   };
   const sources = stackSources(options, folder);
   const { environment, definitions } = sources.read();
@@ -48,8 +47,8 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     const lock = lockFolder(folder.root);
     parts.defer(() => lock.release());
     rememberGroupCount(folder, options.groups);
-    rememberMostShards(folder, options.shards);
-    rememberKeepCopies(folder, options.keepCopies);
+    writeNumber(folder.mostShards, options.shards);
+    writeNumber(folder.keepCopies, options.keepCopies);
     const log = openFunctionLog(folder.functionLog, folder.metricLog);
     parts.defer(() => log.close());
     const requests = openLogFile(folder.requestLog);
@@ -58,14 +57,14 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       parts.defer(() => part.close());
       return part;
     };
-    // A loop that may not do something tries it again and again.
+    // A refused loop retries: each refusal is logged once.
     const refusals = new Set<string>();
     const onRefused = (why: string): void => {
       if (refusals.has(why)) return;
       if (refusals.size < MOST_REFUSALS) refusals.add(why);
       log.line('iam', why);
     };
-    // First, so that a port in use is known before anything else is started.
+    // First, so that a port in use is known before anything else starts.
     const gateway = await openGateway(options.port, (message) => log.line('gateway', message), {
       credentials: options.checkSignatures ? awsLogin().credentials : undefined,
       onAnswer: (line) => requests.line('gateway', JSON.stringify(line)),
@@ -86,7 +85,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
 
     const rdsData = closing(await startRdsData(groups.groups, secretsManager.url, onRefused));
     const world = {
-      // There may come to be more.
+      // Groups can be added.
       get groups() {
         return groups.groups;
       },
@@ -144,8 +143,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       stop: () => parts.disposeAsync(),
     };
     closing(await startControlServer(folder.control, commandsOf(stack, folder.root)));
-    // Last in, first out: calls for messages end while there is still an API to ask; nobody asks it any more when the
-    // functions go.
+    // Last in, first out: calls for messages end before the API, and functions last.
     parts.defer(() => gateway.close());
     parts.defer(() => running.settle());
     parts.defer(() => taking.close());
@@ -158,10 +156,9 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   }
 }
 
-/** That are told once. */
 const MOST_REFUSALS = 1000;
 
-/** Waits for all, so that what was started can be stopped, and then throws the first error. */
+/** Waits for all, so that everything started can be stopped, then throws the first error. */
 async function allOrFirstError<T extends readonly unknown[]>(
   promises: readonly [...{ [K in keyof T]: Promise<T[K]> }],
 ): Promise<T> {

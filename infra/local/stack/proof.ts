@@ -9,24 +9,21 @@ interface ProofOptions {
   readonly sign: Sign;
 }
 
-/** The datastore that is there to be written to by checks. */
+/** The datastore for checks. */
 const OWN = 'smoke';
-/** No index and no trigger is about it. */
+/** No index or trigger covers it. */
 const COLUMN = 'STARTED';
-/** After everything was set back shards are closed until their writers have what they lack. */
+/** After a restore, shards stay closed until the drain is done. */
 const STORED_MS = 120_000;
 const REPLICATION_MS = 10_000;
 const LOOK_MS = 20;
-/** A busy machine is not to be kept busy by being asked. */
+/** Polls slow down on a busy machine. */
 const MOST_PAUSE_MS = 500;
 
 /**
- * Shows that a stack works, through its HTTP API: writes a cell into the datastore `smoke`, reads it back from a
- * writer, and from a reader as soon as one has it. A stack without that datastore is only read from: other datastores
- * belong to their users, whose triggers would be called for a cell that none of them wrote.
- *
- * @returns what it saw, one line each
- * @throws an `Error` that says what did not work
+ * Shows through the HTTP API that a stack works: writes a cell into `smoke` and reads it from a writer and a reader.
+ * Other datastores are only read: a cell would call their users' triggers.
+ * Returns a line for each step. Throws an `Error` that says what failed.
  */
 export async function prove({ url, datastores, readers, sign }: ProofOptions): Promise<readonly string[]> {
   const ask = async (url: string, put?: object): Promise<Answer> => {
@@ -57,7 +54,7 @@ async function proveByWriting(cell: string, readers: boolean, ask: Ask): Promise
   const body = { started_by: 'npm start' };
   const writing = performance.now();
   let written = await ask(cell, body);
-  // Buffered, or not confirmed: a busy machine may take a server for one that is away.
+  // Buffered or not confirmed: a busy server may seem unavailable.
   for (
     let pause = LOOK_MS;
     (written.status === 202 || written.status === 503) && performance.now() - writing < STORED_MS;

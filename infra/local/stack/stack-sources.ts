@@ -7,29 +7,19 @@ import type { DataFolder } from '../folder/data-folder.ts';
 import { checkShardCounts, lastShardCounts } from './fixed-shards.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
 
-/** What a stack is made from: definitions, functions and the app, as they are whenever somebody looks. */
+/** A stack's definitions, functions and app, read on demand. */
 export interface StackSources {
-  /** Folder of the datastores' YAML. */
   readonly datastores: string;
-  /** Shard groups that it is to have; may become more. */
+  /** Shard groups; may grow. */
   groups: number;
   /** Throws an `Error` that lists every problem of the definitions, with file and line. */
   read(): AppProps;
-  /**
-   * As `synthesize`.
-   *
-   * @param inUse bundles that functions run from
-   */
+  /** See `synthesize`. */
   synthesize(inUse?: readonly string[]): Promise<Synthesis>;
-  /**
-   * Throws an `Error` that says where it is written that a datastore is to have another number of shards than it has.
-   *
-   * @param created those of all that are there, by name
-   */
+  /** Throws an `Error` with file and line if a datastore's number of shards differs from the created one. */
   checkShards(definitions: Definitions, created: ReadonlyMap<string, number>): void;
 }
 
-/** What a start has found out of its options. */
 interface StartOptions extends LocalStackOptions {
   readonly groups: number;
   readonly shards: number;

@@ -14,15 +14,12 @@ interface StartGroupsOptions {
   readonly environment: EnvironmentProps;
   readonly definitions: Definitions;
   readonly folder: DataFolder;
-  /** The template, which has the last word on which groups there are. */
+  /** The template decides which groups there are. */
   readonly synthesis: Promise<{ readonly stacks: readonly LoadedStack[] }>;
   readonly defer: (stop: () => Promise<void>) => void;
 }
 
-/**
- * Starts the groups that the template says. It is not there yet when this is called, and servers take their time: the
- * groups that the environment has are started meanwhile, and only when the template asks for others, those.
- */
+/** Starts the environment's groups while the synthesis runs, and restarts with the template's if they differ. */
 export async function startWantedGroups({
   options,
   environment,
@@ -37,7 +34,6 @@ export async function startWantedGroups({
       engine: options.engine ?? wishedEngine([], process.env),
       groups,
       restartAfterSeconds: options.restartAfterSeconds,
-      // Any group may come to hold every shard.
       shards: definitions.datastores.reduce((sum, { shards }) => sum + shards, 0),
       size: options.serverSize,
       extraArguments: options.serverArguments,
@@ -60,9 +56,7 @@ export async function startWantedGroups({
   return running;
 }
 
-/**
- * Throws an `Error` where templates ask for other servers than those that run: a start makes them, nothing else.
- */
+/** Throws an `Error` if templates need other servers than those running: only a start makes them. */
 export function checkGroups(stacks: readonly LoadedStack[], { groups }: Pick<ShardGroups, 'groups'>): void {
   const shown = (some: readonly WantedGroup[]): string =>
     some.map(({ name, readers }) => `${name} with ${readers} readers`).join(', ');
@@ -73,10 +67,8 @@ export function checkGroups(stacks: readonly LoadedStack[], { groups }: Pick<Sha
 }
 
 /**
- * Starts the servers of the groups that templates have beside those that run, which those of an addition that was cut off
- * may do already.
- *
- * @throws Error where the templates have another number of groups than is wanted, as those of an app that decides it alone
+ * Starts the servers of groups that the templates add. Throws an Error if the templates have another number of groups
+ * than wanted.
  */
 export async function startAddedGroups(
   stacks: readonly LoadedStack[],
@@ -89,7 +81,6 @@ export async function startAddedGroups(
   await groups.add(all.filter(({ name }) => !running.has(name)));
 }
 
-/** The groups that templates ask for. */
 export function groupsOf(stacks: readonly LoadedStack[]): readonly WantedGroup[] {
   return wantedGroups(
     stacks.flatMap((stack) =>

@@ -23,22 +23,20 @@ interface TakeSourcesOptions {
   readonly dynamodbUrl: string;
 }
 
-/** What was synthesized, and the definitions that it was synthesized from. */
 interface MadeSources extends Synthesis {
   readonly definitions: Definitions;
 }
 
-/** Has a stack run what its sources say: at its start, and when they have changed. */
+/** Applies a stack's sources, at its start and after changes. */
 interface SourceTaking {
-  /** Has the running template take what was synthesized. */
   take(made: MadeSources): Promise<TakenOver>;
-  /** Reads, synthesizes and takes; see `LocalStack.takeOver`. */
+  /** See `LocalStack.takeOver`. */
   takeOver(): Promise<TakenOver>;
   addGroup(): Promise<AddedGroup>;
-  /** Those that were taken last. */
+  /** Those applied last. */
   readonly sources: ReadSources;
   readonly datastores: readonly DatastoreDefinition[];
-  /** Takes nothing more; resolves when nothing is being taken. */
+  /** Stops taking changes; resolves after the current one. */
   close(): Promise<void>;
 }
 
@@ -54,7 +52,6 @@ export function takeSources({
   let datastores: readonly DatastoreDefinition[] = [];
   let read: ReadonlySet<string> = new Set();
   let last: Promise<unknown> = Promise.resolve();
-  /** How many groups the template has that was taken last. */
   let taken = 0;
   let isClosed = false;
 
@@ -66,7 +63,7 @@ export function takeSources({
     const created = await createdDatastores(tableNames(local.resources, local.context), dynamodbUrl);
     sources.checkShards(definitions, new Map(created.map(({ name, shards }) => [name, shards])));
     const count = groupsOf(stacks).length;
-    // What functions know of the groups they go by for a minute, and a run of the drain for as long as it lasts.
+    // Functions cache the groups for a minute, a drain's run for its whole time.
     const functions = await running.take(local, taken > 0 && count > taken);
     taken = count;
     const changes = definitionChanges(datastores, definitions.datastores);
@@ -91,13 +88,13 @@ export function takeSources({
       sources.groups = before;
       throw error;
     }
-    // From here on the servers are of the stack: what fails is gone on with by whatever is taken next.
+    // The servers now belong to the stack: a later take continues what fails here.
     await take(made);
     const { name, nodes } = groups.groups.at(-1) as ShardGroup;
     return { name, readers: nodes.length - 1, groups: wanted };
   }
 
-  /** One after the other. */
+  /** One at a time. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = last.then(() => {
       if (isClosed) throw new Error('The stack is stopping');

@@ -6,26 +6,23 @@ import { loadTriggers } from './load-triggers.ts';
 import type { LocalStack, TakenOver } from '../running/running-stack.ts';
 
 export interface WatchedSources {
-  /** Resolves when nothing is watched any more, and what was being taken over has been. */
+  /** Resolves when nothing is watched or being applied. */
   close(): Promise<void>;
 }
 
 type WatchedStack = Pick<LocalStack, 'sources' | 'takeOver' | 'datastores' | 'functions'>;
 
-/** Editors write several files for one, and people save several at once. */
+/** Editors and users save several files at once. */
 const QUIET_MS = 100;
-/** More names than this are counted. */
+/** Names listed; the rest is counted. */
 const NAMED = 3;
 const YAML = /\.ya?ml$/u;
 
 /**
- * Has a stack take over what changes in the files that it was made from: the YAML of the datastores, and every module
- * and bundled file outside of packages. Resolves once all of them are watched.
+ * Applies changes of a stack's sources: the YAML of datastores, and every module and bundled file outside packages.
+ * Resolves once all are watched.
  *
- * @param log told of each time in a line: what changed, what was taken over, how long it took; where it could not be,
- *   what is wrong follows in lines of its own
- * @param since by `Date.now()`: what was changed from then on, before it was watched, is taken over as well @default
- *   nothing was
+ * @param since by `Date.now()`: changes from then on are applied as well
  */
 export async function watchSources(
   stack: WatchedStack,
@@ -34,7 +31,7 @@ export async function watchSources(
 ): Promise<WatchedSources> {
   const options = { ignoreInitial: true, ignorePermissionErrors: true };
   const definitions = watch(stack.sources().datastores, options);
-  // The folders of files, not the files: what an import lacks may come to lie beside them.
+  // Watches folders: a missing import may appear next to other files.
   const modules = watch([...foldersOf(stack)], { ...options, depth: 0 });
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -73,7 +70,7 @@ export async function watchSources(
     if (event.endsWith('Dir') || YAML.test(path)) note(path);
   });
   modules.on('all', (_event, path) => {
-    // Where files are missing, any that comes may be the one.
+    // After a failed import, any new file may be the missing one.
     if (stack.sources().read.has(path) || (hasFailed && /\.(?:[cm]?[jt]s|json)$/u.test(path))) note(path);
   });
   await Promise.all(
@@ -90,7 +87,7 @@ export async function watchSources(
   };
 }
 
-/** The folders of the files that the stack was made from; of packages none. */
+/** Excludes packages. */
 function foldersOf(stack: Pick<LocalStack, 'sources'>): ReadonlySet<string> {
   return new Set(
     ownFiles(stack)
@@ -109,7 +106,7 @@ function definitionsIn(watcher: FSWatcher): readonly string[] {
   );
 }
 
-/** Or gone. */
+/** True for a deleted file. */
 function isChanged(path: string, since: number): boolean {
   return since < Number.POSITIVE_INFINITY && (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? since) >= since;
 }

@@ -5,16 +5,13 @@ import { queueCounts } from '../event-sources/queue-of-source.ts';
 import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 
 interface FormerQueues {
-  /** Remembers the names of the queues that the stack may have made. */
   readonly file: string;
-  /** Of every queue of the template. */
   readonly urls: readonly string[];
   readonly sqsUrl: string;
-  /** Told of each queue that goes, and of what was in it. */
   readonly log: (line: string) => void;
 }
 
-/** To be done before queues are made: what is made for a template that is not taken is deleted with the next one. */
+/** Call it before queues are made: the next template deletes those of a template that failed. */
 export function rememberQueues({ file, urls }: Pick<FormerQueues, 'file' | 'urls'>): void {
   const former = rememberedIn(file);
   const more = urls.map(nameOf).filter((name) => !former.includes(name));
@@ -28,9 +25,8 @@ function rememberedIn(file: string): readonly string[] {
 const nameOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
 /**
- * Deletes the queues that the last template had and this one has not, as a deployment does when all the rest of it has
- * succeeded. Their triggers are not listed any more by then, and begin at their `start` where they are defined again:
- * what was queued is nothing that they would miss. Queues that the stack did not make are left alone.
+ * Deletes the stack's queues that the template no longer has, after everything else succeeded. A trigger defined again
+ * begins at its `start`, so no message is missed. Other queues stay.
  */
 export async function deleteFormerQueues({ file, urls, sqsUrl, log }: FormerQueues): Promise<void> {
   const names = urls.map(nameOf);
@@ -57,7 +53,7 @@ async function deleteQueue(client: SQSClient, url: string, deleted: (messages: s
     await client.send(new DeleteQueueCommand({ QueueUrl: url }));
     deleted(messages === 0 ? '' : `, with ${messages} ${messages === 1 ? 'message' : 'messages'}`);
   } catch (error) {
-    // Somebody else was faster, or SQS keeps nothing.
+    // Deleted already.
     if (!(error instanceof QueueDoesNotExist)) throw error;
   }
 }

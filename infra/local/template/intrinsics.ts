@@ -1,19 +1,18 @@
 import { PSEUDO } from '../arn.ts';
 
-/** What intrinsic functions are worked out with. */
 export interface Scope {
   readonly stackName: string;
-  /** What `Ref` gives for a parameter or a resource of the stack. */
+  /** The value of `Ref` for a parameter or resource. */
   ref(name: string): unknown;
   attribute(logicalId: string, attribute: string): unknown;
-  /** The value exported under a name by any stack. */
+  /** The value that any stack exports under this name. */
   imported(name: string): unknown;
   outputOf(stackName: string, output: string): unknown;
   mapping(map: string, key: string, name: string): unknown;
   condition(name: string): boolean;
 }
 
-/** Stands for `AWS::NoValue`: the property is left out. */
+/** `AWS::NoValue`: the property is left out. */
 const NO_VALUE = Symbol('AWS::NoValue');
 
 type Intrinsic = (argument: unknown, scope: Scope) => unknown;
@@ -74,8 +73,8 @@ const INTRINSICS: Readonly<Record<string, Intrinsic>> = {
 };
 
 /**
- * A value of a template with every intrinsic function in it worked out. Throws an `Error` that names the function for
- * an argument it cannot use, or for a function it does not know.
+ * Resolves every intrinsic function in a template's value. Throws an `Error` that names an unknown function or an
+ * invalid argument.
  */
 export function resolve(value: unknown, scope: Scope): unknown {
   if (Array.isArray(value)) return value.map((item) => resolve(item, scope)).filter((item) => item !== NO_VALUE);

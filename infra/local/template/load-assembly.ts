@@ -11,7 +11,7 @@ interface Artifact {
   readonly properties?: { readonly templateFile?: string; readonly stackName?: string };
 }
 
-/** The stacks of a synthesized app (`cdk.out`), in the order of its manifest: what a stack needs comes first. */
+/** Returns the stacks of a synthesized app in the manifest's order: dependencies come first. */
 export function loadAssembly(folder: string): readonly LoadedStack[] {
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
   return Object.entries(manifest.artifacts ?? {}).flatMap(([id, { type, properties }]) => {

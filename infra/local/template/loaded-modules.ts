@@ -1,4 +1,4 @@
-/** Preloaded into the process that synthesizes: notes every module that it loads. */
+/** Preloaded into the synthesis: notes every loaded module. */
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -11,7 +11,6 @@ registerHooks({
   },
 });
 
-/** The paths of the modules that were loaded until now. */
 export function loadedModules(): readonly string[] {
   return [...loaded];
 }

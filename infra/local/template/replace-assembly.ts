@@ -2,10 +2,8 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join, relative, sep } from 'node:path';
 
 /**
- * Puts a new assembly in place of the one in a folder. Bundles that functions run from stay where they are, so that
- * further instances find them; what has their name is the same, since a bundle is named by its content.
- *
- * @param inUse paths within the folder, or elsewhere
+ * Replaces the assembly in a folder. Bundles in use stay for further instances; bundles are named by their content, so
+ * one with the same name is the same.
  */
 export function replaceAssembly(next: string, folder: string, inUse: readonly string[]): void {
   const kept = new Set(inUse.map((path) => relative(folder, path).split(sep)[0]));

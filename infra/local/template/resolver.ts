@@ -1,20 +1,18 @@
 import { resolve, type Scope } from './intrinsics.ts';
 import { describeResource, type LoadedStack, type ResourceAddress } from './template.ts';
 
-/** Where the values of resources come from: what is really there on this machine. */
+/** The values of resources on this machine. */
 export interface ResourceValues {
   ref(address: ResourceAddress): string;
-  /** What `Fn::GetAtt` gives. Throws for an attribute that it does not know. */
+  /** Throws for an unknown attribute. */
   attribute(address: ResourceAddress, name: string): unknown;
-  /** The text of a secret, by ARN or name. */
   secret(id: string): string;
 }
 
-/** Works out values of the templates of an app, across its stacks. */
 export interface Resolver {
-  /** A property of a resource, or undefined where it is not set. */
+  /** Undefined if it is not set. */
   property(address: ResourceAddress, name: string): unknown;
-  /** The resources that are made: all, but for those whose condition does not hold. */
+  /** Without those whose condition does not hold. */
   readonly resources: readonly ResourceAddress[];
 }
 
@@ -89,7 +87,7 @@ export function createResolver(stacks: readonly LoadedStack[], values: ResourceV
 const SECRET =
   /\{\{resolve:secretsmanager:(arn:[^:}]*:secretsmanager:[^:}]*:[^:}]*:secret:[^:}]+|[^:}]+):SecretString:([^:}]*)(?::[^}]*)?\}\}/gu;
 
-/** Dynamic references are looked up where they are used, as CloudFormation does, never while a template is written. */
+/** Resolves dynamic references at their use, as CloudFormation does. */
 function withSecrets(value: unknown, values: ResourceValues): unknown {
   if (typeof value === 'string') {
     return value.replaceAll(SECRET, (_, id: string, key: string) => {

@@ -7,22 +7,16 @@ import type { CustomResourceDefinition } from './resources/custom-resource.ts';
 import { PSEUDO } from '../arn.ts';
 import { describeResource } from './template.ts';
 
-/** What is known of the custom resources that were made, by stack and logical id. */
 type Made = Record<string, { readonly physicalId: string; readonly properties: Readonly<Record<string, unknown>> }>;
 
-/** The provider framework looks every ten seconds; nobody wants to wait that long for `npm start`. */
+/** The provider framework polls every ten seconds. */
 const LOOK_MS = 100;
-/** What is not complete after so many looks waits for something that is not to come on one machine. */
+/** Then the work waits for something that cannot happen on one machine. */
 const MOST_LOOKS = 300;
 
 /**
- * Creates, or later updates, each custom resource by its own handlers, as the CDK's provider framework would.
- *
- * @param which `all`, as at each start, for what they made may have been changed; or, as in a deployment, those that are
- *   `changed`
- * @param file remembers what was made
- * @param invoke calls a function by ARN with JSON text
- * @throws when a handler fails
+ * Creates or updates each custom resource by its own handlers, as CDK's provider framework does. `all`: at each start,
+ * since their work may have been undone; `changed`: as in a deployment. Throws if a handler fails.
  */
 export async function runCustomResources(
   definitions: readonly CustomResourceDefinition[],

@@ -6,28 +6,21 @@ import type { EventSourceDefinition } from '../event-sources/event-source.ts';
 
 interface RunEventSourcesOptions {
   readonly sqsUrl: string;
-  /** Calls a function by ARN with JSON text. */
   readonly invoke: (functionArn: string, event: string) => Promise<string>;
-  /** Told what went wrong. */
   readonly onError: (message: string) => void;
 }
 
-/** A queue that calls a function. */
 interface EventSourceStatus {
   readonly queueUrl: string;
   readonly functionArn: string;
-  /** Calls under way. */
   readonly calls: number;
 }
 
 export interface RunningEventSources {
-  /**
-   * Takes the messages of these from now on. Of those that are not among them it takes no more; resolves once their calls
-   * under way have ended, or after half a minute.
-   */
+  /** Polls these from now on. Resolves once the calls of the others have ended, or after half a minute. */
   take(definitions: readonly EventSourceDefinition[]): Promise<void>;
   status(): readonly EventSourceStatus[];
-  /** Takes no more messages; resolves once the calls under way have ended, or after half a minute. */
+  /** Stops polling; resolves once the calls have ended, or after half a minute. */
   stop(): Promise<void>;
 }
 
@@ -36,11 +29,11 @@ interface Source {
   readonly poller: QueuePoller;
 }
 
-/** Calls functions with the messages of their queues, see `pollQueue`. Begins without any. */
+/** Calls functions with the messages of their queues; see `pollQueue`. */
 export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOptions): RunningEventSources {
-  /** By access key: Lambda takes messages as the function's role lets it. */
+  /** By access key: Lambda receives with the function's role. */
   const clients = new Map<string, SQSClient>();
-  /** By all that is said of a source. */
+  /** By the whole definition. */
   const running = new Map<string, Source>();
 
   function clientOf(functionArn: string): SQSClient {
@@ -55,7 +48,7 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
     const report = (message: string): void =>
       onError(`${definition.queueUrl.slice(definition.queueUrl.lastIndexOf('/') + 1)}: ${message}`);
     const client = clientOf(definition.functionArn);
-    // As Lambda looks whether it may, before it takes the first.
+    // Lambda checks its rights before the first receive.
     queueCounts(client, definition.queueUrl).catch((error: unknown) =>
       report(error instanceof Error ? error.message : String(error)),
     );
@@ -91,13 +84,12 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
   };
 }
 
-/** Repeats nothing by itself: whoever asks knows better what it is worth. */
+/** Without retries: the poller decides. */
 function localSqs(url: string, login: AwsLogin): SQSClient {
   return new SQSClient({
     endpoint: url,
     ...login,
     maxAttempts: 1,
-    // A receive waits 20 s.
     requestHandler: { connectionTimeout: 1000, requestTimeout: 25_000, throwOnRequestTimeout: true },
   });
 }

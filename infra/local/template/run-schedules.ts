@@ -4,53 +4,49 @@ import { readRights, type RightsByKey } from '../iam/rights.ts';
 import type { ScheduleDefinition } from './resources/schedule.ts';
 import { PSEUDO } from '../arn.ts';
 
-/** One that works, and one that takes over from it. */
+/** A working call and its successor. */
 const MOST_UNDER_WAY = 2;
 
 interface RunSchedulesOptions {
-  /** Calls a function by ARN with JSON text. */
   readonly invoke: (functionArn: string, event: string) => Promise<string>;
-  /** Told what went wrong. */
   readonly onError: (message: string) => void;
 }
 
 interface WantedSchedules {
   readonly schedules: readonly ScheduleDefinition[];
-  /** How many of the schedules with a slot run, counted from slot 0. @default as many as there are */
+  /** How many slots run, from 0 on. Undefined: all. */
   readonly slots?: number | undefined;
-  /** ARNs of the functions that are not what they were: theirs are started at once. */
+  /** ARNs of changed functions: their schedules start at once. */
   readonly changed?: ReadonlySet<string>;
 }
 
 export interface RunningSchedules {
-  /** Of those with a slot, how many run. */
+  /** Running slots. */
   readonly slots: number;
   /**
-   * Runs these from now on, in place of others. Those that go on keep their time, unless their function has changed: a
-   * call that is under way ends by itself, when the one that was started takes over.
+   * Runs these schedules instead of the former ones. Kept ones keep their time unless their function has changed; open
+   * calls end by themselves.
    */
   take(wanted: WantedSchedules): void;
-  /** What schedules may start, each by the role that it has. @default everything */
+  /** Sets what schedules may start; before that, everything. */
   setRights(rights: RightsByKey): Promise<void>;
-  /** Starts and ends schedules with a slot, so that slots 0 to `count` - 1 run; of calls under way none is ended. */
+  /** Runs slots 0 to `count` - 1; no open call is ended. */
   setSlots(count: number): void;
   stop(): void;
 }
 
 /**
- * Calls the function of each schedule at once, and then at its rate. As in the cloud, a call does not wait for the one
- * before it: functions that loop keep themselves apart with their own lease. A call that fails is not repeated. Where two
- * calls are under way a third is left out, and that is told: on a machine that is too busy for one to take over from the
- * other, more of them would make it busier still. Nor is a function called that the role of the schedule may not start.
+ * Calls each schedule's function at once, then at its rate. As in the cloud, calls overlap and failed ones are not
+ * repeated; functions take leases. A third concurrent call is skipped and logged, as is one that the schedule's role
+ * does not allow.
  *
- * Schedules that hand over a slot (`{"slot": 2}`) start workers that are alike: there can be more or fewer of them than
- * the template says.
+ * Schedules with a slot (`{"slot": 2}`) start equal workers, and their number can change.
  */
 export function runSchedules({ invoke, onError }: RunSchedulesOptions): RunningSchedules {
   let wanted: readonly ScheduleDefinition[] = [];
   let slots = 0;
   let rights = readRights({});
-  /** By all that is said of a schedule. */
+  /** By the whole definition. */
   const running = new Map<string, NodeJS.Timeout>();
 
   function start(schedule: ScheduleDefinition): NodeJS.Timeout {
@@ -117,11 +113,11 @@ function slotsOf(schedules: readonly ScheduleDefinition[]): number {
   return new Set(schedules.flatMap(({ slot }) => slot ?? [])).size;
 }
 
-/** The schedules without a slot, and for each function that has some with a slot as many of them as there are slots. */
+/** Returns the schedules without a slot, and each slotted function's schedule for every running slot. */
 function withSlots(schedules: readonly ScheduleDefinition[], slots: number): readonly ScheduleDefinition[] {
   const always = schedules.filter(({ slot }) => slot === undefined);
   const slotted = schedules.filter(({ slot }) => slot !== undefined);
-  // One of each function: the others differ in nothing but the slot.
+  // One for each function: they differ in the slot alone.
   const models = slotted.filter(
     ({ functionArn }, index) => slotted.findIndex((other) => other.functionArn === functionArn) === index,
   );

@@ -22,27 +22,17 @@ import { runEventSources, type RunningEventSources } from './run-event-sources.t
 import { runSchedules, type RunningSchedules } from './run-schedules.ts';
 import { tailersOf, tailerWish, type TailerWish, type Tailers } from './tailers.ts';
 
-/** How the functions of a template run. */
 export interface TemplateOptions {
-  /** @default threads */
   readonly functions: FunctionMode;
-  /** Workers that tail the shards for the triggers, 1 to 64. @default as many as last time, 1 at first */
+  /** Tailing workers, 1 to 64. Undefined: as last time, 1 at first. */
   readonly tailers: number | undefined;
-  /** Instances that share the calls of each function behind the HTTP API, 1 to 16. @default 1 */
+  /** Instances that share a function's calls behind the HTTP API, 1 to 16. */
   readonly functionInstances: number;
-  /**
-   * Heap of each instance in MB, 64 to 10,240; it ends when it needs more. @default the memory that the template gives
-   * the function
-   */
+  /** Heap of each instance in MB, 64 to 10,240. Undefined: the template's. */
   readonly functionMemory: number | undefined;
-  /**
-   * An instance that is not called for so long is let go; 0 for never. Functions that are started each minute keep
-   * theirs with anything over that. @default 75
-   */
+  /** Ends an instance after so long without a call; 0 = never. Functions that start each minute need more than 60. */
   readonly functionIdleSeconds: number;
-  /** Further flags of Node for the processes of functions, as to look for leaks. @default none */
   readonly functionArguments: readonly string[];
-  /** Told what is going on. */
   readonly log: (line: string) => void;
 }
 
@@ -57,37 +47,33 @@ interface RunTemplateOptions {
   };
   readonly log: FunctionLog;
   readonly gateway: Gateway;
-  /** Has each service let functions do what their roles may, and no more. */
+  /** Makes each service judge functions by these rights. */
   readonly setRights: (rights: RightsByKey) => Promise<void>;
 }
 
-/** Runs a template, and later ones in its place. */
+/** Runs a template, and later ones after it. */
 export interface RunningTemplate {
   /**
-   * Makes what a template says, in the order of a deployment: tables and queues, functions, custom resources, then the
-   * routes, schedules and event source mappings that call them; last the queues go that it does not have any more. What
-   * is as in the template before goes on undisturbed. When a part fails, as a migration that refuses, those functions,
-   * routes, schedules and event sources go on that were there before, queues are as they were, and those that were made
-   * go with the next template. A queue that cannot be deleted then is said aloud, and fails nothing. One at a time.
+   * Applies a template in a deployment's order: tables and queues, functions, custom resources, then routes, schedules
+   * and event sources; removed queues last. Unchanged parts keep running. If a part fails, everything before it keeps
+   * running, and the next template removes what was made. Not concurrent.
    *
-   * @param areAnew functions that are as they were are made anew, too, and forget what they know @default false
-   * @returns the titles of the functions that are new, or not as they were
+   * @param areAnew replaces unchanged functions as well
+   * @returns the titles of new and changed functions
    */
   take(local: LocalResources, areAnew?: boolean): Promise<readonly string[]>;
   readonly functions: FunctionHost;
-  /** Of the functions of the template, and of what starts them. */
   readonly rights: RightsByKey;
   readonly schedules: Pick<RunningSchedules, 'setRights'>;
   readonly tailers: Tailers;
   readonly queueUrls: readonly string[];
   readonly tableNames: readonly string[];
   readonly eventSources: Pick<RunningEventSources, 'status'>;
-  /** Takes no more messages and starts nothing more; resolves once the calls for messages have ended. */
+  /** Stops schedules and polling; resolves once the calls for messages have ended. */
   settle(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Has nothing to run until it is given a template. */
 export function runTemplate({
   options,
   folder,
@@ -122,7 +108,7 @@ export function runTemplate({
   });
 
   async function take({ resources, context }: LocalResources, areAnew = false): Promise<readonly string[]> {
-    // All that may fail by what the template says comes before the functions take over.
+    // Whatever may fail comes before the functions take over.
     const parts = partsOf({ resources, context }, options);
     const cors = corsRules(resources, context);
     const [wantedUrls, wantedTables] = [queueUrls(resources, context), tableNames(resources, context)];
@@ -136,7 +122,7 @@ export function runTemplate({
       ...rightsOfRoles(resources, context, bearers, (why) => log.line('iam', why)),
       ...rightsOfApiGateway(resources, context),
     };
-    // Those that were there before answer what they were asked.
+    // The former functions keep their rights until then.
     await setRights({ ...rights, ...wantedRights });
     const made = functions.make({ ...parts, areAnew });
     let slots: number | undefined;
@@ -166,7 +152,7 @@ export function runTemplate({
     return made.changed.map(({ title }) => title);
   }
 
-  /** The template is taken, whatever becomes of the queues that it has no more. */
+  /** A queue that cannot be deleted fails nothing. */
   async function tidy(): Promise<void> {
     try {
       await deleteFormerQueues({ file: folder.queues, urls, sqsUrl: services.sqs, log: options.log });
@@ -204,15 +190,14 @@ export function runTemplate({
   };
 }
 
-/** What a template has that is run, but for tables and queues. */
 interface TemplateParts {
   readonly routes: readonly HttpRoute[];
   readonly scheduled: readonly ScheduleDefinition[];
   readonly sources: readonly EventSourceDefinition[];
   readonly custom: readonly CustomResourceDefinition[];
-  /** Of the functions that one of these calls. */
+  /** Functions that something in the template calls. */
   readonly definitions: readonly FunctionDefinition[];
-  /** ARNs of those behind routes. */
+  /** ARNs of functions behind routes. */
   readonly shared: ReadonlySet<string>;
 }
 

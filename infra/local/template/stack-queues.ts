@@ -3,9 +3,7 @@ import type { RunningTemplate } from './run-template.ts';
 export interface StackQueue {
   readonly name: string;
   readonly url: string;
-  /** The title of the function that its messages call; undefined where consumers are elsewhere. */
   readonly calls: string | undefined;
-  /** Calls under way. */
   readonly callsNow: number;
 }
 

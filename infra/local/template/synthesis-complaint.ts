@@ -1,9 +1,6 @@
 import { PROJECT_ROOT } from '../../app-context.ts';
 
-/**
- * What a process that failed has said of it, without the way on which it got there: of the frames of its stack
- * the innermost one is left that is no package's.
- */
+/** Shortens a failed process's output: the stack keeps its innermost frame outside packages. */
 export function whatIsWrong(complaint: string): string {
   let hasFrame = false;
   const lines = complaint

@@ -1,4 +1,4 @@
-/** Runs in a process of its own: synthesizes an app as the CDK's command line would, with the settings of cdk.json. */
+/** Synthesizes an app in its own process, with the settings of cdk.json. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,13 +10,12 @@ import type { SynthesisOrder, SynthesisReport } from './synthesis-order.ts';
 
 const { app: path, context, folder }: SynthesisOrder = JSON.parse(process.argv[2] ?? '');
 const settings: { readonly context?: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
-// What the command line switches on: the template says where each bundle is, and what each resource is called in the
-// app.
+// As the command line does: bundles' paths and resources' ids in the template.
 const metadata = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true };
 const app = new App({
   outdir: folder,
   context: { ...settings.context, ...metadata, ...context },
-  // What runs on this machine alone is not held to CloudFormation's rules, which take most of a synthesis.
+  // CloudFormation's rules take most of a synthesis, and matter for deployments.
   builtinCloudFormationValidation: false,
   analyticsReporting: false,
   treeMetadata: false,
@@ -28,7 +27,7 @@ try {
   const report: SynthesisReport = { read: [...loadedModules(), ...bundledFiles()] };
   process.send?.(report);
 } catch (error) {
-  // The bundler has said what is wrong, and where; the way to it through the CDK is nobody's business.
+  // The bundler has reported what is wrong.
   if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) throw error;
   process.exitCode = 1;
 }

@@ -6,39 +6,30 @@ import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 import type { SynthesisOrder } from './synthesis-order.ts';
 
 /**
- * What an assembly was made from, kept within it. It is used again only where all of this is as it was:
+ * What an assembly was made from. It is reused only if all of this is unchanged, by content:
  *
- * - what was ordered: the app, and its context with every flag that reaches the template;
- * - the version of Node, the machine's kind, and the environment variables that Node, the CDK and the bundler look at;
- * - every file below `infra/`, `functions/` and `shared/`, but for packages and what is built of them, the definitions and
- *   the functions, wherever they are;
- * - every module that the synthesis loaded, and every file that went into a bundle, those of packages included;
- * - for each of them the names beside it, and the `package.json`, `tsconfig.json` and packages of every folder above it:
- *   what would be found in its place;
- * - what npm says that it installed, and `cdk.json`;
- * - that the assembly itself is whole.
- *
- * Contents are compared, not times, so that another branch and back is no change.
+ * - the order: the app, and its context with every flag;
+ * - Node's version, the machine, and the environment variables of Node, the CDK and the bundler;
+ * - every file below `infra/`, `functions/`, `shared/`, the definitions and the functions;
+ * - every loaded module and bundled file, with the names next to it and the `package.json`, `tsconfig.json` and
+ * packages above it;
+ * - npm's record of installed packages, and `cdk.json`;
+ * - the assembly itself.
  */
 interface SynthesisRecord {
   readonly order: string;
   readonly trees: string;
-  /** The files looked at one by one, by name. */
   readonly files: readonly string[];
-  /** Of these files, and of all that lies around them. */
+  /** A hash of these files and their surroundings. */
   readonly found: string;
-  /** The size of each file of the assembly. */
   readonly made: Readonly<Record<string, number>>;
 }
 
 const FILE = 'synthesis.json';
 
 /**
- * Writes down what an assembly was made from. Leaves it, so that the next start synthesizes, where that cannot be told:
- * a file was changed meanwhile, or settings come from a file that is not looked at.
- *
- * @param read the modules that were loaded and the files that were bundled
- * @param startedAt by `Date.now()`
+ * Records what an assembly was made from, unless a file changed since `startedAt` or settings come from an unchecked
+ * file.
  */
 export function recordSynthesis(order: SynthesisOrder, read: readonly string[], startedAt: number): void {
   const isMade = (file: string): boolean => file.startsWith(join(order.folder, '/'));
@@ -55,7 +46,7 @@ export function recordSynthesis(order: SynthesisOrder, read: readonly string[], 
   writeFileAtomically(join(order.folder, FILE), JSON.stringify(record));
 }
 
-/** The files that went into what is in the folder, if a synthesis would make the same again; else undefined. */
+/** Returns the recorded files if a synthesis would make the same again. */
 export function synthesizedFrom(order: SynthesisOrder): readonly string[] | undefined {
   const record = readRecord(order.folder);
   if (record === undefined || record.order !== hashOfSettings(order)) return undefined;
@@ -72,7 +63,6 @@ function readRecord(folder: string): SynthesisRecord | undefined {
   }
 }
 
-/** Everything below the folders that sources and definitions come from. */
 function treesOf(look: SourceLook, { context }: SynthesisOrder): string {
   const own = ['infra', 'functions', 'shared'].map((name) => join(PROJECT_ROOT, name));
   const given = [context.datastores, context.functions].filter((folder) => typeof folder === 'string');

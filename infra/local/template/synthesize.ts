@@ -13,17 +13,13 @@ export const DEPLOYED_APP = join(PROJECT_ROOT, 'infra', 'app.ts');
 
 export interface Synthesis {
   readonly stacks: readonly LoadedStack[];
-  /** Paths of the modules that it loaded, and of the files that went into bundles. */
   readonly read: readonly string[];
 }
 
 /**
- * Synthesizes an app with its bundles into a folder, whose earlier content goes, and loads the result. What the folder
- * has from an earlier time is taken where nothing has changed since that it was made from, see `SynthesisRecord`: that
- * takes a fraction of a second, a synthesis two of a core. One that fails leaves what is in the folder.
- *
- * @param inUse paths of bundles that functions run from: they are left where they are
- * @throws Error that says what is wrong, and where, as the bundler or the compiler says it
+ * Synthesizes an app into a folder and loads the result. Reuses an earlier result if nothing has changed; a synthesis
+ * takes two seconds of a core. A failed synthesis keeps the folder's content, and bundles in use stay. Throws an Error
+ * with the bundler's or compiler's message.
  */
 export async function synthesize(order: SynthesisOrder, inUse: readonly string[] = []): Promise<Synthesis> {
   const known = synthesizedFrom(order);
@@ -42,13 +38,13 @@ export async function synthesize(order: SynthesisOrder, inUse: readonly string[]
 }
 
 /**
- * Runs in a process of its own, beside the servers that start meanwhile: its memory is free again afterwards, changed
- * modules are loaded anew, and nothing that the bundler leaves open keeps the stack from ending.
+ * Runs in its own process next to the starting servers: memory is freed, changed modules load again, and the bundler
+ * cannot keep the stack alive.
  */
 async function synthesizeAnew(order: SynthesisOrder): Promise<SynthesisReport> {
   const child = fork(join(import.meta.dirname, 'synthesis-process.ts'), [JSON.stringify(order)], {
     execArgv: ['--import', new URL('loaded-modules.ts', import.meta.url).href],
-    // The rules of CloudFormation are for what is deployed, and take four of its six seconds: `npm run synth` checks them.
+    // CloudFormation's rules take four of six seconds: `npm run synth` checks them.
     env: { ...process.env, CDK_VALIDATION: 'false' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

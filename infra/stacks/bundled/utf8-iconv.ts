@@ -1,8 +1,7 @@
 /**
- * In place of `iconv-lite`, half a megabyte of character sets, in the bundles of the functions. mysql2 asks it for
- * texts in those that Node does not know by itself; the store's connections are UTF-8, beside which servers use only
- * their older UTF-8 of three bytes, for names of their own. mysql2 takes that for CESU-8, which differs in characters
- * that three bytes cannot hold.
+ * Replaces `iconv-lite`, half a megabyte, in the bundles. mysql2 uses it for character sets unknown to Node;
+ * connections are UTF-8, and servers use three-byte UTF-8 for their own names. mysql2 takes that for CESU-8, which
+ * differs beyond three bytes only.
  */
 
 export function getDecoder(encoding: string): { write(bytes: Buffer): string; end(): undefined } {

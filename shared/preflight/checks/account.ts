@@ -1,7 +1,7 @@
 import type { Check } from '../check.ts';
 import type { Needs } from '../needs.ts';
 
-/** Who asks, where, and whether the environment is meant for that place. */
+/** Compares the caller's account and region with the environment's. */
 export function accountCheck({ stacks }: Needs): Check {
   const accounts = namedIn(stacks.map(({ account }) => account));
   const regions = namedIn(stacks.map(({ region }) => region));

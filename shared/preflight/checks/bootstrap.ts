@@ -1,6 +1,6 @@
 import type { ChecksOf } from '../check.ts';
 
-/** What the CDK's command line has to have prepared before it can deploy anything, in a version that will do. */
+/** Checks the version of the CDK's bootstrap. */
 export const bootstrapChecks: ChecksOf = ({ stacks }) => {
   const least = new Map<string, number>();
   for (const { bootstrap } of stacks)

@@ -5,12 +5,12 @@ import { quotaLink } from '../quota-link.ts';
 
 const QUOTA = { service: 'lambda', code: 'L-B99A9384' };
 const NAME = 'Concurrent executions';
-/** Lambda refuses reservations that leave fewer for the functions that reserve none. */
+/** Lambda's minimum of unreserved instances. */
 const LEFT_UNRESERVED = 100;
-/** Beside those that run all the time, one has to be there for a request. */
+/** At least one instance for requests, next to the loops. */
 const FOR_REQUESTS = 1;
 
-/** Instances of functions: those that the environment reserves, and those that run all the time anyway. */
+/** Checks instances: reserved ones and those of loops. */
 export const concurrencyChecks: ChecksOf = (needs) => {
   const reserved = resourcesOf(needs, 'AWS::Lambda::Function')
     .map(({ properties }) => Number(properties['ReservedConcurrentExecutions'] ?? 0))

@@ -2,10 +2,10 @@ import type { Check, ChecksOf } from '../check.ts';
 import { resourcesOf, textsOf, type Needs } from '../needs.ts';
 
 const CLUSTER = 'AWS::RDS::DBCluster';
-/** Aurora puts the nodes of a cluster in zones that differ. */
+/** Aurora spreads a cluster's nodes over zones. */
 const FEWEST_ZONES = 2;
 
-/** The version of MySQL that is pinned, what its nodes may take, and the way in that the environment goes. */
+/** Checks the pinned version, its instances, and the access. */
 export const engineChecks: ChecksOf = (needs) => {
   const [engine, version] = [textsOf(needs, CLUSTER, 'Engine')[0], textsOf(needs, CLUSTER, 'EngineVersion')[0]];
   if (engine === undefined || version === undefined) return [];

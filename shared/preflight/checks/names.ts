@@ -4,11 +4,10 @@ import { resourcesOf, textsOf, type Needs } from '../needs.ts';
 import { isStanding } from './stacks.ts';
 
 interface NameKind {
-  /** `clusters` */
   readonly many: string;
   readonly type: string;
   readonly property: string;
-  /** Of all that there are, or of those that begin alike. */
+  /** All taken names, or those with the same start. */
   readonly taken: (aws: AwsAnswers, names: readonly string[]) => Promise<readonly string[]>;
 }
 
@@ -21,7 +20,7 @@ const KINDS: readonly NameKind[] = [
   },
   { many: 'proxies', type: 'AWS::RDS::DBProxy', property: 'DBProxyName', taken: async (aws) => aws.proxies() },
   {
-    // They are kept by protected environments, also by a first deployment that failed.
+    // Protected environments keep them, even after a failed first deployment.
     many: 'log groups',
     type: 'AWS::Logs::LogGroup',
     property: 'LogGroupName',
@@ -29,7 +28,7 @@ const KINDS: readonly NameKind[] = [
   },
 ];
 
-/** What the templates give a name of its own must not be there yet. */
+/** Names in the templates must be free. */
 export const nameChecks: ChecksOf = (needs) => KINDS.flatMap((kind) => checksOfKind(needs, kind));
 
 function checksOfKind(needs: Needs, { many, type, property, taken }: NameKind): readonly Check[] {

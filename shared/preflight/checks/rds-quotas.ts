@@ -3,7 +3,7 @@ import { judgeQuota } from '../judge-quota.ts';
 import { resourcesOf } from '../needs.ts';
 import { Unanswered } from '../unanswered.ts';
 
-/** RDS says itself how much of these is used, and allowed: that is what it holds a deployment to. */
+/** Quotas whose use RDS itself reports and enforces. */
 const COUNTED = [
   { name: 'DB clusters', type: 'AWS::RDS::DBCluster', counter: 'DBClusters', code: 'L-952B80B8' },
   { name: 'DB instances', type: 'AWS::RDS::DBInstance', counter: 'DBInstances', code: 'L-7B6409FD' },

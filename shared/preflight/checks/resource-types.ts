@@ -1,11 +1,11 @@
 import type { ChecksOf } from '../check.ts';
 
-/** So many questions at once: CloudFormation answers few a second. */
+/** CloudFormation answers few requests a second. */
 const AT_ONCE = 4;
-/** What is no service's: custom resources, and the CDK's note of what was used. */
+/** Custom resources and the CDK's metadata. */
 const OF_NO_SERVICE = /^(?:Custom::|AWS::CDK::|AWS::CloudFormation::CustomResource)/u;
 
-/** Every kind of resource in the templates, which is every service that is used, can be made in the region. */
+/** Checks that the region offers every resource type. */
 export const resourceTypeChecks: ChecksOf = ({ resources }) => {
   const types = [...new Set(resources.map(({ type }) => type))].filter((type) => !OF_NO_SERVICE.test(type)).toSorted();
   const services = new Set(types.map((type) => type.split('::')[1]));

@@ -1,6 +1,6 @@
 import type { ChecksOf, Judgement } from '../check.ts';
 
-/** A first deployment wants none of its stacks to be there, least of all one that failed. */
+/** A first deployment needs stacks that do not exist. */
 export const stackChecks: ChecksOf = ({ stacks }) =>
   stacks.map(({ name }) => ({
     name: `stack ${name}`,
@@ -10,7 +10,7 @@ export const stackChecks: ChecksOf = ({ stacks }) =>
 
 function judgeStatus(name: string, status: string | undefined): Judgement {
   if (status === undefined) return { verdict: 'ok', found: 'none' };
-  // A change was proposed and never made: the CDK's command line goes on from there.
+  // A change set that was never executed: the CDK continues it.
   if (status === 'REVIEW_IN_PROGRESS') return { verdict: 'ok', found: status };
   if (status.endsWith('_IN_PROGRESS'))
     return { verdict: 'FAIL', found: status, todo: 'Wait until what is under way has ended' };
@@ -27,7 +27,7 @@ function judgeStatus(name: string, status: string | undefined): Judgement {
   };
 }
 
-/** A stack that is there for good, whatever became of its last change. */
+/** True for a finished stack, whatever its last change. */
 export function isStanding(status: string | undefined): boolean {
   return status !== undefined && status.endsWith('_COMPLETE') && status !== 'ROLLBACK_COMPLETE';
 }

@@ -4,7 +4,6 @@ import { judgeQuota } from '../judge-quota.ts';
 import { resourcesOf, type NeededResource } from '../needs.ts';
 
 interface VpcQuota {
-  /** As the console names it. */
   readonly name: string;
   readonly code: string;
   readonly type: string;
@@ -12,7 +11,7 @@ interface VpcQuota {
   readonly used: (aws: AwsAnswers) => Promise<number>;
 }
 
-/** The VPC is a new one, and empty. */
+/** The VPC is new. */
 const ofNewVpc = async (): Promise<number> => 0;
 
 const QUOTAS: readonly VpcQuota[] = [

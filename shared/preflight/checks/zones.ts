@@ -2,12 +2,12 @@ import type { AwsAnswers, Zone } from '../aws-answers.ts';
 import type { Check, ChecksOf, Judgement } from '../check.ts';
 import { resourcesOf, type Needs } from '../needs.ts';
 
-/** RDS Proxy cannot be there, says its documentation ("Quotas and limitations for RDS Proxy"). */
+/** "Quotas and limitations for RDS Proxy". */
 const WITHOUT_PROXY: ReadonlySet<string> = new Set(['use1-az3', 'usw1-az2']);
-/** Aurora and RDS Proxy want subnets in so many zones. */
+/** The minimum of Aurora and RDS Proxy. */
 const FEWEST = 2;
 
-/** Where a template puts a subnet: by the place among what `Fn::GetAZs` gives, or by name or id. */
+/** A subnet's zone: a position in `Fn::GetAZs`, or a name or id. */
 type NamedZone = { readonly position: number } | { readonly name: string } | { readonly id: string };
 
 export const zoneChecks: ChecksOf = (needs) => {
@@ -68,11 +68,11 @@ function judgePositions(zones: readonly (Zone | undefined)[], hasProxy: boolean)
   };
 }
 
-/** The zones that CloudFormation will put the subnets in. */
+/** Returns the zones that CloudFormation will use. */
 async function zonesTaken(named: readonly NamedZone[], aws: AwsAnswers): Promise<readonly (Zone | undefined)[]> {
   const zones = await aws.zones();
   const isByPosition = named.some((subnet) => 'position' in subnet);
-  // `Fn::GetAZs` leaves out zones without a default subnet, unless no zone has one; in order of the alphabet.
+  // `Fn::GetAZs` skips zones without a default subnet, unless none has one; in alphabetical order.
   const offered = isByPosition ? await aws.zonesOfDefaultSubnets() : [];
   const byPosition = (offered.length > 0 ? [...new Set(offered)] : zones.map(({ name }) => name)).toSorted();
   return named.map((subnet) => {

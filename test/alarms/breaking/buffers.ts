@@ -5,7 +5,6 @@ import { copyOf } from '../../support/copy-of.ts';
 import type { AlarmWorld } from '../alarm-world.ts';
 import type { AlarmCase } from '../ring.ts';
 
-/** Writes a cell whose group cannot be asked. */
 async function putBuffered(world: AlarmWorld, row: string, name: string): Promise<void> {
   await world.insist(async () => {
     const { body } = await world.ask('PUT', `/trips/cells/${row}/BASE/1`, { name });

@@ -12,7 +12,6 @@ function call(world: AlarmWorld, everySeconds: number, ask: () => Promise<unknow
   return () => Promise.all(ends.map((end) => end()));
 }
 
-/** Returns a function that writes the next version of a cell. */
 function putsTo(world: AlarmWorld, row: string): () => Promise<unknown> {
   let refKey = 0;
   return () => world.ask('PUT', `/trips/cells/${row}/BASE/${(refKey += 1)}`, { name: 'again' });

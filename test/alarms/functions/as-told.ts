@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { triggerHandler, type TriggerHandler } from '../../../functions/triggers/trigger-handler.ts';
 
-/** How a trigger's function is. */
 export type Mood = 'well' | 'slow' | 'failing' | 'crashing';
 
 /** Where it is told: the latest cell of a column of its own, in a row of the datastore `work`. */
@@ -13,7 +12,6 @@ export function moodColumn(trigger: string): string {
 
 const SLOW_MS = 10_000;
 
-/** A function that does nothing but what it is told to by a cell. */
 export function asTold(trigger: string): TriggerHandler {
   return triggerHandler(trigger, async (_rowKey, _message, schemaless) => {
     const { row_key } = MOODS;

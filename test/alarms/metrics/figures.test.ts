@@ -31,7 +31,6 @@ it('figures of functions are taken with their dimensions, and every value of a n
     service: 'local',
     stored: [1, 2],
     buffer_rows: 7,
-    // Of no metric.
     request_id: 'order-17',
   };
   takeFigures(store, lineOf(JSON.stringify(embedded)));

@@ -6,12 +6,7 @@ import type { MetricStore } from './metric-store.ts';
 type Store = Pick<MetricStore, 'add'>;
 type Counts = Pick<FunctionStatus, 'arn' | 'calls' | 'failed'>;
 
-/**
- * Counts calls of functions and those that failed, as Lambda would: a call that succeeds gives 0 errors, a function
- * without calls gives no figure.
- *
- * @returns what takes the state of the functions now and then
- */
+/** As Lambda would: a call that succeeds gives 0 errors, a function without calls gives no figure. */
 export function functionMetrics(store: Store): (functions: readonly Counts[], at: number) => void {
   const before = new Map<string, Pick<Counts, 'calls' | 'failed'>>();
   return (functions, at) => {
@@ -19,7 +14,6 @@ export function functionMetrics(store: Store): (functions: readonly Counts[], at
       const known = before.get(arn);
       before.set(arn, { calls, failed });
       if (!known) continue;
-      // Another version of it counts from 0.
       const isNew = calls < known.calls;
       const [called, errors] = isNew ? [calls, failed] : [calls - known.calls, failed - known.failed];
       const metric = { namespace: 'AWS/Lambda', dimensions: { FunctionName: arn.slice(arn.lastIndexOf(':') + 1) } };
@@ -39,7 +33,6 @@ interface Embedded {
   }[];
 }
 
-/** Takes the figures of a line, as CloudWatch Logs would. */
 export function takeFigures(store: Store, { fields }: Pick<LogLine, 'fields'>): void {
   if (!('_aws' in fields)) return;
   const { Timestamp, CloudWatchMetrics } = fields['_aws'] as Embedded;

@@ -24,7 +24,6 @@ interface Gathered {
   readonly apiId: string;
 }
 
-/** Gathers what a running stack, and what AWS would, gives of figures, until the signal. */
 export async function gather(store: MetricStore, { stack, data, apiId }: Gathered, signal: AbortSignal): Promise<void> {
   const folder = dataFolder(data);
   const [figures, requests] = [logLines(folder.metricLog), logLines(folder.requestLog)];

@@ -1,12 +1,10 @@
 import type { MetricStat } from '../alarm.ts';
 
-/** A figure, and when it was given: epoch milliseconds. */
 interface Sample {
   readonly at: number;
   readonly value: number;
 }
 
-/** Keeps figures as CloudWatch does, and gives their statistics over periods. */
 export class MetricStore {
   readonly #samples = new Map<string, Sample[]>();
 
@@ -17,7 +15,6 @@ export class MetricStore {
     for (const value of values) known.push({ at, value });
   }
 
-  /** Of the figures from one time up to, and without, another one. Undefined where there are none. */
   statistic(metric: MetricStat, from: number, to: number): number | undefined {
     const values = (this.#samples.get(keyOf(metric)) ?? [])
       .filter(({ at }) => at >= from && at < to)
@@ -25,13 +22,11 @@ export class MetricStore {
     return values.length === 0 ? undefined : statisticOf(metric.statistic, values);
   }
 
-  /** Whether a metric was ever given. */
   has(metric: MetricStat): boolean {
     return this.#samples.has(keyOf(metric));
   }
 }
 
-/** Every dimension counts: a metric with one more is another metric. */
 function keyOf({ namespace, name, dimensions }: Omit<MetricStat, 'statistic'>): string {
   return JSON.stringify([namespace, name, Object.entries(dimensions).sort()]);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDataApi } from '../../../infra/local/data-api/data-api.ts';
-import { FAULT_KINDS, type FaultKind, type Faults } from '../../../infra/local/data-api/faults.ts';
+import { FAULT_KINDS, type Faults } from '../../../infra/local/data-api/faults.ts';
 import { openStore, type GroupAccess, type StoreAccess } from '../../support/store-access.ts';
 import { check, grouped, shareFigure } from '../fault-run.ts';
 import { baseCell } from '../row-keys.ts';
@@ -36,7 +36,7 @@ export const dataApiRun = stagedRun({
     await resuming;
     faults.clear();
     const kinds = FAULT_KINDS.filter((kind) => kind !== 'unavailable');
-    const happened = kinds.map((kind) => ({ kind, count: weather.happened(kind) }));
+    const happened = kinds.map((kind) => ({ kind, count: faults.happened(kind) }));
     const truth = await judgeTruth(stage, [load], load);
     stage.say('now clusters resume, and no answer is lost');
     const waited = await waitOut(access, weather, stage.world.signal);
@@ -90,18 +90,15 @@ type Weather = Awaited<ReturnType<typeof openWeather>>;
 
 async function openWeather(groups: readonly GroupAccess[], seed: string) {
   const api = await startDataApi({
-    clusters: groups.map(({ clusterArn, writer, user, password }) => ({
-      resourceArn: clusterArn,
-      ...writer,
-      user,
-      password,
-    })),
+    login: (resourceArn) => {
+      const group = groups.find(({ clusterArn }) => clusterArn === resourceArn);
+      return group && { ...group.writer, user: group.user, password: group.password };
+    },
     seed: Number(seed.replaceAll(/\D/gu, '')) || 1,
   });
   return {
     url: api.url,
     faults: api.faults,
-    happened: (wanted: FaultKind) => api.faults.status().find(({ kind }) => kind === wanted)?.happened ?? 0,
     [Symbol.asyncDispose]: () => api.stop(),
   };
 }
@@ -123,7 +120,7 @@ const FOR_MS = 21_000;
 /** Writes for a while, with clusters that resume and calls that are throttled, but no lost answer. */
 async function waitOut(access: StoreAccess, weather: Weather, signal: AbortSignal) {
   await using store = await openStore(access);
-  const refusals = (): number => weather.happened('resuming') + weather.happened('throttled');
+  const refusals = (): number => weather.faults.happened('resuming') + weather.faults.happened('throttled');
   const before = refusals();
   const stopping = new AbortController();
   const until = AbortSignal.any([signal, stopping.signal]);

@@ -17,7 +17,6 @@ const groupWith = (userSecrets: GroupAddress['userSecrets']): GroupAddress => ({
   ...(userSecrets && { userSecrets }),
 });
 
-/** The password of each secret is its name again. */
 const client = {
   send: async ({ input }: GetSecretValueCommand) => ({
     SecretString: JSON.stringify({ username: 'any', password: `of ${input.SecretId}` }),

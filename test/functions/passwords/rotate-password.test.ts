@@ -44,11 +44,11 @@ async function rotate(secret: string, login = loginOf(secret), version = randomU
 beforeAll(async () => {
   secrets = versionedSecrets();
   api = await startDataApi({
-    clusters: servers.map(({ clusterArn: resourceArn, writer }) => ({
-      resourceArn,
-      ...writer,
-      secretArn: async (arn) => JSON.parse(secrets.current(arn)),
-    })),
+    login: (resourceArn, secretArn) => {
+      const { username: user, password } = JSON.parse(secrets.current(secretArn));
+      const server = servers.find(({ clusterArn }) => clusterArn === resourceArn);
+      return server && { ...server.writer, user, password };
+    },
   });
   sdk = new RDSDataClient({
     endpoint: api.url,
@@ -85,7 +85,6 @@ afterEach(async () => {
 
 const NOBODYS = { read: '', tail: '', write: '', repair: '', move: '', erase: '' };
 
-/** Rotations, one after the other. */
 const ROUNDS = 4;
 /** A secret that was read is known for 10 s. */
 const KNOWN_MS = 10_000;

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { ExportOptions } from '../../../infra/constructs/index.ts';
 import { METRICS } from '../../../shared/metrics.ts';
 import { circleIn } from '../support/references.ts';
-import { statementsOf } from '../support/statements.ts';
+import { byService, routesOf, statementsOf } from '../support/statements.ts';
 import { propertiesOf } from '../support/synthesized.ts';
 import { standInApp, type StandInApp } from './stand-in-store.ts';
 
@@ -53,7 +53,7 @@ describe('an export by schedule', () => {
     for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
   });
 
-  it('may be one of several, and of a bucket that is there already', () => {
+  it('may be one of several, of a bucket that is there already, and may do nothing else with it or with the store', () => {
     using app = standInApp();
     const trips = app.store().datastore('trips');
     const bucket = Bucket.fromBucketName(app.stack, 'Lake', 'our-lake');
@@ -63,8 +63,17 @@ describe('an export by schedule', () => {
     const written = (role: string): unknown =>
       policies.get(role)?.find(({ actions }) => actions.includes('s3:PutObject'))?.resources;
     expect(written('Storeexporttripsndjson')).toEqual([expect.stringContaining(':s3:::our-lake/trips/part-*"')]);
-    expect(written('Storeexporttripsparquet')).toEqual([
-      expect.stringContaining(':s3:::our-lake/parquet/trips/part-*"'),
+    const granted = byService(policies.get('Storeexporttripsparquet'));
+    expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 's3', 'xray']);
+    expect(routesOf(granted['execute-api'])).toEqual([
+      'GET/v1/trips/indexes',
+      'GET/v1/trips/shards',
+      'POST/v1/trips/log',
+    ]);
+    expect(granted['s3']?.map(({ actions, resources }) => [actions, resources])).toEqual([
+      [['s3:ListBucket'], [expect.stringContaining(':s3:::our-lake"')]],
+      [['s3:PutObject', 's3:AbortMultipartUpload'], [expect.stringContaining('our-lake/parquet/trips/part-*"')]],
+      [['s3:GetObject', 's3:DeleteObject'], [expect.stringContaining('our-lake/parquet/trips/part-*/_*"')]],
     ]);
   });
 });

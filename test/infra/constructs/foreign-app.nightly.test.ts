@@ -5,9 +5,7 @@ import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { STORE_FUNCTIONS } from '../../../infra/constructs/function-code.ts';
 import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
-import { CONSUMER_VARIABLES, ENVIRONMENT_VARIABLES } from '../../../shared/environment.ts';
 import { circleIn } from '../support/references.ts';
-import { byService, ROUTES_OF_A_CONSUMER, routesOf, statementsOf } from '../support/statements.ts';
 import { resourcesOf } from '../support/synthesized.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { compile, FILES, makeForeignApp, synthesize } from './foreign-app.ts';
@@ -31,7 +29,6 @@ function evidenceFor(...paths: readonly string[]): string {
   return paths.map(say).join('\n');
 }
 
-/** The one resource of a type whose logical id begins so. */
 function find(stacks: readonly LoadedStack[], type: string, start: string): TemplateResource {
   const found = stacks
     .flatMap(({ template }) => Object.entries(template.Resources))
@@ -92,44 +89,12 @@ describe('a store to try out', () => {
       { DeletionPolicy: 'Delete', Properties: { EnableHttpEndpoint: true } },
     ]);
   });
-
-  it('hands cells to the function, once the store knows its trigger', () => {
-    const mapping = find(stacks, 'AWS::Lambda::EventSourceMapping', 'BillRider');
-    expect(JSON.stringify(mapping.Properties?.['EventSourceArn'])).toContain('Storequeuetripsbillriderqueue');
-    expect(JSON.stringify(mapping.Properties?.['FunctionName'])).toContain('BillRider');
-    expect(Object(mapping).DependsOn).toContainEqual(expect.stringMatching(/^Storemigrationresource/u));
-    const { Variables: variables } = Object(
-      find(stacks, 'AWS::Lambda::Function', 'BillRider').Properties?.['Environment'],
-    );
-    expect(Object.keys(variables)).toEqual(
-      expect.arrayContaining(CONSUMER_VARIABLES.map((key) => ENVIRONMENT_VARIABLES[key])),
-    );
-    expect(variables).toMatchObject({ SCHEMALESS_DATASTORE: 'trips' });
-  });
-
-  it('lets the function do what a consumer does, and who writes call the API', () => {
-    const granted = byService(statementsOf(stacks).get('BillRider'));
-    expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'sqs']);
-    expect(routesOf(granted['execute-api'])).toEqual(ROUTES_OF_A_CONSUMER);
-    expect(granted['sqs']?.flatMap(({ resources }) => resources)).toEqual([
-      expect.stringContaining('Storequeuetripsbillriderqueue'),
-    ]);
-
-    const ofDispatch = byService(statementsOf(stacks).get('Dispatch'));
-    expect(Object.keys(ofDispatch)).toEqual(['execute-api']);
-    const routes = routesOf(ofDispatch['execute-api']);
-    expect(routes).toContain('PUT/v1/trips/cells/*/*/*');
-    expect(
-      routes.filter((route) => !/^(?:GET|PUT|POST)\/v1\/trips\//u.test(route) || route.includes('triggers')),
-    ).toEqual([]);
-  });
 });
 
 describe('a store to rely on', () => {
   const { context }: { readonly context: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
   let stacks: readonly LoadedStack[];
   const stack = (name: string): readonly LoadedStack[] => stacks.filter((one) => one.name === name);
-  /** The stacks that one takes values of. */
   const importedBy = (name: string): readonly string[] =>
     [
       ...new Set([...JSON.stringify(stack(name)).matchAll(/"Fn::ImportValue":"(\w+):/gu)].map(([, of = '']) => of)),
@@ -160,86 +125,5 @@ describe('a store to rely on', () => {
     }
     // What asks the account first, what calls it, and what changes passwords.
     expect(resourcesOf(stack('TripsStorage'), 'AWS::Lambda::Function')).toHaveLength(3);
-  });
-
-  it('is in the network that was brought', () => {
-    expect(resourcesOf(stacks, 'AWS::EC2::VPC')).toHaveLength(1);
-    for (const group of resourcesOf(stacks, 'AWS::RDS::DBSubnetGroup'))
-      expect(JSON.stringify(group.Properties?.['SubnetIds'])).toMatch(/^(?:.*?Platform:\w+dataSubnet){2}/u);
-    const ofStore = resourcesOf(stack('TripsService'), 'AWS::Lambda::Function').filter(({ Properties }) =>
-      String(Properties?.['Description']).startsWith('Schemaless: '),
-    );
-    // What makes datastores without a deployment is not there, nor what asks the account or changes passwords; the migration is
-    // two.
-    expect(ofStore).toHaveLength(STORE_FUNCTIONS.length - 2);
-    // An export asks the API, and what starts a migration asks nobody.
-    const inVpc = ofStore.filter(({ Properties }) => !/export|starts/u.test(String(Properties?.['Description'])));
-    expect(inVpc).toHaveLength(STORE_FUNCTIONS.length - 4);
-    for (const { Properties } of inVpc) expect(JSON.stringify(Properties?.['VpcConfig'])).toContain('dataSubnet');
-    expect(resourcesOf(stack('TripsStorage'), 'AWS::EC2::VPCEndpoint')).toHaveLength(3);
-  });
-
-  it('is encrypted with the key that was brought, which each may use for what is theirs', () => {
-    const withKey = (type: string, path: (properties: Readonly<Record<string, unknown>>) => unknown): void => {
-      const resources = resourcesOf(stacks, type);
-      expect(resources.length, type).toBeGreaterThan(0);
-      for (const { Properties } of resources)
-        expect(JSON.stringify(path(Properties ?? {})), type).toMatch(/Platform:\w+Key/u);
-    };
-    withKey('AWS::RDS::DBCluster', ({ KmsKeyId }) => KmsKeyId);
-    withKey('AWS::DynamoDB::Table', ({ SSESpecification }) => Object(SSESpecification).KMSMasterKeyId);
-    withKey('AWS::SQS::Queue', ({ KmsMasterKeyId }) => KmsMasterKeyId);
-    withKey('AWS::SecretsManager::Secret', ({ KmsKeyId }) => KmsKeyId);
-    for (const [, statements] of statementsOf(stacks))
-      for (const { actions, resources } of statements)
-        if (actions.some((action) => action.startsWith('kms:')))
-          for (const one of resources) expect(one).toMatch(/Platform:\w+Key/u);
-  });
-
-  it('exports into the bucket of another stack, and may do nothing else with it or with the store', () => {
-    const granted = byService(statementsOf(stacks).get('Storeexporttripsparquet'));
-    expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'kms', 's3', 'xray']);
-    expect(routesOf(granted['execute-api'])).toEqual([
-      'GET/v1/trips/indexes',
-      'GET/v1/trips/shards',
-      'POST/v1/trips/log',
-    ]);
-    const files = granted['s3']?.map(({ actions, resources }) => [
-      actions,
-      resources.join().replace(/"Platform:\w+"/u, 'lake'),
-    ]);
-    expect(files).toEqual([
-      [['s3:ListBucket'], expect.stringMatching(/^\{"Fn::ImportValue":lake\}$/u)],
-      [['s3:AbortMultipartUpload', 's3:PutObject'], expect.stringMatching(/lake\},"\/lake\/trips\/part-\*"\]/u)],
-      [['s3:DeleteObject', 's3:GetObject'], expect.stringMatching(/lake\},"\/lake\/trips\/part-\*\/_\*"\]/u)],
-    ]);
-  });
-
-  it('tells the topic of every alarm, those of the function included', () => {
-    const alarms = resourcesOf(stacks, 'AWS::CloudWatch::Alarm');
-    expect(resourcesOf(stack('Billing'), 'AWS::CloudWatch::Alarm')).toHaveLength(2);
-    expect(alarms.filter(({ Properties }) => / group-\d/u.test(String(Properties?.['AlarmDescription'])))).toHaveLength(
-      27,
-    );
-    for (const { Properties } of alarms)
-      for (const name of ['AlarmActions', 'OKActions'])
-        expect(JSON.stringify(Properties?.[name])).toMatch(/^\[\{"Fn::ImportValue":"Platform:\w+Pager\w+"\}\]$/u);
-  });
-
-  it('lets the function of another stack consume, analysts read alone, and who is on call do everything', () => {
-    expect(resourcesOf(stack('Billing'), 'AWS::Lambda::EventSourceMapping')).toHaveLength(1);
-    const granted = byService(statementsOf(stacks).get('BillRider'));
-    expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'kms', 'sqs']);
-    expect(routesOf(granted['execute-api'])).toEqual(ROUTES_OF_A_CONSUMER);
-    const routesFor = (role: string): readonly string[] => {
-      const { Properties } = find(stack('Billing'), 'AWS::IAM::Policy', `${role}DefaultPolicy`);
-      return [...JSON.stringify(Properties).matchAll(/\/\$default\/(?<route>.*?)"/gu)].map(
-        ({ groups }) => groups?.['route'] ?? '',
-      );
-    };
-    const changing = /^PUT|batch-put|batch-restore|pause|resume|rewind|retry|discard|replay|keep/u;
-    expect(routesFor('Analyst').filter((route) => changing.test(route))).toEqual([]);
-    expect(routesFor('Analyst')).toContain('GET/v1/*/cells/*/*');
-    expect(routesFor('OnCall').filter((route) => changing.test(route)).length).toBeGreaterThan(8);
   });
 });

@@ -6,7 +6,6 @@ import { FUNCTIONS, packed, unpack } from '../package/packed.ts';
 import { writeFiles } from '../support/write-files.ts';
 
 const PAGE = readFileSync(join(PROJECT_ROOT, 'infra/docs/cdk.md'), 'utf8');
-/** Those blocks of the page that begin with a comment that names their file. */
 export const FILES: Readonly<Record<string, string>> = Object.fromEntries(
   [...PAGE.matchAll(/^```\w+\n(?:#|\/\/) (?<path>\S+\.(?:yaml|ts))\n(?<text>.*?)^```/gmsu)].map(({ groups }) => [
     groups?.['path'] ?? '',
@@ -40,19 +39,12 @@ export async function makeForeignApp(folder: string): Promise<void> {
   writeFiles(folder, FILES);
 }
 
-/** Runs the compiler on one of the folder's projects. */
 export function compile(folder: string, project: string): void {
   const tsc = join(PROJECT_ROOT, 'node_modules/typescript/bin/tsc');
   execFileSync(process.execPath, [tsc, '-p', join(folder, project)], { stdio: ['ignore', 2, 2] });
 }
 
-/**
- * Synthesizes a file of the app that exports one, held to the rules of AwsSolutions.
- *
- * @param more code that follows, in which `app` is the app
- * @param context the app's context, as its cdk.json would say it
- * @throws what the synthesis says when it fails
- */
+/** Synthesizes a file of the app that exports one, held to the rules of AwsSolutions, and code that follows it. */
 export function synthesize(folder: string, file: string, more: string, context: object = {}): string {
   const out = join(folder, `cdk.out-${file}`);
   const run = join(folder, `run-${file}`);

@@ -9,14 +9,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 export const TRIPS = [{ datastore: 'trips', shards: 16 }] as const;
 
-/** An app of somebody's own, whose functions do nothing. */
 export interface StandInApp extends Disposable {
   readonly folder: string;
   readonly stack: Stack;
   readonly code: Code;
   /** A store of `TRIPS`, unless said otherwise. */
   store(props?: Partial<SchemalessStoreProps>, id?: string): SchemalessStore;
-  /** A function with time enough for a trigger. */
   lambda(id: string, timeout?: Duration): LambdaFunction;
   synthesized(): readonly LoadedStack[];
 }

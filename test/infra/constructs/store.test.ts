@@ -4,7 +4,9 @@ import { AccountRootPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import { Key, type IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { expect, it } from 'vitest';
+import { STORE_FUNCTIONS } from '../../../infra/constructs/function-code.ts';
 import { MOST_GROUPS } from '../../../infra/constructs/store-environment.ts';
+import { routesOf, statementsOf } from '../support/statements.ts';
 import { propertiesOf, resourcesOf } from '../support/synthesized.ts';
 import { exceededIn } from '../support/template-limits.ts';
 import { standInApp, TRIPS } from './stand-in-store.ts';
@@ -86,6 +88,29 @@ it.each([
   const stacks = app.synthesized();
   expect(resourcesOf(stacks, 'AWS::EC2::VPC')).toHaveLength(1);
   expect(resourcesOf(stacks, 'AWS::EC2::VPCEndpoint')).toHaveLength(count);
+  for (const { SubnetIds } of propertiesOf(stacks, 'AWS::RDS::DBSubnetGroup'))
+    expect(JSON.stringify(SubnetIds)).toMatch(/^(?:.*?VpcdataSubnet){2}/u);
+  const functions = propertiesOf(stacks, 'AWS::Lambda::Function').filter(({ VpcConfig }) => VpcConfig);
+  expect(functions).toHaveLength(STORE_FUNCTIONS.length - 4);
+  for (const { VpcConfig } of functions) expect(JSON.stringify(VpcConfig)).toContain('VpcdataSubnet');
+});
+
+it('lets callers do what was granted, and nothing else', () => {
+  using app = standInApp();
+  const store = app.store();
+  store.datastore('trips').grantWrite(app.lambda('Writer'));
+  store.grantRead(app.lambda('Analyst'));
+  store.grantOperate(app.lambda('OnCall'));
+  const granted = statementsOf(app.synthesized());
+  const routes = (role: string): readonly string[] => routesOf(granted.get(role));
+  const changing = /^PUT|batch-put|batch-restore|pause|resume|rewind|retry|discard|replay|keep/u;
+  expect(routes('Writer')).toContain('PUT/v1/trips/cells/*/*/*');
+  const beyond = (route: string): boolean =>
+    !/^(?:GET|PUT|POST)\/v1\/trips\//u.test(route) || route.includes('triggers');
+  expect(routes('Writer').filter(beyond)).toEqual([]);
+  expect(routes('Analyst')).toContain('GET/v1/*/cells/*/*');
+  expect(routes('Analyst').filter((route) => changing.test(route))).toEqual([]);
+  expect(routes('OnCall').filter((route) => changing.test(route)).length).toBeGreaterThan(8);
 });
 
 it('may share a stack with another: names differ, and each keeps or deletes its data as its option says', () => {
@@ -131,18 +156,24 @@ it('puts more groups than a stack takes into further stacks, within the limits o
   using app = standInApp();
   const home = new Stack(app.stack.node.root, 'Home', { terminationProtection: true });
   const pager = new Topic(new Stack(app.stack.node.root, 'Pager'), 'Topic');
+  const alarmTopics = { urgent: [pager], others: [pager] };
   app.store({
     name: 'trips',
     groups: MOST_GROUPS,
     breakGlass: true,
     backups: { keepDays: 7 },
     encryptionKey: new Key(home, 'Key') as IKey,
-    alarmTopics: { urgent: [pager], others: [pager] },
+    alarmTopics,
     storageScope: home,
   });
   // A second one, whose groups are told apart from those of the first.
-  app.store({ name: 'fares', groups: 3, groupsInFirstStack: 2, storageScope: home }, 'Fares');
+  app.store({ name: 'fares', groups: 3, groupsInFirstStack: 2, storageScope: home, alarmTopics }, 'Fares');
   const stacks = app.synthesized();
+  const alarms = propertiesOf(stacks, 'AWS::CloudWatch::Alarm');
+  expect(alarms.length).toBeGreaterThan(MOST_GROUPS);
+  for (const alarm of alarms)
+    for (const name of ['AlarmActions', 'OKActions'])
+      expect(JSON.stringify(alarm[name])).toMatch(/^\[\{"Fn::ImportValue":"Pager:\w+"\}\]$/u);
   const clusters = stacks.map((stack) => resourcesOf([stack], 'AWS::RDS::DBCluster').length);
   expect(clusters.filter((count) => count > 0).toSorted((a, b) => b - a)).toEqual([14, 12, 12, 4, 1]);
   expect(exceededIn(stacks)).toEqual([]);
@@ -151,13 +182,21 @@ it('puts more groups than a stack takes into further stacks, within the limits o
   for (const stack of further) expect(stack).toMatchObject({ terminationProtection: true });
 });
 
-it('lets services alone use a given key', () => {
+it('is encrypted with a given key, which services alone may use', () => {
   using app = standInApp();
   const trips = app.store({ encryptionKey: new Key(app.stack, 'Key') as IKey }).datastore('trips');
   trips.onCell('BASE', app.lambda('Fn'), NAME);
   const reader = new Role(app.stack, 'Elsewhere', { assumedBy: new AccountRootPrincipal() });
   trips.queueFor('*', { name: 'elsewhere' }).grantConsuming(reader);
-  const uses = resourcesOf(app.synthesized(), 'AWS::IAM::Policy').flatMap(
+  const stacks = app.synthesized();
+  const keys = [
+    ...propertiesOf(stacks, 'AWS::RDS::DBCluster').map(({ KmsKeyId }) => KmsKeyId),
+    ...propertiesOf(stacks, 'AWS::DynamoDB::Table').map((table) => Object(table['SSESpecification']).KMSMasterKeyId),
+    ...propertiesOf(stacks, 'AWS::SQS::Queue').map(({ KmsMasterKeyId }) => KmsMasterKeyId),
+    ...propertiesOf(stacks, 'AWS::SecretsManager::Secret').map(({ KmsKeyId }) => KmsKeyId),
+  ];
+  for (const key of keys) expect(JSON.stringify(key)).toMatch(/"Key/u);
+  const uses = resourcesOf(stacks, 'AWS::IAM::Policy').flatMap(
     ({ Properties }) =>
       Object(Properties?.['PolicyDocument']).Statement.filter(({ Action }: { readonly Action: unknown }) =>
         JSON.stringify(Action).includes('kms:'),
@@ -182,7 +221,6 @@ it('lets people run SQL in an emergency if its option says so, with the given ke
     .map((one) => JSON.stringify(one.Properties))
     .find((text) => text.includes('breakglass'));
   expect(policy).toMatch(/"Action":\["kms:Decrypt","kms:DescribeKey"\].*"kms:ViaService"/u);
-  // Nobody is told where no topics were given.
   expect(resourcesOf(stacks, 'AWS::Events::Rule')).toEqual([]);
 });
 

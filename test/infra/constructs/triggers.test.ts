@@ -4,7 +4,9 @@ import { Alias, Function as LambdaFunction, type IFunction, type IVersion } from
 import { afterAll, describe, expect, it } from 'vitest';
 import { readWish } from '../../../functions/environment/migration-properties.ts';
 import type { TriggerOptions } from '../../../infra/constructs/index.ts';
+import { CONSUMER_VARIABLES, ENVIRONMENT_VARIABLES } from '../../../shared/environment.ts';
 import { circleIn } from '../support/references.ts';
+import { byService, ROUTES_OF_A_CONSUMER, routesOf, statementsOf } from '../support/statements.ts';
 import { propertiesOf, resolvedByName, resourcesOf } from '../support/synthesized.ts';
 import { writeFiles } from '../support/write-files.ts';
 import { standInApp } from './stand-in-store.ts';
@@ -148,7 +150,7 @@ it('a store without triggers starts no tailer; one with triggers does, and passe
   for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
 });
 
-it('the alias of a function is called, and the function gets its variables', () => {
+it('a function gets its variables and rights, is called by its alias, and starts after the migration', () => {
   using app = standInApp();
   const fn = app.lambda('Fn');
   const alias = new Alias(app.stack, 'Live', { aliasName: 'live', version: fn.currentVersion as IVersion });
@@ -159,8 +161,20 @@ it('the alias of a function is called, and the function gets its variables', () 
   const stacks = app.synthesized();
   const [mapping] = resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping');
   expect(JSON.stringify(mapping?.Properties?.['FunctionName'])).toContain('Live');
-  const called = propertiesOf(stacks, 'AWS::Lambda::Function').filter(
-    ({ Environment }) => 'SCHEMALESS_API_URL' in Object(Object(Environment).Variables),
+  expect(JSON.stringify(mapping?.Properties?.['EventSourceArn'])).toContain('Storequeuetripsbillriderqueue');
+  expect(Object(mapping).DependsOn).toContainEqual(expect.stringMatching(/^Storemigrationresource/u));
+  const called = propertiesOf(stacks, 'AWS::Lambda::Function').flatMap(({ Environment }) => {
+    const { Variables } = Object(Environment);
+    return Variables && 'SCHEMALESS_API_URL' in Variables ? [Variables] : [];
+  });
+  expect(called).toMatchObject([{ SCHEMALESS_DATASTORE: 'trips' }]);
+  expect(Object.keys(called[0])).toEqual(
+    expect.arrayContaining(CONSUMER_VARIABLES.map((key) => ENVIRONMENT_VARIABLES[key])),
   );
-  expect(called).toHaveLength(1);
+  const granted = byService(statementsOf(stacks).get('Fn'));
+  expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'sqs']);
+  expect(routesOf(granted['execute-api'])).toEqual(ROUTES_OF_A_CONSUMER);
+  expect(granted['sqs']?.flatMap(({ resources }) => resources)).toEqual([
+    expect.stringContaining('Storequeuetripsbillriderqueue'),
+  ]);
 });

@@ -6,10 +6,8 @@ import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { singleRun } from '../../../infra/setup/single-run.mjs';
 
 const PACKAGE = join(PROJECT_ROOT, 'infra/package');
-/** The package of the functions that the constructs deploy. */
 export const FUNCTIONS = join(PACKAGE, 'functions');
 export const MANIFEST = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
-/** What a program imports. */
 export const ENTRIES: readonly string[] = Object.keys(JSON.parse(readFileSync(join(PACKAGE, 'entries.json'), 'utf8')));
 
 /** Packs a package, and returns the file. It is built in its own folder: by one at a time. */
@@ -29,8 +27,7 @@ export function packed(source = PACKAGE): Promise<string> {
   });
 }
 
-/** Packs whatever lies in a folder, and returns the file. */
-export function packInto(into: string, source: string): string {
+function packInto(into: string, source: string): string {
   const env = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
   const parameters = ['pack', '--silent', '--pack-destination', into];
   // What the compiler has to say is shown.
@@ -64,7 +61,6 @@ export function unpack(file: string, app: string, others: readonly string[], nam
   return installed;
 }
 
-/** What the compiler says of a program, without a word where all is well. */
 export function tsc(app: string, options: object, more: readonly string[] = []): string {
   writeFileSync(
     join(app, 'tsconfig.json'),

@@ -44,7 +44,6 @@ async function against(answers: FakeAnswers) {
   return aws;
 }
 
-/** The checks of the command, without another synthesis. */
 async function checkAgainst(answers: FakeAnswers) {
   await using aws = await against(answers);
   const findings = await runChecks(needsOfEnvironment('prod'), new AwsBySdk({ region: ACCOUNT.AWS_REGION }));

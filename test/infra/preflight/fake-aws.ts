@@ -69,7 +69,6 @@ function serviceOf({ headers }: IncomingMessage): string {
   return service;
 }
 
-/** A result of the Query protocol. */
 export function result(action: string, inner: string): FakeAnswer {
   return { body: `<${action}Response><${action}Result>${inner}</${action}Result></${action}Response>` };
 }
@@ -79,7 +78,6 @@ export function ec2Result(action: string, inner: string): FakeAnswer {
   return { body: `<${action}Response><requestId>1</requestId>${inner}</${action}Response>` };
 }
 
-/** An error of the Query protocol. */
 export function refusal(code: string, message: string, status = 400): FakeAnswer {
   const error = `<Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error>`;
   return { status, body: `<ErrorResponse>${error}<RequestId>1</RequestId></ErrorResponse>` };

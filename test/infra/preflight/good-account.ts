@@ -2,7 +2,6 @@ import type { AwsAnswers } from '../../../shared/preflight/aws-answers.ts';
 
 const ZONES = ['a', 'b', 'c'].map((letter, position) => ({ name: `eu-west-1${letter}`, id: `euw1-az${position + 1}` }));
 
-/** An account in which nothing stands in the way, but for what a test wants otherwise. */
 export function goodAccount(otherwise: Partial<AwsAnswers> = {}): AwsAnswers {
   const rdsQuotas = ['DBClusters', 'DBInstances', 'DBClusterParameterGroups', 'DBParameterGroups', 'DBSubnetGroups'];
   return {

@@ -2,7 +2,6 @@ import type { EnvironmentName } from '../../../infra/environments.ts';
 import type { Needs } from '../../../shared/preflight/needs.ts';
 import { appOf } from '../support/synthesized.ts';
 
-/** Returns the needs of an environment, as `needsOf` finds them, without another synthesis. */
 export function needsOfEnvironment(environment: EnvironmentName): Needs {
   const { stacks } = appOf({ environment });
   return {

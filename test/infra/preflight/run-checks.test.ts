@@ -12,7 +12,6 @@ const prod = needsOfEnvironment('prod');
 const check = (environment: Environment, otherwise: Partial<AwsAnswers> = {}) =>
   runChecks(needsOfEnvironment(environment), goodAccount(otherwise));
 
-/** What is not ok. */
 async function troubles(environment: Environment, otherwise: Partial<AwsAnswers>): Promise<readonly Finding[]> {
   const findings = await check(environment, otherwise);
   return findings.filter(({ verdict }) => verdict !== 'ok');

@@ -6,7 +6,6 @@ import { appOf, propertiesOf } from '../support/synthesized.ts';
 const policiesOf = (environment: 'prod' | 'local') =>
   propertiesOf(appOf({ environment }).stacks, 'AWS::IAM::ManagedPolicy');
 
-/** What a policy allows, as patterns of "METHOD/path". */
 function patternsOf(described: string): readonly RegExp[] {
   const [policy, ...others] = policiesOf('prod').filter(({ Description }) => String(Description).includes(described));
   expect(others).toEqual([]);

@@ -108,7 +108,7 @@ describe('an environment', () => {
 
   it('cannot buffer on more groups than may be lost', () => {
     expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, bufferCopies: 7 })).toThrow(
-      'prod.bufferCopies: wanted at most 6 with 8 groups (groups - 2), got 7',
+      'prod.bufferCopies: wanted a whole number from 0 to 6, got 7',
     );
   });
 

@@ -9,7 +9,6 @@ import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
 /** The longest name of a region; the RDS Data API takes ARNs of 100 characters. */
 const ARN = 'arn:aws:rds:ap-southeast-2:123456789012:cluster:';
 const DEPLOYED = ENVIRONMENT_NAMES.filter((name) => name !== 'local');
-/** CloudFormation gives a custom resource an hour. */
 const MOST_SECONDS = 3600;
 
 describe.each(DEPLOYED)('a first deployment of %s', (environment) => {

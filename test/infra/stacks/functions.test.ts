@@ -10,7 +10,6 @@ import { statementsOf } from '../support/statements.ts';
 import { appOf, propertiesOf, resourcesOf, synthesized } from '../support/synthesized.ts';
 import { mostVariableBytes } from '../support/variable-bytes.ts';
 
-/** The functions behind the API: only an environment that says so has one that defines datastores. */
 const apiFunctions = (environment: EnvironmentName) =>
   [...new Set(ROUTES.map(({ handler }) => handler))].filter(
     (handler) => handler !== DEFINING_HANDLER || ENVIRONMENTS[environment].definedByApi !== undefined,

@@ -15,7 +15,6 @@ const DEPLOYED = ['dev', 'small', 'staging', 'prod'] as const;
 
 const needsIn = (stacks: readonly LoadedStack[]) => JSON.parse(String(propertiesOf(stacks, TYPE)[0]?.['Needs']));
 
-/** As a first deployment is judged in a good account: what is checked, and what is wanted. */
 async function wantedOf(stacks: readonly LoadedStack[]): Promise<readonly (readonly [string, string])[]> {
   const aws = goodAccount({ stackStatus: async () => 'CREATE_IN_PROGRESS' });
   const findings = await judgeDeployment({ stack: 'one', wanted: needsIn(stacks), before: undefined }, aws, 10_000);

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
 
-/** A part of the manifest of an assembly. */
 interface Artifact {
   readonly type: string;
   readonly properties?: { readonly terminationProtection?: boolean };

@@ -28,7 +28,6 @@ export interface FifoQueue {
   /** With a long poll of so many seconds. */
   receive(count?: number, waitSeconds?: number): Promise<readonly Message[]>;
   delete(...messages: readonly Message[]): Promise<void>;
-  /** Says when messages can be seen again, one after the other. */
   hide(seconds: number, ...messages: readonly Message[]): Promise<void>;
   /** The same, in one request. */
   hideAll(seconds: number, messages: readonly Message[]): Promise<void>;

@@ -5,7 +5,6 @@ import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 
 const CONTROL = join(PROJECT_ROOT, 'infra/local/commands/control.ts');
 
-/** How `npm run local -- …` ended, and what it said. */
 interface LocalAnswer {
   readonly code: number;
   readonly text: string;

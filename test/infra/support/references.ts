@@ -1,6 +1,5 @@
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
 
-/** The logical ids that a resource refers to or waits for, within its stack. */
 function referencesOf(resource: TemplateResource): ReadonlySet<string> {
   const found = new Set<string>();
   const collect = (value: unknown): void => {
@@ -17,9 +16,7 @@ function referencesOf(resource: TemplateResource): ReadonlySet<string> {
   return found;
 }
 
-/**
- * The first resources found that wait for each other in a circle, which CloudFormation refuses; none as it should be.
- */
+/** The first resources that wait for each other in a circle, which CloudFormation refuses. */
 export function circleIn({ template }: LoadedStack): readonly string[] {
   const done = new Set<string>();
   const walk = (id: string, path: readonly string[]): readonly string[] => {

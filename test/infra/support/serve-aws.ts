@@ -1,7 +1,5 @@
 /**
- * Serves SQS and DynamoDB from a process of its own, as LocalStack would, until it is killed, and says where:
- *
- *     node test/infra/support/serve-aws.ts FOLDER [SQS_PORT DYNAMODB_PORT]
+ * Serves SQS and DynamoDB from a process of its own until it is killed: `serve-aws.ts FOLDER [SQS_PORT DYNAMODB_PORT]`.
  */
 import { join } from 'node:path';
 import { startDynamoDb } from '../../../infra/local/emulators/dynamodb.ts';

@@ -12,7 +12,6 @@ import { STAND_INS } from './synthesized.ts';
 export interface StandInHost {
   readonly functions: FunctionHost;
   readonly log: FunctionLog;
-  /** The same functions, with something else in their environment. */
   readonly wanted: (greeting: string) => WantedFunctions;
 }
 

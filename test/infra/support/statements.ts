@@ -1,7 +1,6 @@
 import type { LoadedStack } from '../../../infra/local/template/template.ts';
 import { words } from '../../support/words.ts';
 
-/** What a role may do: the actions and resources of one statement, resources as JSON text. */
 interface Statement {
   readonly actions: readonly string[];
   readonly resources: readonly string[];
@@ -38,7 +37,6 @@ export function statementsOf(stacks: readonly LoadedStack[]): ReadonlyMap<string
   return byRole;
 }
 
-/** The statements of a role, by the service of their first action. */
 export function byService(statements: readonly Statement[] = []): Readonly<Record<string, readonly Statement[]>> {
   return Object.groupBy(statements, ({ actions }) => String(actions[0]).split(':')[0] ?? '') as Readonly<
     Record<string, readonly Statement[]>
@@ -52,7 +50,6 @@ export function routesOf(statements: readonly Statement[] = []): readonly string
     .sort();
 }
 
-/** Those that the function of a trigger of `trips` calls. */
 export const ROUTES_OF_A_CONSUMER = words(`
   GET/v1/trips/cells/*/* GET/v1/trips/cells/*/*/* GET/v1/trips/indexes/* GET/v1/trips/rows/*
   POST/v1/trips/batch-get POST/v1/trips/batch-put POST/v1/trips/batch-query POST/v1/trips/batch-read

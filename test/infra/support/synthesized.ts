@@ -10,7 +10,6 @@ import { createResolver, type Resolver } from '../../../infra/local/template/res
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** Small functions that stand in for the real ones. */
 export const STAND_INS = join(import.meta.dirname, 'functions');
 
 /** The folder that the stand-ins of triggers' functions are given from: `functions/charge-rider.ts`. */
@@ -35,7 +34,6 @@ export function synthesized(
   const app = new App({
     outdir: folder,
     context: { ...settings.context, 'aws:cdk:enable-asset-metadata': true, functions: STAND_INS, ...context },
-    // The rules of CloudFormation take two thirds of the time. `npm run synth` applies them.
     builtinCloudFormationValidation: false,
     analyticsReporting: false,
     treeMetadata: false,
@@ -79,7 +77,6 @@ export function resourcesOf(stacks: readonly LoadedStack[], type: string): reado
     .filter((resource) => resource.Type === type);
 }
 
-/** The properties of the resources of one type in all stacks. */
 export function propertiesOf(
   stacks: readonly LoadedStack[],
   type: string,

@@ -74,7 +74,6 @@ function sizesOfResources(stacks: readonly LoadedStack[]): readonly Size[] {
   ];
 }
 
-/** Rules of a security group lie in it and beside it, in whatever stack. */
 function rulesOf(
   of: (type: string) => readonly ResourceAddress[],
   property: (address: ResourceAddress, name: string) => unknown,

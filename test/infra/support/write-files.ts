@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Writes files, by their paths in a folder. @returns the folder */
 export function writeFiles(folder: string, files: Readonly<Record<string, string>>): string {
   for (const [file, text] of Object.entries(files)) {
     const path = join(folder, file);

@@ -6,20 +6,21 @@ import { namedParameters } from '../../../shared/sql/named-parameters.ts';
 import { dataApiOfTests, TARGET } from '../../infra/local/data-api/with-data-api.ts';
 import { sql } from '../../support/plain-sql.ts';
 
-const api = await dataApiOfTests('CREATE TABLE done (id INT NOT NULL)');
+const api = await dataApiOfTests();
+await api.run(`CREATE TABLE ${api.database}.done (id INT NOT NULL)`);
 afterEach(() => api.faults.clear());
 
 const client = (waitMs = 5000) => dataApiClient(api.client, TARGET, { waitMs });
 const insert = (id: number) => sql(`INSERT INTO ${api.database}.done (id) VALUES (?)`, id);
 const times = async (id: number) =>
   Number((await client().select(sql(`SELECT COUNT(*) FROM ${api.database}.done WHERE id = ?`, id), 'writer'))[0]?.[0]);
-const happened = (wanted: string) => api.faults.status().find(({ kind }) => kind === wanted)?.happened ?? 0;
 
 describe('a call that was refused before anything was done', () => {
   it.each(['resuming', 'throttled'] as const)('%s: is repeated until it is let in', async (kind) => {
+    const happened = api.faults.happened(kind);
     api.faults.set({ kind, count: 3 });
     expect(await client().change(insert(1))).toMatchObject({ affectedRows: 1 });
-    expect(happened(kind)).toBe(3);
+    expect(api.faults.happened(kind)).toBe(happened + 3);
   });
 
   it.each(['resuming', 'throttled'] as const)(
@@ -43,7 +44,7 @@ describe('a call that may have done something', () => {
   it('whose writer was not available is unclear, and is not repeated', async () => {
     api.faults.set({ kind: 'unavailable', share: 1 });
     await expect(client().change(insert(4))).rejects.toMatchObject({ failure: 'unclear' });
-    expect(happened('unavailable')).toBe(1);
+    expect(api.faults.happened('unavailable')).toBe(1);
   });
 });
 

@@ -2,7 +2,7 @@ import { inject } from 'vitest';
 import { startDataApi } from '../../../infra/local/data-api/data-api.ts';
 import { dataApiClient } from '../../../shared/sql/data-api-client.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
-import { clientOf, RESOURCE_ARN, SECRET_ARN, serverLogin } from '../../infra/local/data-api/with-data-api.ts';
+import { clientOf, serverLogin, TARGET } from '../../infra/local/data-api/with-data-api.ts';
 import { sqlClientConformance } from '../../support/sql-client-conformance.ts';
 
 const NOWHERE = { host: '127.0.0.1', port: 1 };
@@ -21,13 +21,12 @@ sqlClientConformance('mysql', async () => {
 });
 
 sqlClientConformance('the RDS Data API', async () => {
-  const api = await startDataApi({ clusters: [{ resourceArn: RESOURCE_ARN, ...serverLogin() }] });
-  const cluster = { resourceArn: RESOURCE_ARN, secretArn: SECRET_ARN };
+  const api = await startDataApi({ login: serverLogin });
   const [sdk, lost] = [clientOf(api.url), clientOf(`http://${NOWHERE.host}:${NOWHERE.port}`)];
   return {
-    client: dataApiClient(sdk, cluster),
-    hasty: dataApiClient(sdk, cluster, { callTimeoutMs: 2000 }),
-    nowhere: dataApiClient(lost, cluster),
+    client: dataApiClient(sdk, TARGET),
+    hasty: dataApiClient(sdk, TARGET, { callTimeoutMs: 2000 }),
+    nowhere: dataApiClient(lost, TARGET),
     async close() {
       sdk.destroy();
       lost.destroy();

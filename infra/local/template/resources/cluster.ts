@@ -4,7 +4,7 @@ import { describeResource, type ResourceAddress } from '../template.ts';
 import { clusterArn } from '../../arn.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
-/** A cluster is a shard group: its endpoints are forwarders, which follow a promotion. */
+/** A cluster is a shard group; its endpoints are forwarders, which follow a promotion. */
 export const CLUSTER: ResourceKind = {
   ref: (address, { world }) => groupOf(address, world.groups).name,
   attribute: (address, name, { world }) => {
@@ -12,7 +12,6 @@ export const CLUSTER: ResourceKind = {
     switch (name) {
       case 'Endpoint.Address':
         return group.writerEndpoint.host;
-      // Writer and reader endpoint have one port, as CloudFormation has it.
       case 'Endpoint.Port':
         return String(group.writerEndpoint.port);
       case 'ReadEndpoint.Address':
@@ -27,7 +26,7 @@ export const CLUSTER: ResourceKind = {
   },
 };
 
-/** An instance is a node: one server, whatever its role. */
+/** An instance is a node, whatever its role. */
 export const INSTANCE: ResourceKind = {
   ref: (address) => tagOf(address, NODE_TAG),
   attribute: (address, name, { world }) => {
@@ -43,7 +42,7 @@ export const INSTANCE: ResourceKind = {
   },
 };
 
-/** The groups that clusters and instances of the resources ask for, in the order of the clusters. */
+/** Returns the groups of the clusters and instances, in the clusters' order. */
 export function wantedGroups(resources: readonly ResourceAddress[]): { name: string; readers: number }[] {
   const clusters = resources.filter(({ resource }) => resource.Type === 'AWS::RDS::DBCluster');
   const nodes = resources

@@ -5,10 +5,10 @@ import { physicalName, textProperty, type Context, type ResourceKind } from './r
 export interface CustomResourceDefinition {
   readonly address: ResourceAddress;
   readonly type: string;
-  /** As CloudFormation hands them over: every scalar is text. */
+  /** As CloudFormation passes them: every scalar is text. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly onEventArn: string;
-  /** Undefined where the work is done when `onEvent` returns. */
+  /** Undefined if the work is done when `onEvent` returns. */
   readonly isCompleteArn: string | undefined;
 }
 
@@ -19,8 +19,8 @@ export function isCustomResource(type: string): boolean {
 }
 
 /**
- * The custom resources with their own handlers. The framework between CloudFormation and the handlers (functions and a
- * state machine that CDK adds) is left out: its environment says which handlers it would call.
+ * Returns the custom resources with their own handlers. CDK's provider framework (functions and a state machine) is
+ * skipped: its environment names the handlers.
  */
 export function customResources(
   resources: readonly ResourceAddress[],
@@ -54,7 +54,7 @@ export function customResources(
     });
 }
 
-/** Functions that CDK's provider framework adds around the handlers of a custom resource. */
+/** True for a function of CDK's provider framework. */
 function isFramework({ resource }: ResourceAddress): boolean {
   const variables: unknown = Object(resource.Properties?.['Environment']).Variables;
   return resource.Type === 'AWS::Lambda::Function' && Object(variables).USER_ON_EVENT_FUNCTION_ARN !== undefined;

@@ -14,12 +14,10 @@ export const EVENT_SOURCE: ResourceKind = {
         : undefined,
 };
 
-/** Lambda's own, where the template says none. */
+/** Lambda's default. */
 const BATCH_SIZE = 10;
 
-/**
- * The event source mappings that are switched on. Throws for what cannot be run here, never leaving it out silently.
- */
+/** Returns the enabled event source mappings. Throws for properties without a local implementation. */
 export function eventSources(
   resources: readonly ResourceAddress[],
   context: Context,

@@ -2,7 +2,7 @@ import { localArn } from '../../arn.ts';
 import type { ResourceAddress } from '../template.ts';
 import { textProperty, type Context, type ResourceKind } from './resource-kind.ts';
 
-/** A version of a function, or an alias of one, is the function itself: there is one at a time here, the newest. */
+/** There is one version of a function, the newest. */
 export const FUNCTION_ALIAS: ResourceKind = {
   ref: functionArn,
   attribute: (address, name, context) =>

@@ -8,13 +8,13 @@ export const HTTP_API: ResourceKind = {
   attribute: (_, name, { world }) => (name === 'ApiEndpoint' ? world.httpUrl : undefined),
 };
 
-/** An integration is known by its logical id, for routes name it inside a longer text. */
+/** Routes name an integration inside a longer text, by its logical id. */
 export const HTTP_INTEGRATION: ResourceKind = { ref: physicalName, attribute: () => undefined };
 
-/** API Gateway gives an integration 30 s, unless the template says less. */
+/** API Gateway's default. */
 const INTEGRATION_TIMEOUT_MS = 30_000;
 
-/** The routes of the HTTP API with the functions that answer them, and for whom. */
+/** Returns the HTTP API's routes with their functions and authorization. */
 export function httpRoutes(resources: readonly ResourceAddress[], context: Context): readonly HttpRoute[] {
   const integrations = new Map(
     resources
@@ -44,7 +44,7 @@ function authorizationOf(route: ResourceAddress, context: Context): HttpRoute['a
   throw new Error(`${route.logicalId}.AuthorizationType: wanted AWS_IAM or NONE, got ${JSON.stringify(type)}`);
 }
 
-/** Who may ask from a browser; undefined where the API does not say. */
+/** Undefined if the API has no rules. */
 export function corsRules(resources: readonly ResourceAddress[], context: Context): CorsRules | undefined {
   const api = resources.find(({ resource }) => resource.Type === 'AWS::ApiGatewayV2::Api');
   const configured = api && context.property(api, 'CorsConfiguration');

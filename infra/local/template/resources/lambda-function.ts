@@ -12,7 +12,7 @@ export const FUNCTION: ResourceKind = {
     name === 'Arn' ? localArn('lambda', `function:${functionName(address, context)}`) : undefined,
 };
 
-/** The functions of these ARNs. Others are left out: CDK adds some for its own ends, which nobody calls here. */
+/** Skips other functions, which CDK adds for itself. */
 export function lambdaFunctions(
   resources: readonly ResourceAddress[],
   context: Context,
@@ -33,7 +33,6 @@ function definitionOf(address: ResourceAddress, context: Context): FunctionDefin
   const environment = Object(context.property(address, 'Environment')).Variables ?? {};
   return {
     name: functionName(address, context),
-    // The id that it has in the CDK app, `migration/onEvent`: what people know it by.
     title: titleOf(address),
     arn: String(FUNCTION.attribute(address, 'Arn', context)),
     module: join(address.stack.folder, asset, `${handler.slice(0, handler.lastIndexOf('.'))}.mjs`),

@@ -16,7 +16,7 @@ import { SCHEDULE } from './schedule.ts';
 import { SECRET, SECRET_ATTACHMENT, secretTexts } from './secret.ts';
 import { TABLE } from './table.ts';
 
-/** The types that are run here. */
+/** The types with a local implementation. */
 const KINDS: Readonly<Record<string, ResourceKind>> = {
   'AWS::ApiGatewayV2::Api': HTTP_API,
   'AWS::ApiGatewayV2::Integration': HTTP_INTEGRATION,
@@ -38,17 +38,14 @@ const KINDS: Readonly<Record<string, ResourceKind>> = {
   'AWS::SecretsManager::SecretTargetAttachment': SECRET_ATTACHMENT,
 };
 
-/** Stands for whatever is referred to, in properties that nobody looks at here. */
+/** Stands for references in properties that are not used here. */
 const MEANINGLESS: ResourceKind = {
   ref: physicalName,
   attribute: (address, name) =>
     name.endsWith('Arn') ? localArn('local', physicalName(address)) : `${physicalName(address)}.${name}`,
 };
 
-/**
- * Throws an `Error` that names every resource which the local stack can neither run nor leave out: what the CDK app
- * says is never dropped silently.
- */
+/** Throws an `Error` that names every resource with neither an implementation nor an entry in `without-meaning.ts`. */
 export function checkTypes(stacks: readonly LoadedStack[]): void {
   const strange = stacks
     .flatMap((stack) =>
@@ -66,7 +63,6 @@ export function checkTypes(stacks: readonly LoadedStack[]): void {
 }
 
 export interface LocalResources {
-  /** The resources to be run: not those without local meaning. */
   readonly resources: readonly ResourceAddress[];
   readonly context: Context;
   readonly secrets: ReadonlyMap<string, string>;

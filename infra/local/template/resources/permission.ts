@@ -10,7 +10,7 @@ export const PERMISSION: ResourceKind = { ref: physicalName, attribute: () => un
 
 const KNOWN = new Set(['Action', 'FunctionName', 'Principal', 'SourceArn']);
 
-/** What API Gateway may call: each function says so itself, and for which routes. */
+/** What API Gateway may call: each function's permission says for which routes. */
 export function rightsOfApiGateway(resources: readonly ResourceAddress[], context: Context): RightsByKey {
   const statements = resources
     .filter(
@@ -21,7 +21,7 @@ export function rightsOfApiGateway(resources: readonly ResourceAddress[], contex
   return { [accessKeyOf(API_GATEWAY)]: { name: API_GATEWAY, statements } };
 }
 
-/** @throws Error for a permission that says more than is judged here */
+/** Throws an Error for a permission with other members. */
 function statementOf(permission: ResourceAddress, context: Context): WrittenStatement {
   const strange = Object.keys(permission.resource.Properties ?? {}).filter((name) => !KNOWN.has(name));
   if (strange.length > 0)

@@ -4,7 +4,7 @@ import { localArn } from '../../arn.ts';
 import type { ResourceAddress } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 
-/** A queue's `Ref` is its URL, not its name. */
+/** A queue's `Ref` is its URL. */
 export const QUEUE: ResourceKind = {
   ref: (address, context) => `${context.world.sqsUrl}/${awsAccount()}/${queueName(address, context)}`,
   attribute: (address, name, context) => {
@@ -15,7 +15,7 @@ export const QUEUE: ResourceKind = {
   },
 };
 
-/** Properties that are attributes of the same name; all of them are text to SQS. */
+/** Properties that are SQS attributes of the same name. */
 const ATTRIBUTES = [
   'ContentBasedDeduplication',
   'DeduplicationScope',
@@ -35,24 +35,19 @@ interface WantedQueue {
   readonly attributes: Record<string, string>;
 }
 
-/** Where the queues are, in the order of the template. */
 export function queueUrls(resources: readonly ResourceAddress[], context: Context): readonly string[] {
   return resources
     .filter(({ resource }) => resource.Type === 'AWS::SQS::Queue')
     .map((address) => QUEUE.ref(address, context));
 }
 
-/** Attributes that a queue which is there has otherwise. */
+/** Attributes in which an existing queue differs. */
 interface QueueChange {
   readonly url: string;
   readonly attributes: Record<string, string>;
 }
 
-/**
- * Makes the queues that are not there yet, those that others send their failures to first.
- *
- * @returns what differs in the others, for `changeQueues`
- */
+/** Makes the missing queues, dead-letter queues first. Returns the differences of the others, for `changeQueues`. */
 export async function createQueues(
   resources: readonly ResourceAddress[],
   context: Context,
@@ -73,7 +68,6 @@ export async function createQueues(
   });
 }
 
-/** Gives queues the attributes that their template says. */
 export async function changeQueues(changes: readonly QueueChange[], context: Context): Promise<void> {
   if (changes.length === 0) return;
   const { SetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
@@ -93,12 +87,12 @@ async function withSqs<T>({ world }: Context, use: (client: SQSClient) => Promis
   }
 }
 
-/** What differs, where it is there already. */
+/** Returns the differences of an existing queue. */
 async function createQueue(client: SQSClient, { url, name, attributes }: WantedQueue): Promise<readonly QueueChange[]> {
   const { CreateQueueCommand, GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
   try {
     const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
-    // Whatever host it names: it is asked where it was found.
+    // The queue is asked at its known host, whatever host SQS names.
     if (!QueueUrl.endsWith(new URL(url).pathname))
       throw new Error(
         `AWS_ENDPOINT_URL_SQS: wanted an SQS whose queues are at ${new URL(url).pathname}, got ${QueueUrl}`,
@@ -123,7 +117,7 @@ function attributesOf(address: ResourceAddress, context: Context): Record<string
   );
 }
 
-/** SQS allows 80 characters; the end tells two queues of one stack apart. */
+/** SQS allows 80 characters; the end distinguishes a stack's queues. */
 function queueName(address: ResourceAddress, context: Context): string {
   const name = context.property(address, 'QueueName');
   if (typeof name === 'string') return name;

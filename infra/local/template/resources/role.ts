@@ -19,20 +19,15 @@ export const POLICY: ResourceKind = {
 
 const POLICIES = new Set(['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']);
 
-/** Who does something as a role: a function, a schedule. */
 interface RoleBearer {
   readonly name: string;
-  /** What people know it by. @default its name */
   readonly title?: string;
   readonly roleArn: string;
 }
 
 /**
- * What each function or schedule may do, by its access key: by the policies of its role that the template has. Those of
- * AWS for writing logs and traces are of services that are not here. One whose role the template does not have, or that
- * has others of AWS's policies, is not judged.
- *
- * @param onUnjudged told of each
+ * Returns the rights of each function or schedule, from its role's policies in the template. AWS's policies for logs
+ * and traces are ignored. A role outside the template, or with other AWS policies, is not judged: `onUnjudged` is told.
  */
 export function rightsOfRoles(
   resources: readonly ResourceAddress[],
@@ -57,7 +52,7 @@ export function rightsOfRoles(
   );
 }
 
-/** @throws Error for a schedule whose role EventBridge Scheduler may not take: AWS makes none with such a one */
+/** Throws an Error for a schedule whose role EventBridge Scheduler may not assume. */
 export function checkRolesOfSchedules(
   resources: readonly ResourceAddress[],
   context: Context,
@@ -89,7 +84,7 @@ function rolesIn(resources: readonly ResourceAddress[], context: Context): Reado
   );
 }
 
-/** Of AWS, and of more than logs, traces and networks. */
+/** True for an AWS policy beyond logs, traces and networks. */
 function isForeign(policyArn: string): boolean {
   return (
     policyArn.includes(':iam::aws:') &&

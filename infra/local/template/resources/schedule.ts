@@ -7,17 +7,16 @@ export interface ScheduleDefinition {
   readonly name: string;
   readonly everyMs: number;
   readonly functionArn: string;
-  /** The role that it starts the function as. */
   readonly roleArn: string;
-  /** JSON text handed to the function; undefined where the template gives none. */
+  /** JSON text; undefined without an input. */
   readonly input: string | undefined;
-  /** Of an input such as `{"slot": 2}`: it starts one of several workers that are alike. */
+  /** The slot in an input such as `{"slot": 2}`: one of several equal workers. */
   readonly slot: number | undefined;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-/** The schedules that are switched on. Throws for one that is not at a rate. */
+/** Returns the enabled schedules. Throws for one without a rate. */
 export function schedules(resources: readonly ResourceAddress[], context: Context): readonly ScheduleDefinition[] {
   return resources
     .filter(

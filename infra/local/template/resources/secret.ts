@@ -3,20 +3,20 @@ import { localArn } from '../../arn.ts';
 import type { ResourceAddress } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 
-/** A secret holds the login of the group that it is attached to, or a password of its own. */
+/** A secret holds its group's login, or a generated password. */
 export const SECRET: ResourceKind = {
   ref: (address) => localArn('secretsmanager', `secret:${physicalName(address)}`),
   attribute: (address, name) =>
     name === 'Id' ? localArn('secretsmanager', `secret:${physicalName(address)}`) : undefined,
 };
 
-/** What attaches a secret to its cluster stands for the secret itself. */
+/** An attachment stands for its secret. */
 export const SECRET_ATTACHMENT: ResourceKind = {
   ref: (address, context) => String(context.property(address, 'SecretId')),
   attribute: () => undefined,
 };
 
-/** The text of each secret, by ARN, in the shape that a rotated secret of a cluster has. */
+/** Returns each secret's text by ARN, in the shape of a cluster's rotated secret. */
 export function secretTexts(resources: readonly ResourceAddress[], context: Context): ReadonlyMap<string, string> {
   const attachments = resources.filter(
     ({ resource }) => resource.Type === 'AWS::SecretsManager::SecretTargetAttachment',
@@ -45,7 +45,7 @@ export function secretTexts(resources: readonly ResourceAddress[], context: Cont
   ]);
 }
 
-/** A text with a password that is as secret as the groups' own, and the same at each start. */
+/** Derives the password from the group's own, so that each start gives the same. */
 function generatedText(arn: string, secret: ResourceAddress, context: Context): string {
   const { SecretStringTemplate: template, GenerateStringKey: key } = Object(
     context.property(secret, 'GenerateSecretString'),

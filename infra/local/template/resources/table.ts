@@ -4,7 +4,7 @@ import { localArn } from '../../arn.ts';
 import type { ResourceAddress } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 
-/** Emulators make a table at once; others take their time. */
+/** Outside emulators take longer. */
 const MADE_SECONDS = 60;
 
 export const TABLE: ResourceKind = {
@@ -19,7 +19,7 @@ export function tableNames(resources: readonly ResourceAddress[], context: Conte
     .map((address) => tableName(address, context));
 }
 
-/** Makes the tables that are not there yet, as retained tables are found again by the next deployment. */
+/** Makes the missing tables, as a deployment finds retained ones. */
 export async function createTables(
   resources: readonly ResourceAddress[],
   context: Context,

@@ -4,12 +4,11 @@ import { expect, it } from 'vitest';
 import { commandsOf } from '../../../../infra/local/control/commands.ts';
 import { writeSnapshot } from '../../../../infra/local/snapshots/snapshot.ts';
 import { dataFolder } from '../../../../infra/local/folder/data-folder.ts';
-import { rememberKeepCopies } from '../../../../infra/local/running/keep-copies.ts';
+import { writeNumber } from '../../../../infra/local/folder/number-file.ts';
 import type { LocalStack } from '../../../../infra/local/running/running-stack.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const folder = folderOfTests();
-/** What was asked of a stack with two servers. */
 const asked: string[] = [];
 const note =
   (what: string) =>
@@ -63,7 +62,7 @@ it('a group is not set back where it would not get back everything, unless that 
   await expect(setBack('a now')).rejects.toThrow('a would lose cells: copies are kept for 0 minutes');
   expect(asked).toEqual([]);
   await setBack('a now force');
-  rememberKeepCopies(here, 60);
+  writeNumber(here.keepCopies, 60);
   await setBack('a now');
   expect(asked.splice(0)).toEqual(['set back a', 'set back a']);
 });

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bind } from '../../../../infra/local/data-api/bind.ts';
 import { isSingleStatement, leavesSessionState, readSqlText } from '../../../../infra/local/data-api/sql-text.ts';
 
-const one = (sql: string): string =>
-  bind(readSqlText(sql), [{ name: 'a', value: { kind: 'long', value: 7n }, typeHint: undefined }]);
+const one = (sql: string): string => bind(readSqlText(sql), new Map([['a', 7n]]));
 
 describe('named parameters', () => {
   it.each([
@@ -25,11 +24,9 @@ describe('named parameters', () => {
   ])('%s', (sql, bound) => expect(one(sql)).toBe(bound));
 
   it('may be numbers, and stand for text that looks like parameters', () => {
-    const named = (name: string, value: string) =>
-      ({ name, value: { kind: 'string', value }, typeHint: undefined }) as const;
-    const parameters = ['1', '2'].map((name) => named(name, ":2 ? '"));
+    const parameters = new Map(['1', '2'].map((name) => [name, ":2 ? '"]));
     expect(bind(readSqlText('SELECT :1, :2'), parameters)).toBe(String.raw`SELECT ':2 ? \'', ':2 ? \''`);
-    const numbered = ['p_1', 'p_10'].map((name) => named(name, name));
+    const numbered = new Map(['p_1', 'p_10'].map((name) => [name, name]));
     expect(bind(readSqlText('SELECT :p_10, :p_1'), numbered)).toBe(`SELECT 'p_10', 'p_1'`);
   });
 
@@ -46,8 +43,6 @@ describe('one statement', () => {
     ['SELECT \';\', ";", `;` /* ; */ # ;', true],
     ['SELECT 1; SELECT 2', false],
     ["SELECT 'a'; DROP TABLE t", false],
-    ['CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW BEGIN SET NEW.a = 1; SET NEW.b = 2; END', true],
-    ['CREATE DEFINER=`root`@`%` PROCEDURE p() BEGIN SELECT 1; END', true],
     ['CREATE TABLE t (a INT); SELECT 1', false],
   ])('%s: %s', (sql, isSingle) => expect(isSingleStatement(readSqlText(sql))).toBe(isSingle));
 });

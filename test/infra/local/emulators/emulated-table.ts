@@ -10,7 +10,6 @@ export function dynamoAt(endpoint: string, accessKeyId?: string): DynamoDBClient
   return new DynamoDBClient({ endpoint, ...loginOf(accessKeyId) });
 }
 
-/** Makes a table with items by `pk`. */
 export async function makeTable(client: DynamoDBClient, TableName = 'state'): Promise<string> {
   await client.send(
     new CreateTableCommand({

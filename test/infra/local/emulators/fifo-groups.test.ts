@@ -1,40 +1,23 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fauxqsParts, type FauxqsQueue } from '../../../../infra/local/emulators/fauxqs-parts.ts';
-import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
-import { fifoQueue, sqsClient, texts } from '../../support/fifo-queue.ts';
-import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { fifoQueue, texts } from '../../support/fifo-queue.ts';
+import { sqsOfTests } from '../../support/sqs-of-tests.ts';
 
-const folder = folderOfTests();
-let sqs: Emulator;
-let client: SQSClient;
-
-beforeAll(async () => {
-  sqs = await startSqs(folder.path, 0);
-  client = sqsClient(sqs.url);
-});
-afterAll(async () => {
-  client?.destroy();
-  await sqs?.close();
-});
-// Messages come back when a test says so.
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
-afterEach(() => void vi.useRealTimers());
+const here = sqsOfTests();
 const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1000);
 
 describe('a FIFO queue', () => {
   it('gives as many messages of a group as there are, in order, and then of the next', async () => {
-    const queue = await fifoQueue(client);
+    const queue = await fifoQueue(here.client);
     await queue.send('a:1', 'a:2', 'b:1', 'a:3', 'b:2');
     expect(texts(await queue.receive(4))).toEqual(['a:1', 'a:2', 'a:3', 'b:1']);
   });
 
   it('takes every character that SQS takes, and no other', async () => {
-    const queue = await fifoQueue(client);
+    const queue = await fifoQueue(here.client);
     await queue.send('a:\u{1F695} \u6771\u4EAC');
     expect(texts(await queue.receive())).toEqual(['a:\u{1F695} \u6771\u4EAC']);
     await queue.send('a:\uFFFF', 'a:\u0000');
@@ -42,7 +25,7 @@ describe('a FIFO queue', () => {
   });
 
   it('gives nothing of a group of which a message is held, until the last of them is done', async () => {
-    const queue = await fifoQueue(client);
+    const queue = await fifoQueue(here.client);
     await queue.send('a:1', 'a:2', 'a:3', 'b:1');
     const [first, second] = await queue.receive(2);
     expect(texts(await queue.receive())).toEqual(['b:1']);
@@ -53,7 +36,7 @@ describe('a FIFO queue', () => {
   });
 
   it('takes messages back into their order: at once, later, and when their time is over', async () => {
-    const queue = await fifoQueue(client, { VisibilityTimeout: '30' });
+    const queue = await fifoQueue(here.client, { VisibilityTimeout: '30' });
     const all = ['a:1', 'a:2', 'a:3', 'a:4'];
     await queue.send(...all);
     await queue.hide(0, ...(await queue.receive(3)));
@@ -71,7 +54,7 @@ describe('a FIFO queue', () => {
   });
 
   it('waits for the slowest of a group: what came back early stays until all are back', async () => {
-    const queue = await fifoQueue(client);
+    const queue = await fifoQueue(here.client);
     await queue.send('a:1', 'a:2', 'a:3');
     const [one, two, three] = await queue.receive();
     if (!one || !two || !three) throw new Error('wanted three messages');
@@ -108,7 +91,7 @@ describe('a FIFO queue', () => {
   });
 
   it('serves groups in turn, whatever one of them has waiting', async () => {
-    const queue = await fifoQueue(client);
+    const queue = await fifoQueue(here.client);
     await queue.send(...Array.from({ length: 30 }, (_, index) => `busy:${index}`), 'quiet:1');
     const served: (string | undefined)[] = [];
     for (let turn = 0; turn < 2; turn += 1) {
@@ -121,8 +104,8 @@ describe('a FIFO queue', () => {
   });
 
   it('moves what was received too often to the dead-letter queue, and goes on with the rest', async () => {
-    const parked = await fifoQueue(client);
-    const queue = await fifoQueue(client, {
+    const parked = await fifoQueue(here.client);
+    const queue = await fifoQueue(here.client, {
       RedrivePolicy: JSON.stringify({ deadLetterTargetArn: parked.arn, maxReceiveCount: 2 }),
     });
     await queue.send('a:1', 'a:2');
@@ -136,7 +119,7 @@ describe('a FIFO queue', () => {
   });
 
   it('takes back at once what comes in for a receiver that has gone', async () => {
-    const queue = await fifoQueue(client);
+    const queue = await fifoQueue(here.client);
     const sockets: Socket[] = [];
     const note = (message: unknown): void => void sockets.push(Object(message).socket);
     subscribe('http.server.request.start', note);
@@ -147,7 +130,7 @@ describe('a FIFO queue', () => {
       received.mockRestore();
     });
     const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.ReceiveMessage' };
-    const gone = request(sqs.url, { method: 'POST', headers });
+    const gone = request(here.sqs.url, { method: 'POST', headers });
     gone.on('error', () => {});
     gone.end(JSON.stringify({ QueueUrl: queue.url, WaitTimeSeconds: 20 }));
     await expect.poll(() => received.mock.calls.length).toBeGreaterThan(0);

@@ -1,34 +1,16 @@
 import { availableParallelism } from 'node:os';
 import type { SQSEvent } from 'aws-lambda';
-import type { SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
-import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { pollQueue } from '../../../../infra/local/event-sources/poll-queue.ts';
 import { queueOfSource } from '../../../../infra/local/event-sources/queue-of-source.ts';
 import type { EventSourceDefinition } from '../../../../infra/local/event-sources/event-source.ts';
-import { fifoQueue, sqsClient, texts, type FifoQueue } from '../../support/fifo-queue.ts';
-import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { fifoQueue, texts, type FifoQueue } from '../../support/fifo-queue.ts';
+import { sqsOfTests } from '../../support/sqs-of-tests.ts';
 
-const folder = folderOfTests();
-let sqs: Emulator;
-let client: SQSClient;
-
-beforeAll(async () => {
-  sqs = await startSqs(folder.path, 0);
-  client = sqsClient(sqs.url);
-});
-afterAll(async () => {
-  client?.destroy();
-  await sqs?.close();
-});
-// Messages come back when a test says so.
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
-afterEach(() => void vi.useRealTimers());
+const here = sqsOfTests();
 
 interface Polled {
   readonly queue: FifoQueue;
-  /** What each call got, in the order of the calls. */
   readonly batches: string[][];
   readonly events: SQSEvent[];
   readonly reports: string[];
@@ -41,7 +23,7 @@ async function polled(
   given: Partial<EventSourceDefinition> = {},
   isAway = (): boolean => false,
 ): Promise<Polled> {
-  const queue = await fifoQueue(client);
+  const queue = await fifoQueue(here.client);
   const [batches, events, reports]: [string[][], SQSEvent[], string[]] = [[], [], []];
   const definition = {
     queueUrl: queue.url,
@@ -52,7 +34,7 @@ async function polled(
     reportsFailures: true,
     ...given,
   };
-  const source = queueOfSource(client, queue.url, definition.batchSize);
+  const source = queueOfSource(here.client, queue.url, definition.batchSize);
   const asked = <T>(call: () => Promise<T>): Promise<T> => (isAway() ? Promise.reject(new Error('away')) : call());
   const poller = pollQueue({
     definition,

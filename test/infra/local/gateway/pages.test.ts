@@ -13,7 +13,6 @@ describe('pages of other origins', () => {
     exposed: ['x-request-id'],
     maxAgeSeconds: 3600,
   };
-  /** A gateway with these rules: how to ask it, and which functions it called. */
   async function open(rules: CorsRules | undefined) {
     const opened = await openGateway(0, () => undefined);
     onTestFinished(() => opened.close());
@@ -74,7 +73,6 @@ describe('pages of other origins', () => {
         expect([answer.status, await answer.json()]).toEqual([403, { message }]);
       }
     expect(called).toEqual([]);
-    // No browser.
     expect((await send('DELETE', {})).status).toBe(200);
     expect(called).toEqual(['DELETE']);
   });

@@ -45,7 +45,6 @@ interface Sent {
   readonly body?: string | undefined;
 }
 
-/** A request with the headers of its signature. */
 async function signed(sent: Sent, signer = sign): Promise<Sent> {
   const { method, path, headers, body } = sent;
   return { ...sent, headers: await signer({ method, url: new URL(`${gateway.url}${path}`), headers, body }) };

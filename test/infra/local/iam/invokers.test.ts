@@ -54,7 +54,6 @@ describe('API Gateway', () => {
     readonly isChecked?: boolean;
   }
 
-  /** What a request is answered, what is said of it, and what its function was told. */
   async function ask(resources: Parameters<typeof read>[0], { path, rights = {}, isChecked = false }: Asked = {}) {
     const [said, events]: [string[], string[]] = [[], []];
     const gateway = await openGateway(0, (line) => said.push(line), isChecked ? { credentials: CREDENTIALS } : {});
@@ -144,7 +143,6 @@ describe('EventBridge Scheduler', () => {
     ...rest,
   });
 
-  /** What is called, and what is said of it. */
   async function start(resources: Parameters<typeof read>[0]) {
     const { resources: list, context } = read(resources);
     const [called, said]: [string[], string[]] = [[], []];

@@ -11,7 +11,6 @@ const FOREVER = { sleep: '1000000' };
 const EVERYTHING = [10, 20_000, 300_000].flatMap((times) => ['x', '€', '\ufeff', '𝄞', ''].map((text) => [text, times]));
 
 interface Host extends StandInHost {
-  /** What a function answers, with its body parsed. */
   readonly invoke: (title: string, query?: Record<string, string>) => Promise<{ readonly body: Body }>;
   readonly answered: (title: string, query: Record<string, string>) => Promise<Record<string, unknown>>;
   readonly pidsOf: (title: string) => readonly number[];
@@ -49,7 +48,6 @@ function open(mode: 'threads' | 'process', idleMs = 0): Host {
   };
 }
 
-/** The message that a call fails with. */
 const errorOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => 'no error',

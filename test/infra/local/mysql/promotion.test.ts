@@ -88,13 +88,11 @@ describe('promotion', () => {
   });
 });
 
-/** Inserts through the writer's endpoint; the table is made on the way. */
 async function insert(group: ShardGroup, id: number): Promise<void> {
   await ask(group, group.writerEndpoint, 'CREATE TABLE IF NOT EXISTS d.t (id INT PRIMARY KEY)');
   await ask(group, group.writerEndpoint, `INSERT INTO d.t VALUES (${id})`);
 }
 
-/** The statement that stops or starts a reader's receiving of the writer's log. */
 function receiving(groups: ShardGroups, what: 'STOP' | 'START'): string {
   return `${what} ${groups.engine.kind === 'mysql' ? 'REPLICA' : 'SLAVE'} IO_THREAD`;
 }

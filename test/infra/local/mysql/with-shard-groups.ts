@@ -19,7 +19,6 @@ const STATEMENT_MS = 15_000;
 interface Started {
   readonly dataDir: string;
   readonly groups: ShardGroups;
-  /** What was logged. */
   readonly lines: string[];
 }
 
@@ -78,7 +77,6 @@ export async function killServersOn(dataDir: string): Promise<void> {
   await until('all servers have ended', () => serversOn(dataDir).length === 0);
 }
 
-/** Every node runs. */
 export async function settled(groups: ShardGroups): Promise<void> {
   await until('every node runs', () => groups.status().every(({ state }) => state === 'running'));
 }
@@ -102,11 +100,7 @@ export function nodeNamed(groups: ShardGroups, name: string): NodeStatus {
   return node;
 }
 
-/**
- * Runs one statement as the application, on a connection of its own.
- *
- * @param timeout milliseconds until it fails without an answer
- */
+/** Runs one statement as the application, on a connection of its own. */
 export async function ask(
   group: ShardGroup,
   at: { readonly host: string; readonly port: number },
@@ -128,7 +122,6 @@ export async function ask(
   }
 }
 
-/** Waits until a statement at this place gives exactly one value, `wanted`. */
 export async function eventuallyValue(
   group: ShardGroup,
   at: { readonly host: string; readonly port: number },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { dataFolder, stackId } from '../../../../infra/local/folder/data-folder.ts';
 import { lockFolder } from '../../../../infra/local/folder/folder-lock.ts';
 import { groupCount, rememberGroupCount } from '../../../../infra/local/stack/group-count.ts';
-import { mostShards, rememberMostShards } from '../../../../infra/local/stack/most-shards.ts';
+import { readNumber, writeNumber } from '../../../../infra/local/folder/number-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 function haveMade(root: string, count: number): void {
@@ -37,12 +37,12 @@ describe('a data folder', () => {
     expect(groupCount(folder, undefined, 2)).toBe(4);
   });
 
-  it('keeps the most shards that it was told, unless another number is said', () => {
+  it('keeps the numbers of its last start', () => {
     using temporary = temporaryFolder();
-    const folder = dataFolder(temporary.path);
-    expect([mostShards(folder, undefined, 64), mostShards(folder, 1000, 64)]).toEqual([64, 1000]);
-    rememberMostShards(folder, 1000);
-    expect([mostShards(folder, undefined, 64), mostShards(folder, 8, 64)]).toEqual([1000, 8]);
+    const { mostShards } = dataFolder(temporary.path);
+    expect(readNumber(mostShards)).toBeUndefined();
+    writeNumber(mostShards, 1000);
+    expect(readNumber(mostShards)).toBe(1000);
   });
 
   it('has an id that stays, and is not that of another', () => {

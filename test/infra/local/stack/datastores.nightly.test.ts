@@ -145,7 +145,6 @@ describe('a datastore with retention rules', () => {
   });
 
   it('has its functions count answers while an index is built', async () => {
-    // The alarm on server errors subtracts it.
     const metrics = join(dirname(stack().functionLog), 'metrics.log');
     await expect
       .poll(() => existsSync(metrics) && readFileSync(metrics, 'utf8'))

@@ -27,7 +27,6 @@ const said: string[] = [];
 let outside: { readonly sqs: string; readonly dynamodb: string };
 let serving: ChildProcess | undefined;
 
-/** Services that were there before the stack, in a process that is not its own. */
 async function serve(): Promise<typeof outside> {
   serving = spawn(process.execPath, [join(import.meta.dirname, '../../support/serve-aws.ts'), folder.path], {
     stdio: ['ignore', 'pipe', 'inherit'],

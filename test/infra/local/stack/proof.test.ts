@@ -6,7 +6,6 @@ import { prove } from '../../../../infra/local/stack/proof.ts';
 let server: Server | undefined;
 afterEach(() => void server?.close());
 
-/** An API that answers puts with these, one after the other, and reads with the cell. */
 async function answering(...puts: readonly number[]): Promise<{ readonly url: string; readonly asked: string[] }> {
   const asked: string[] = [];
   server = createServer((request, response) => {

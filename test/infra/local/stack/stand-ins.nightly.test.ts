@@ -63,7 +63,6 @@ async function stop(): Promise<void> {
 beforeAll(() => start());
 afterAll(() => stop());
 
-/** The queue of a trigger, without the underscore of its name. */
 function queueOf(name: string): FifoQueue {
   const found = stack.queues().find((queue) => queue.name.includes(`trips${name}queue`));
   if (!found) throw new Error(`no queue of ${name} among ${JSON.stringify(stack.queues())}`);

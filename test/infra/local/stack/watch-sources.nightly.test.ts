@@ -23,7 +23,6 @@ const FILES = {
   'lib/said.ts': "export const SAID = 'thanks';\n",
 };
 
-/** Writes what it says beside each order. */
 function confirming(first: string): string {
   return `${first}
 import { triggerHandler } from ${JSON.stringify(join(PROJECT_ROOT, 'functions/triggers/trigger-handler.ts'))};
@@ -59,7 +58,6 @@ async function order(body: object = {}): Promise<string> {
   return row;
 }
 
-/** What the function wrote of a row, once it has. */
 async function confirmationOf(row: string): Promise<string> {
   const read = (): Promise<Response> => called(`cells/${row}/CONFIRMATION/1`);
   await expect.poll(async () => (await read()).status, SAID).toBe(200);

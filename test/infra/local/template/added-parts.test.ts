@@ -35,7 +35,6 @@ import { synthesized } from '../../support/synthesized.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 import { writeFiles } from '../../support/write-files.ts';
 
-/** Says in the log what called it. */
 const CODE = `export async function handler(event) {
   console.log('called by', JSON.stringify(event));
   return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ routeKey: event.routeKey, queue: process.env.QUEUE_URL }) };

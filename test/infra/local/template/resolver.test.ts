@@ -13,7 +13,6 @@ const values: ResourceValues = {
   },
 };
 
-/** The value of a property in the second of two stacks. */
 function valueOf(value: unknown, more: Partial<Template> = {}): unknown {
   const first: LoadedStack = {
     name: 'first',

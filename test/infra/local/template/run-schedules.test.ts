@@ -20,7 +20,6 @@ const minutes = (count: number) => vi.advanceTimersByTimeAsync(count * EVERY_MS)
 
 interface Started {
   readonly running: RunningSchedules;
-  /** What was called since it was asked last. */
   readonly calls: () => readonly string[];
 }
 

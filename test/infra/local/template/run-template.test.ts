@@ -33,7 +33,6 @@ let client: SQSClient;
 let gateway: Gateway;
 let running: RunningTemplate;
 let testUrl: string;
-/** What goes on while a migration is at work, and whether it refuses. */
 let migrating: () => Promise<'done' | 'refused'>;
 
 beforeAll(async () => {
@@ -64,7 +63,6 @@ beforeAll(async () => {
 });
 afterAll(() => parts.disposeAsync());
 
-/** A function that greets, a migration, and queues with how long each hides its messages. */
 function template(greeting: string, queues: Readonly<Record<string, number>>): LocalResources {
   const arnOf = (id: string): object => ({ 'Fn::GetAtt': [id, 'Arn'] });
   const lambda = (asset: string, Variables: object): object => ({

@@ -1,4 +1,3 @@
-/** A stand-in that says in the log that it ran. */
 export async function handler(event: unknown): Promise<void> {
   console.log('moved', JSON.stringify(event));
 }

@@ -1,4 +1,3 @@
-/** A stand-in for the function of a trigger that takes its time. */
 export async function handler(): Promise<void> {
   console.log('began');
   await new Promise((resolve) => setTimeout(resolve, 1500)); // Clock: a function that takes its time

@@ -15,7 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => sqs.stop());
 
-/** What the local stack makes of a template with a queue, and one for what it cannot deliver. */
 function withQueues(seconds: number, receives: number, stack = 'service', world: Partial<World> = {}) {
   const redrive = { deadLetterTargetArn: { 'Fn::GetAtt': ['Parked', 'Arn'] }, maxReceiveCount: receives };
   const template = {
@@ -75,7 +74,6 @@ describe('a queue of the template', () => {
     expect(cells && context.property(cells, 'RedrivePolicy')).toMatchObject({
       deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:111122223333:service-Parked.fifo',
     });
-    // The built-in SQS has one account.
     if (sqs.service)
       await expect(createQueues(resources, context)).rejects.toThrow(
         'AWS_ENDPOINT_URL_SQS: wanted an SQS whose queues are at /111122223333/service-Parked.fifo, got ',

@@ -4,7 +4,6 @@ import { httpRoutes } from '../../../../../infra/local/template/resources/http-a
 import { checkTypes, localResources } from '../../../../../infra/local/template/resources/local-resources.ts';
 import type { TemplateResource } from '../../../../../infra/local/template/template.ts';
 
-/** What the local stack makes of a template. */
 function read(Resources: Readonly<Record<string, TemplateResource>>) {
   const world = { groups: [], httpUrl: 'http://api', sqsUrl: 'http://sqs' };
   return localResources([{ name: 'service', folder: '/nowhere', template: { Resources } }], world);
@@ -74,7 +73,6 @@ describe('an event source mapping', () => {
 });
 
 describe('the routes of the template', () => {
-  /** Those of a template with one for each of these authorization types. */
   const routesWith = (...types: readonly (string | undefined)[]) => {
     const Target = { 'Fn::Join': ['', ['integrations/', { Ref: 'ReadCells' }]] };
     const routes = types.map((AuthorizationType, position): [string, TemplateResource] => {
