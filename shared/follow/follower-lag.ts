@@ -6,21 +6,20 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import { askParts, partsOf } from '../access/ask-parts.ts';
 import { readFollower, type FollowerName } from './follower-item.ts';
 import type { ShardOffset } from './encode-offsets.ts';
-import { offsetItems } from './offset-items.ts';
+import { OffsetItems } from './offset-items.ts';
 
 export interface ShardLag {
   readonly shard: number;
-  /** As last written; undefined before the follower's first time there. */
+  /** As last written; undefined before the follower began. */
   readonly offset: number | undefined;
-  /** Undefined while the shard, or its group, cannot be read. */
+  /** Undefined if the shard, or its group, cannot be read. */
   readonly head: number | undefined;
 }
 
-/** Shards whose heads one statement asks for. */
 const HEADS_A_STATEMENT = 256;
 
 /**
- * How far a follower is, for each shard in order. Offsets are a commit behind what is done (half a second or so).
+ * Returns how far a follower is, for each shard in order. Offsets are a commit behind, half a second or so.
  *
  * @throws SchemalessError `unknown_datastore`, and what DynamoDB throws
  */
@@ -49,7 +48,7 @@ export async function followerLag(
   return shards.map(({ shard }) => ({ shard, offset: offsets[shard], head: heads.get(shard) }));
 }
 
-/** The offsets as last written: the added id of each shard in order, undefined where there is none. */
+/** Returns the added id of each shard in order, as last written. */
 export async function committedOffsets(
   stateTable: DynamoTable,
   follower: FollowerName,
@@ -58,12 +57,11 @@ export async function committedOffsets(
   return (await committedLocations(stateTable, follower, shards)).map((location) => location?.added_id);
 }
 
-/** A shard's offset as last written, with the generation that its partition had. */
 interface CommittedLocation extends ShardOffset {
   readonly generation: number;
 }
 
-/** The offsets as last written, with the fingerprints of their cells. */
+/** Returns the offset of each shard in order, as last written, with the generation of its partition. */
 export async function committedLocations(
   stateTable: DynamoTable,
   follower: FollowerName,
@@ -71,7 +69,7 @@ export async function committedLocations(
 ): Promise<(CommittedLocation | undefined)[]> {
   const offsets: (CommittedLocation | undefined)[] = Array.from({ length: shards }, () => undefined);
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
-  const items = offsetItems(stateTable, { ...follower, shards, partitions });
+  const items = new OffsetItems(stateTable, { ...follower, shards, partitions });
   await Promise.all(
     Array.from({ length: partitions }, async (_, partition) => {
       const item = await items.read(partition);

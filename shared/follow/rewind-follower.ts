@@ -9,16 +9,15 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import { followerKey, openFollower, readFollower, tellChange, type FollowerName } from './follower-item.ts';
 import { askAllParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
-import { offsetItems } from './offset-items.ts';
+import { OffsetItems } from './offset-items.ts';
 import { startOffsets, unread } from './start-offsets.ts';
 
 /**
- * Sets a follower to another place, back or on. Holds from when it returns, whoever holds the partitions: each worker
- * notices within some two seconds, and nothing that it does meanwhile moves the offsets. The generation of the
- * partitions concerned goes up.
+ * Sets a follower to other locations and raises the generations. Workers notice within two seconds, and nothing that they
+ * do in the meantime moves the offsets.
  *
- * @throws SchemalessError `invalid_field` for a shard that is not there, an added id below 0 or past the log's end;
- *   `unavailable` when the logs cannot be looked at: then nothing is changed
+ * @throws SchemalessError `invalid_field` for an unknown shard, an added id below 0 or past the log's end; `unavailable` if
+ *   the logs cannot be read: then nothing is changed
  */
 export async function rewindFollower(
   stateTable: DynamoTable,
@@ -29,7 +28,7 @@ export async function rewindFollower(
   await setLocations(stateTable, context, follower, await rewindLocations(context, follower.datastore, to));
 }
 
-/** Where each shard concerned goes on from. Throws as `rewindFollower` does. */
+/** Returns where each shard continues. Throws as `rewindFollower` does. */
 export async function rewindLocations(
   context: StoreContext,
   datastore: string,
@@ -39,10 +38,9 @@ export async function rewindLocations(
 }
 
 /**
- * Sets some shards to other places. Holds from when it returns, as `rewindFollower` does.
+ * Sets some shards to other locations, as `rewindFollower` does.
  *
- * @param moved told, after each write, where the shards were that are moved by now: undefined where the follower had
- *   not begun, left out where they are still to be moved
+ * @param moved called after each write with the former offsets of the shards moved so far; undefined if not begun
  */
 export async function setLocations(
   stateTable: DynamoTable,
@@ -53,7 +51,7 @@ export async function setLocations(
 ): Promise<void> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const { partitions } = await openFollower(stateTable, follower, topology.shards);
-  const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
+  const items = new OffsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
   const before = new Map<number, ShardOffset | undefined>();
   for (const partition of new Set([...locations.keys()].map((shard) => shard % partitions))) {
     await items.rewind(partition, (offsets) =>
@@ -69,12 +67,10 @@ export async function setLocations(
   await tellChange(stateTable, follower);
 }
 
-/**
- * Deletes everything that is kept of a follower. To be done once none of its workers runs: one that does begins anew.
- */
+/** Deletes the state of a follower. Call it once none of its workers runs: one that does begins anew. */
 export async function forgetFollower(stateTable: DynamoTable, follower: FollowerName): Promise<void> {
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
-  const items = offsetItems(stateTable, { ...follower, shards: partitions, partitions });
+  const items = new OffsetItems(stateTable, { ...follower, shards: partitions, partitions });
   for (let partition = 0; partition < partitions; partition += 1) await items.forget(partition);
   await deleteState(stateTable, followerKey(follower));
   await deleteState(stateTable, `workers#${follower.name}#${follower.datastore}`);

@@ -1,4 +1,4 @@
-import type { BellsOfGroup } from './bells.ts';
+import type { HeardGroup } from './bells.ts';
 
 /** The shards of a datastore that rang and were not read since. */
 export interface RungShards {
@@ -6,18 +6,14 @@ export interface RungShards {
   since(): number | undefined;
   has(shard: number): boolean;
   all(): Iterable<number>;
-  /**
-   * They are read now: only what rings from here on counts. What rang and is not read, since it is being read just now,
-   * or is not this worker's, wakes nobody any more.
-   */
+  /** Forgets shards that are read now. What rang and is not read, since it is busy or of another worker, wakes no pass. */
   take(shards: readonly number[]): void;
-  /** Until a shard rings anew, the time is over, or the signal comes. */
+  /** Waits for a new ring, the end of the time, or the signal. */
   orAfter(milliseconds: number, signal: AbortSignal): Promise<void>;
   stop(): void;
 }
 
-/** @param bells @default none are heard */
-export function rungShards(bells: BellsOfGroup | undefined, datastore: string): RungShards {
+export function rungShards(bells: HeardGroup | undefined, datastore: string): RungShards {
   const rung = new Set<number>();
   let isNews = false;
   let wake: (() => void) | undefined;

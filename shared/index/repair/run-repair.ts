@@ -1,6 +1,6 @@
 import { pauseFor } from '../../pause-for.ts';
 import { untilEnd } from '../../until-end.ts';
-import { joinWorkers, type Workers, type WorkersOptions } from '../../follow/workers.ts';
+import { Workers, type WorkersOptions } from '../../follow/workers.ts';
 import { readerWatch, type ReaderWatch } from '../../follow/reader-watch.ts';
 import { leases, type Leases } from '../../dynamo/lease.ts';
 import type { StoreContext } from '../../access/context.ts';
@@ -24,7 +24,7 @@ export interface RepairRun {
   readonly signal?: AbortSignal;
   /** @default REPAIR_SETTINGS, for those left out */
   readonly settings?: Partial<RepairSettings>;
-  /** Of the announcement to other runs, and of leases. @default those of `joinWorkers` */
+  /** Of the announcement to other runs, and of leases. @default those of `Workers` */
   readonly heartbeat?: Pick<Required<WorkersOptions>, 'heartbeatMs' | 'silenceMs'>;
   readonly report?: (event: RepairEvent) => void;
 }
@@ -55,7 +55,7 @@ export async function runRepair(run: RepairRun): Promise<void> {
     settings: { ...REPAIR_SETTINGS, ...run.settings },
     heartbeat,
     report,
-    workers: joinWorkers({ stateTable, crew: 'repair', slot: 'repair', owner, ...heartbeat, onError }),
+    workers: new Workers({ stateTable, crew: 'repair', slot: 'repair', owner, ...heartbeat, onError }),
     leases: leases(stateTable, owner, heartbeat.silenceMs),
     readers: readerWatch(run.context, {
       report: (event) => report({ datastore: '', kind: 'followed', follower: 'repair', event }),

@@ -37,8 +37,6 @@ export interface ShardLogEntries {
   head?: number;
   /** This shard could not be read where it was asked for first, whatever the others of the statement did. */
   readonly refusal?: { readonly error: SchemalessError; readonly isAnswered: boolean };
-  /** There is no next cell, and what is here was read a moment ago: nothing in it needs to be looked at again. */
-  readonly isQuiet?: boolean;
 }
 
 /**

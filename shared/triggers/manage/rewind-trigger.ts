@@ -2,7 +2,7 @@ import { parseCount, parseShard } from '../../address.ts';
 import type { ShardOffset } from '../../follow/encode-offsets.ts';
 import { committedLocations } from '../../follow/follower-lag.ts';
 import { readFollower } from '../../follow/follower-item.ts';
-import { offsetItems } from '../../follow/offset-items.ts';
+import { OffsetItems } from '../../follow/offset-items.ts';
 import { rewindLocations, setLocations } from '../../follow/rewind-follower.ts';
 import type { RewindTo, ShardSkip } from '../../contract/trigger-operations.ts';
 import { unread } from '../../follow/start-offsets.ts';
@@ -74,7 +74,7 @@ async function setMarks(
   ahead: number,
 ): Promise<void> {
   const { partitions = 1 } = (await readFollower(stateTable, follower)) ?? {};
-  const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
+  const items = new OffsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
   const held = new Map(
     await Promise.all(
       [...new Set([...locations.keys()].map((shard) => shard % partitions))].map(

@@ -1,8 +1,7 @@
-import { joinWorkers, type Workers } from '../../follow/workers.ts';
+import { Workers } from '../../follow/workers.ts';
 import { pauseFor } from '../../pause-for.ts';
 import { bellTower } from '../../follow/bells.ts';
 import { readerWatch } from '../../follow/reader-watch.ts';
-import { peekFirst } from '../../follow/peek-first.ts';
 import { shareFetches } from '../../follow/share-fetches.ts';
 import { untilEnd } from '../../until-end.ts';
 import type { StoreContext } from '../../access/context.ts';
@@ -39,7 +38,7 @@ export async function runTailers(run: TailRun): Promise<void> {
     while (!signal.aborted && !(await list())) await pauseFor(settings.lookMs, signal);
     if (signal.aborted) return;
     const { stateTable, owner, slot, heartbeat } = run;
-    workers = joinWorkers({
+    workers = new Workers({
       ...heartbeat,
       stateTable,
       crew: 'tail',
@@ -54,7 +53,7 @@ export async function runTailers(run: TailRun): Promise<void> {
       run,
       settings,
       workers,
-      fetch: shareFetches(peekFirst()),
+      fetch: shareFetches(),
       readers,
       bells: bellTower(run.context, { read: readers.roleOf }),
       signal,

@@ -42,7 +42,7 @@ export interface TailSettings {
    * Each write is an item of one partition. @default 3000
    */
   readonly commitEveryMs: number;
-  /** Aligned, so that triggers of a datastore share statements. @default 80 to 640 ms */
+  /** @default 80 to 640 ms */
   readonly pauses: Pauses;
 }
 
@@ -63,5 +63,5 @@ export const TAIL_SETTINGS: TailSettings = {
   sendForMs: 200,
   pageCells: 50,
   commitEveryMs: 3000,
-  pauses: { leastMs: 80, mostMs: 640, aligned: true },
+  pauses: { leastMs: 80, mostMs: 640 },
 };

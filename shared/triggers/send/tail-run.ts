@@ -25,7 +25,7 @@ export interface TailRun {
   readonly partitions?: number;
   /** @default TAIL_SETTINGS, for those left out */
   readonly settings?: Partial<TailSettings>;
-  /** Of the announcement to other workers. @default those of `joinWorkers` */
+  /** Of the announcement to other workers. @default those of `Workers` */
   readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
   readonly report?: (event: TailEvent) => void;
 }

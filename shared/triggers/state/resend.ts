@@ -1,5 +1,5 @@
 import { readFollower, tellChange } from '../../follow/follower-item.ts';
-import { offsetItems, type OffsetItem } from '../../follow/offset-items.ts';
+import { OffsetItems, type OffsetItem } from '../../follow/offset-items.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { consumedMarks, type ConsumedMark } from './consumed-marks.ts';
 import { triggerFollower } from './follower-name.ts';
@@ -41,7 +41,7 @@ export async function resendUnconsumed({ stateTable, name, shards, queueUrl, dea
   if (resend?.id === undefined || !isSameQueue(aimOf(status) ?? queueUrl, queueUrl)) return false;
   const follower = { name: triggerFollower(name.trigger), datastore: name.datastore };
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
-  const items = offsetItems(stateTable, { ...follower, shards, partitions });
+  const items = new OffsetItems(stateTable, { ...follower, shards, partitions });
   const held = await Promise.all(Array.from({ length: partitions }, (_, partition) => items.read(partition)));
   // Where nobody has begun nothing was sent, and what is first sent has no generation.
   const generation =

@@ -1,5 +1,5 @@
 import { defaultPartitions } from '../../../shared/follow/follower-item.ts';
-import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
 import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 import type { FaultRun } from '../fault-run.ts';
@@ -171,7 +171,7 @@ const manyWorkers = twoWays({
 async function assignments(scene: Scene, partitions: number): Promise<readonly number[] | undefined> {
   const { datastore, trigger } = scene.access;
   const follower = { name: triggerFollower(trigger), datastore, shards: SHARDS, partitions };
-  const items = offsetItems(scene.store.stateTable, follower);
+  const items = new OffsetItems(scene.store.stateTable, follower);
   const counts = new Map<string, number>();
   try {
     for (let partition = 0; partition < partitions; partition += 1) {

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { peekFirst } from '../../../shared/follow/peek-first.ts';
 import { shareFetches } from '../../../shared/follow/share-fetches.ts';
 import { SqlError, type SqlClient, type Target } from '../../../shared/sql/client.ts';
 import { connectionTo } from '../../support/connection-to.ts';
@@ -65,7 +64,7 @@ describe('a shard that cannot be read', () => {
     await followed.write(DAMAGED, 3);
     await writeToOthers(2);
     const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { ...QUIET, fetch: shareFetches(peekFirst({ checkEveryMs: 500 })) });
+    const worker = startWorker(followed, deeds, { ...QUIET, fetch: shareFetches() });
     await until(
       'all is handled',
       () => deeds.idsOf(DAMAGED).length === 3 && others.every((shard) => deeds.idsOf(shard).length === 2),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openFollower } from '../../../shared/follow/follower-item.ts';
 import { committedLocations } from '../../../shared/follow/follower-lag.ts';
-import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import type { LogEntry } from '../../../shared/follow/follower.ts';
 import { forgetFollower, rewindFollower } from '../../../shared/follow/rewind-follower.ts';
 import { readLogEntries } from '../../../shared/follow/read-log-entries.ts';
@@ -78,7 +78,7 @@ describe('a follower', () => {
     await forgetFollower(stateTable, idOf(deeds));
     await followed.write(1, 1);
     await busy.ended;
-    const items = offsetItems(stateTable, { ...idOf(deeds), shards: SHARDS, partitions: SHARDS });
+    const items = new OffsetItems(stateTable, { ...idOf(deeds), shards: SHARDS, partitions: SHARDS });
     expect(await Promise.all(Array.from({ length: SHARDS }, (_, partition) => items.read(partition)))).toEqual(
       inEachShard(undefined),
     );

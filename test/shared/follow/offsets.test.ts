@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ShardOffset } from '../../../shared/follow/encode-offsets.ts';
-import { heldPartition } from '../../../shared/follow/held-partition.ts';
-import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { HeldPartition } from '../../../shared/follow/held-partition.ts';
+import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { sharedTable } from '../../support/shared-table.ts';
@@ -16,16 +16,16 @@ const table = await sharedTable();
 /** @param through stands before the table @default the table itself */
 function newItems(through = (all: DynamoTable): DynamoTable => all) {
   follower += 1;
-  return offsetItems(through(table), { name: `f${follower}`, datastore: 'trips', shards: 4, partitions: 2 });
+  return new OffsetItems(through(table), { name: `f${follower}`, datastore: 'trips', shards: 4, partitions: 2 });
 }
 
-async function holder(items: ReturnType<typeof offsetItems>, owner: string, others: readonly string[] = []) {
+async function holder(items: OffsetItems, owner: string, others: readonly string[] = []) {
   const taken = await items.take(1, owner, others);
-  return taken && heldPartition(items, 1, taken, 2, await items.readCheckpoints(1));
+  return taken && new HeldPartition(items, 1, taken, 2, await items.readCheckpoints(1));
 }
 
 /** Its two shards. */
-async function bothHeld(items: ReturnType<typeof offsetItems>) {
+async function bothHeld(items: OffsetItems) {
   const held = await holder(items, 'a');
   const [shard, other] = held?.shards ?? [];
   if (!held || !shard || !other) throw new Error('not held');
@@ -47,8 +47,7 @@ function move(held: Held | undefined, added_id: number, tenure = held?.tenure())
   held.move(shard, at(added_id), tenure);
 }
 
-const reached = async (items: ReturnType<typeof offsetItems>): Promise<number | undefined> =>
-  (await items.read(1))?.offsets[0]?.added_id;
+const reached = async (items: OffsetItems): Promise<number | undefined> => (await items.read(1))?.offsets[0]?.added_id;
 
 describe('the offsets of a partition', () => {
   it('say which cells were given last, until something else moves them', async () => {

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { untilMultiple } from '../../../shared/follow/pace.ts';
 import type { FetchLogEntries } from '../../../shared/follow/read-log-entries.ts';
 import { shareFetches } from '../../../shared/follow/share-fetches.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
@@ -63,20 +62,5 @@ describe('shared fetches', () => {
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(shared(context, 'away', from, want)).rejects.toThrow('away');
     expect(asked).toHaveLength(6);
-  });
-});
-
-describe('aligned pauses', () => {
-  it('end at multiples of their length, a quarter to one and a quarter of it later', () => {
-    for (let now = 0; now < 1000; now += 0.7) {
-      const wait = untilMultiple(100, now);
-      expect(wait).toBeGreaterThanOrEqual(25);
-      expect(wait).toBeLessThanOrEqual(126);
-      const past = (now + wait) % 100;
-      expect(past).toBeLessThan(1.001);
-    }
-    // A timer that came a millisecond early has served its multiple.
-    expect(untilMultiple(100, 299.2)).toBe(101);
-    expect(untilMultiple(0, 12)).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { joinWorkers } from '../../../shared/follow/workers.ts';
+import { Workers } from '../../../shared/follow/workers.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { openGate } from './support/gate.ts';
 import { newDeeds, nameOf, sharedFollowed, startWorker } from './support/followed-store.ts';
@@ -124,7 +124,7 @@ describe('the announcement of a worker', () => {
   /** Whose clock moves by its pauses, which take no time. */
   const join = (stateTable: DynamoTable, crew: string, owner: string, paused: (milliseconds: number) => void) => {
     let clockMs = 0;
-    return joinWorkers({
+    return new Workers({
       stateTable,
       crew,
       owner,

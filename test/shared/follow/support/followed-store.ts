@@ -3,7 +3,7 @@ import { afterAll, inject } from 'vitest';
 import { decodeOffsets } from '../../../../shared/follow/encode-offsets.ts';
 import { committedOffsets, followerLag } from '../../../../shared/follow/follower-lag.ts';
 import type { FollowerName } from '../../../../shared/follow/follower-item.ts';
-import { offsetItems } from '../../../../shared/follow/offset-items.ts';
+import { OffsetItems } from '../../../../shared/follow/offset-items.ts';
 import type { Follower, FollowEvent, LogEntry } from '../../../../shared/follow/follower.ts';
 import { runFollower, type FollowerRun } from '../../../../shared/follow/run-follower.ts';
 import type { SqlChange, SqlClient, SqlParameter } from '../../../../shared/sql/client.ts';
@@ -100,7 +100,7 @@ export async function openFollowedStore(
     headOf: async (shard: number): Promise<number> => (await logOf(shard, 0)).next,
     lag: (deeds: Pick<Deeds, 'name'>) => followerLag(stateTable, store.context, idOf(deeds)),
     /** Its partitions, of which there is one for each shard. */
-    items: (deeds: Pick<Deeds, 'name'>) => offsetItems(stateTable, { ...idOf(deeds), shards, partitions: shards }),
+    items: (deeds: Pick<Deeds, 'name'>) => new OffsetItems(stateTable, { ...idOf(deeds), shards, partitions: shards }),
     /** Waits until it knows where it begins in every shard. */
     begun: (deeds: Pick<Deeds, 'name'>): Promise<void> =>
       until('it has begun everywhere', async () => (await offsets(deeds)).every((offset) => offset !== undefined)),

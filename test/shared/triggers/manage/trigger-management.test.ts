@@ -2,7 +2,7 @@ import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import type { ShardOffset } from '../../../../shared/follow/encode-offsets.ts';
-import { offsetItems } from '../../../../shared/follow/offset-items.ts';
+import { OffsetItems } from '../../../../shared/follow/offset-items.ts';
 import { openFollower } from '../../../../shared/follow/follower-item.ts';
 import { unread } from '../../../../shared/follow/start-offsets.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
@@ -95,7 +95,7 @@ async function commitOffsets(
   given: readonly (number | undefined)[] = [],
 ): Promise<void> {
   await openFollower(stateTable, follower(), SHARDS, PARTITIONS);
-  const items = offsetItems(stateTable, { ...follower(), shards: SHARDS, partitions: PARTITIONS });
+  const items = new OffsetItems(stateTable, { ...follower(), shards: SHARDS, partitions: PARTITIONS });
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
     const { token = 0, generation = 0 } = (await items.take(partition, 'tailer', [])) ?? {};
     const mine = offsets

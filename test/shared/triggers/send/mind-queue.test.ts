@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { openFollower } from '../../../../shared/follow/follower-item.ts';
-import { offsetItems } from '../../../../shared/follow/offset-items.ts';
+import { OffsetItems } from '../../../../shared/follow/offset-items.ts';
 import { mindQueue } from '../../../../shared/triggers/send/mind-queue.ts';
 import type { TailRun } from '../../../../shared/triggers/send/tail-run.ts';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
@@ -34,7 +34,7 @@ async function mind(
   const store = triggerStore(stateTable, NAME);
   const follower = { name: `trigger/${NAME.trigger}`, datastore: NAME.datastore };
   await openFollower(stateTable, follower, 1);
-  const items = offsetItems(stateTable, { ...follower, shards: 1, partitions: 1 });
+  const items = new OffsetItems(stateTable, { ...follower, shards: 1, partitions: 1 });
   const { token = 0 } = (await items.take(0, 'worker', [])) ?? {};
   await items.commit(0, { token, generation: 0 }, [{ added_id: 7, fingerprint: '77'.repeat(8), epoch: 1 }]);
   await store.consumed.raise(new Map([[0, { generation: 0, added_id: 3, fingerprint: '33'.repeat(8) }]]));

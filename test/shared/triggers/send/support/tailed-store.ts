@@ -229,7 +229,7 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
       depthEveryMs: 100,
       commitEveryMs: 100,
       pageCells: 20,
-      pauses: { leastMs: 10, mostMs: 40, aligned: true },
+      pauses: { leastMs: 10, mostMs: 40 },
       ...settings,
     },
   });
