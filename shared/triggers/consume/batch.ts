@@ -11,13 +11,13 @@ import { readRecord, type ReadRecord } from './read-record.ts';
 import { isAnswered, shardViews, type ShardView, type ShardViews } from './shard-views.ts';
 
 export interface BatchLimits {
-  /** How much time is left for the batch, in milliseconds. @default unlimited */
+  /** Milliseconds that are left for the batch. @default unlimited */
   readonly remainingMs?: () => number;
-  /** Aborted when the process is to end: the call under way is waited for, the rest goes back. */
+  /** Aborted when the process must end: the call under way finishes, the rest goes back. */
   readonly stopping?: AbortSignal;
 }
 
-/** `back`: it goes back to the queue, and with it those behind it in its group. */
+/** `back`: it goes back to the queue with those behind it in its group. */
 type RecordEnd = 'done' | 'back';
 
 interface Batch {
@@ -27,7 +27,6 @@ interface Batch {
   end(): Promise<void>;
 }
 
-/** Why a message goes back, and for how long it is hidden. */
 interface Return {
   readonly reason: ReturnReason;
   readonly seconds: number;
@@ -39,7 +38,6 @@ interface Known {
   readonly least: number;
 }
 
-/** Messages that were received together: see `consumeBatch`. */
 export function openBatch(consumer: Consumer, records: readonly QueueRecord[], limits: BatchLimits): Batch {
   return new ReceivedTogether(consumer, records, limits);
 }
@@ -72,7 +70,7 @@ class ReceivedTogether implements Batch {
 
   async consume(record: QueueRecord): Promise<RecordEnd> {
     const end = await this.#consumeOrGiveBack(record);
-    // What waited for this one may be called now.
+    // Calls that waited for this one may begin.
     if (this.#known && (await this.#ahead.endOf(record)) === undefined)
       await this.#callAhead(this.#records.slice(this.#records.indexOf(record) + 1), this.#known);
     return end;
@@ -113,7 +111,7 @@ class ReceivedTogether implements Batch {
 
   async #consumeCell(record: QueueRecord, message: TriggerMessage, view: ShardView): Promise<RecordEnd> {
     const ahead = await this.#ahead.endOf(record);
-    // What ends its process would be counted against each cell that is in hand.
+    // A call that ends the process would be counted against each cell in hand.
     if (!ahead) await this.#ahead.idle();
     if (!ahead && !this.#hasTime()) return this.#leave(record, { reason: 'no_time', seconds: 0 });
     const timeoutMs = this.#timeOfCall();
@@ -125,12 +123,11 @@ class ReceivedTogether implements Batch {
     return end.kind === 'stopped' ? 'done' : this.#giveBack(record, this.#notRunning(record));
   }
 
-  /** Whether there is time for another call. The first one of a batch has all the time that there ever is. */
+  /** Whether there is time for another call. The first call of a batch has all the time that there ever is. */
   #hasTime(): boolean {
     return !this.#hasCalled || this.#leftMs() >= this.#consumer.definition.timeoutSeconds * 1000;
   }
 
-  /** Milliseconds for a call that begins now. */
   #timeOfCall(): number {
     this.#hasCalled = true;
     return Math.max(0, Math.min(this.#consumer.definition.timeoutSeconds * 1000, this.#leftMs()));
@@ -141,9 +138,9 @@ class ReceivedTogether implements Batch {
   }
 
   /**
-   * Calls the function for these side by side, in each group up to what has to be called in its turn: a cell that failed
-   * before, behind which each would be called once more with each of its failures, and what may have ended its process.
-   * For none where that is the first: it could find no time left for it in any batch.
+   * Calls the function in parallel, in each group up to the first cell that must be called in its turn: one that failed
+   * before, or that may have ended its process. If the first cell is such a one it calls none: that cell might find no time
+   * left in any batch.
    */
   async #callAhead(records: readonly QueueRecord[], { viewOf, least }: Known): Promise<void> {
     if (this.#consumer.atOnce === 1) return;
@@ -152,7 +149,7 @@ class ReceivedTogether implements Batch {
     for (const record of records) {
       const message = this.#readings.get(record)?.message;
       if (!message || this.#back.has(record) || waiting.has(record.groupId) || message.generation < least) continue;
-      // Where the state table is away, each of the shard finds that in its turn.
+      // If the state table is unavailable, each message of the shard finds that in its turn.
       const view = await viewOf(message.shard).catch(() => undefined);
       const mayCall =
         view && !isRetry(record) && !view.cells.has(message.added_id) && isAnswered(record, message, view);
@@ -183,7 +180,7 @@ class ReceivedTogether implements Batch {
     return 'done';
   }
 
-  /** What is known of the trigger, and of the batch's shards; undefined where it does not run. */
+  /** Returns what is known of the trigger and the batch's shards; undefined if it does not run. */
   async #knownNow(): Promise<Known | undefined> {
     const { status: known, settings, store } = this.#consumer;
     const status = await known.read();
@@ -200,10 +197,7 @@ class ReceivedTogether implements Batch {
     return this.#known;
   }
 
-  /**
-   * Messages before these may have gone to the last queue, or have expired: nothing is consumed until they were sent
-   * again.
-   */
+  /** Earlier messages may have expired or gone to the last queue: nothing is consumed until they were sent again. */
   async #wantResend(seen: TriggerStatus): Promise<void> {
     const { store, status } = this.#consumer;
     this.#isHalted = true;
@@ -214,9 +208,7 @@ class ReceivedTogether implements Batch {
     status.forget();
   }
 
-  /**
-   * For no fault of its own. A retry is wished for anew instead, so that one received twice is one that did not answer.
-   */
+  /** Leaves a message uncalled. A retry is requested anew instead, so that one received twice is one that did not answer. */
   async #leave(record: QueueRecord, why: Return): Promise<RecordEnd> {
     const message = this.#readings.get(record)?.message;
     if (!message || !isRetry(record)) return this.#giveBack(record, why);
@@ -227,14 +219,13 @@ class ReceivedTogether implements Batch {
   async #giveBack(record: QueueRecord, { reason, seconds }: Return): Promise<RecordEnd> {
     const rest = this.#behind(record);
     for (const one of rest) this.#back.add(one);
-    // Nobody is to get one whose call goes on.
+    // No other consumer may get a message whose call goes on.
     await Promise.all(rest.map((one) => this.#ahead.endOf(one)));
     this.#consumer.report({ kind: 'returned', messages: rest.length, reason, seconds });
     await this.#hold.release(rest, seconds);
     return 'back';
   }
 
-  /** It, and those behind it in its group. */
   #behind(record: QueueRecord): readonly QueueRecord[] {
     return this.#records.slice(this.#records.indexOf(record)).filter(({ groupId }) => groupId === record.groupId);
   }
@@ -255,7 +246,7 @@ class ReceivedTogether implements Batch {
   }
 }
 
-/** Those that are not in order, and those whose messages were received before, or are retries. */
+/** Shards that are not in order, and those with messages that were received before, or are retries. */
 function doubtfulShards(
   records: readonly QueueRecord[],
   readings: ReadonlyMap<QueueRecord, ReadRecord>,

@@ -3,13 +3,9 @@ import type { Consumer } from './consumer.ts';
 import type { QueueRecord } from './queue-record.ts';
 
 /**
- * Consumes the messages that were received together, one after the other: side by side, a function that ends its
- * process would count against every cell that was in hand.
- *
- * A message that fails goes back to the queue, with those behind it in its group; other groups go on. Never throws for
- * what a message or the function does, nor while the state table or the queue are away.
- *
- * @returns those that are done, to be deleted from the queue; the others have been given back
+ * Consumes messages that were received together, one after another, and returns those to be deleted. A message that fails
+ * goes back to the queue with those behind it in its group; other groups go on. Never throws for what a message or the
+ * function does, nor while the state table or the queue are unavailable.
  */
 export async function consumeBatch(
   consumer: Consumer,

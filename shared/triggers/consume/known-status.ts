@@ -1,14 +1,14 @@
 import { ageOf, moment, type Moment } from '../../time.ts';
-import type { TriggerStatus, TriggerStore } from '../state/trigger-store.ts';
+import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
+import type { TriggerStatus } from '../state/trigger-store.ts';
 
 export interface KnownStatus {
-  /** At most `maxAgeMs` old; when it cannot be read, the last one that was known. Throws when none is. */
+  /** Returns a status at most `maxAgeMs` old, or the last known one if it cannot be read. Throws if none is known. */
   read(): Promise<TriggerStatus>;
-  /** The next `read` asks again. */
+  /** Makes the next `read` ask again. */
   forget(): void;
 }
 
-/** @param failed is told when it cannot be read */
 export function knownStatus(
   store: Pick<TriggerStore, 'status'>,
   maxAgeMs: number,

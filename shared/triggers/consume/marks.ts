@@ -1,17 +1,16 @@
 import type { TriggerMessage } from '../state/message.ts';
-import type { TriggerStore } from '../state/trigger-store.ts';
+import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import type { ShardView } from './shard-views.ts';
 
 export interface MarkSettings {
-  /** A message that was sent so long ago tells that its shard is behind. */
+  /** A message sent so long ago shows that its shard is behind. */
   readonly lateMs: number;
-  /** One that was sent less long ago tells that it keeps up again. */
+  /** A younger message shows that its shard keeps up again. */
   readonly keepsUpMs: number;
-  /** A shard that is behind is marked this often at most. */
+  /** Between marks of a shard. */
   readonly markEveryMs: number;
 }
 
-/** A message, with what is known of its shard. */
 interface MarkedMessage {
   readonly message: TriggerMessage;
   /** Milliseconds since 1970. */
@@ -20,20 +19,19 @@ interface MarkedMessage {
 }
 
 /**
- * Says how far shards are whose consumer fails or is behind, so that no more than a little is sent past that. Marks are
- * best effort: without one more is sent, a stale one is passed in time.
+ * Marks how far shards are whose consumer fails or is behind, so that the tailer sends little past that. Marks are best
+ * effort: without one more is sent, a stale one is passed in time.
  */
 export interface Marks {
   begin(marked: MarkedMessage): Promise<void>;
-  /** When a cell has failed for the first time: the store has marked its shard. */
+  /** Notes that the store has marked the shard, with a cell's first failure. */
   failed(marked: MarkedMessage): void;
-  /** When a message is done: whether its shard keeps up again, so that the mark is to be taken away. */
+  /** Returns, for a message that is done, whether its shard keeps up again and its mark must go. */
   isUpAgain(marked: MarkedMessage): boolean;
-  /** Takes the mark away, where nothing else of the shard is changed. */
+  /** Removes the mark if nothing else of the shard changes. */
   clear(marked: MarkedMessage): Promise<void>;
 }
 
-/** @param failed is told when a mark cannot be written */
 export function marks(
   store: Pick<TriggerStore, 'mark'>,
   { lateMs, keepsUpMs, markEveryMs }: MarkSettings,
@@ -50,8 +48,7 @@ export function marks(
     async begin(marked) {
       const age = Date.now() - marked.sentAt;
       const { shard, added_id } = marked.message;
-      // A mark that is there has to move on, also while the shard is behind by little: else what was sent past it would
-      // be consumed, and nothing would follow.
+      // An existing mark moves on while the shard is only a little behind: else nothing would follow what was sent past it.
       const isBehind = age >= lateMs || (marked.view.hasMark && age >= keepsUpMs);
       if (!isBehind || performance.now() - (markedAt.get(shard) ?? -Infinity) < markEveryMs) return;
       remember(marked);
@@ -60,7 +57,7 @@ export function marks(
     failed: remember,
     isUpAgain({ message: { shard, added_id }, sentAt, view }) {
       if (!view.hasMark || Date.now() - sentAt >= keepsUpMs) return false;
-      // One before this cell has left the queue in some other way, since a group is consumed in order.
+      // An earlier failing cell left the queue in some other way, since a group is consumed in order.
       if ([...view.cells.values()].some((cell) => cell.parked_at === undefined && cell.message.added_id > added_id))
         return false;
       view.hasMark = false;

@@ -13,11 +13,10 @@ import { parsePassed } from './parse-choices.ts';
 import { readLags } from '../state/shard-lags.ts';
 
 /**
- * Sets a trigger to another place. The marks of its shards come first: by them it is known which cells are replays, and
- * what was consumed before says nothing any more.
+ * Sets a trigger to another location. The marks of its shards come first: they tell which cells are replays, and void what
+ * was consumed before.
  *
- * @param dryRun changes nothing
- * @returns what it skips, by the offsets as they were in the very write that moved them
+ * @returns what it skips, by the offsets as they were in the write that moved them
  * @throws SchemalessError `invalid_field`, `unknown_shard`: then nothing is changed; `unavailable`
  */
 export async function rewindTrigger(
@@ -29,7 +28,7 @@ export async function rewindTrigger(
   if (typeof to === 'object' && 'since' in to) parsePassed(to.since);
   if (typeof to === 'object' && 'shards' in to) await checkLocations(context, topology, to.shards);
   const locations = await rewindLocations(context, follower.datastore, to);
-  // Where a shard begins to which nobody has come yet: one that begins at its end has nothing before it.
+  // Where shards begin that were not begun yet. A start at the end has nothing before it.
   const starts =
     definition.start === 'now' ? locations : await rewindLocations(context, follower.datastore, definition.start);
   const skipsFrom = (before: (shard: number) => Pick<ShardOffset, 'added_id'> | undefined): readonly ShardSkip[] =>
@@ -40,21 +39,21 @@ export async function rewindTrigger(
   }
   await store.markRewound(`${new Date().toISOString().slice(0, -1)}000Z`);
   await setMarks(trigger, locations, 1);
-  // What a consumer said before of how far it is: it is somewhere else now.
+  // Marks of consumers are of the old location.
   const { troubled } = await store.status();
   for (const shard of troubled) if (locations.has(shard)) await store.mark(shard, undefined);
   let skips: readonly ShardSkip[] = [];
-  // After each write, so that what fails later hides nothing of what was skipped by then.
+  // After each write, so that a later failure does not hide what was skipped.
   await setLocations(stateTable, context, follower, locations, async (before) => {
     skips = skipsFrom((shard) => (before.has(shard) ? before.get(shard) : locations.get(shard)));
     await store.markSkipped({ shards: skips.length, cells: skips.reduce((sum, { cells }) => sum + cells, 0) });
   });
-  // Where somebody else rewound it at the same moment its generation is higher than was thought.
+  // A concurrent rewind may have raised the generation further.
   await setMarks(trigger, locations, 0);
   return skips;
 }
 
-/** @param sentTo where a shard was; undefined where it skips nothing */
+/** @param sentTo where a shard was; undefined if it skips nothing */
 function skipsOf(
   locations: ReadonlyMap<number, ShardOffset>,
   sentTo: (shard: number) => number | undefined,
@@ -67,7 +66,7 @@ function skipsOf(
     .sort((one, other) => one.shard - other.shard);
 }
 
-/** @param ahead how many generations after the ones that hold now */
+/** @param ahead generations after the current ones */
 async function setMarks(
   { context, stateTable, topology, follower, store }: ManagedTrigger,
   locations: ReadonlyMap<number, ShardOffset>,
@@ -92,7 +91,7 @@ async function setMarks(
     const generation = (item?.generation ?? 0) + ahead;
     if (mark && mark.generation > generation) return undefined;
     const location = locations.get(shard) ?? unread(0);
-    // Of two that rewind it at once the place further back holds.
+    // Of two concurrent rewinds the earlier location holds.
     const { added_id, fingerprint } =
       mark?.generation === generation && mark.added_id < location.added_id ? mark : location;
     const sentTo = item?.offsets[Math.floor(shard / partitions)]?.added_id ?? 0;
@@ -105,7 +104,7 @@ async function setMarks(
   });
 }
 
-/** Before anything is changed. Logs that cannot be read now are the rewind's to refuse. */
+/** Runs before anything changes. The rewind itself refuses logs that cannot be read. */
 async function checkLocations(
   context: StoreContext,
   topology: DatastoreTopology,

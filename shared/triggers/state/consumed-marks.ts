@@ -4,48 +4,45 @@ import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
 
-/** A cell of a shard that is consumed, and all before it. */
+/** A cell up to which a shard is consumed. */
 export interface ConsumedLocation {
-  /** Under which its message was sent. */
+  /** The generation of its message. */
   readonly generation: number;
   readonly added_id: number;
-  /** Of the cell: where the log was cut since, another cell has its added id. */
+  /** Of the cell: after a cut another cell has its added id. */
   readonly fingerprint: string;
 }
 
-/**
- * How far the consumers of a shard are, as far as it was written down: what comes after it is not known to be consumed.
- */
+/** How far a shard is known to be consumed. */
 export interface ConsumedMark extends ConsumedLocation {
-  /** Up to here cells were in the log when the shard was last rewound: what is sent of them is a replay. */
+  /** The end of the log at the last rewind: cells up to here are replays. */
   readonly replayed_to: number;
 }
 
-/** Shards whose marks are one item, of about a kilobyte: DynamoDB counts by it. */
+/** An item of 64 marks has about a kilobyte, by which DynamoDB charges. */
 const SHARDS_AN_ITEM = 64;
 
 type Entry = readonly [shard: number, generation: number, addedId: number, fingerprint: string, replayedTo: number];
 
-/** What becomes of a shard's mark; undefined leaves it as it is. */
+/** Returns the new mark of a shard; undefined leaves it as it is. */
 type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
 
-/** How far the shards of a trigger are known to be consumed. */
-export interface ConsumedMarks {
-  /** Those of these shards that have one. */
+interface ConsumedMarks {
+  /** Returns the marks that exist. */
   read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>>;
   change(shards: readonly number[], how: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>>;
-  /** Says that so much is consumed. What was sent before the last rewind says nothing any more. */
+  /** Raises marks. Locations of before the last rewind are ignored. */
   raise(locations: ReadonlyMap<number, ConsumedLocation>): Promise<void>;
 }
 
 /**
- * The marks of a trigger's shards. They may lag behind what was consumed, and never run ahead of it: what they lack is
- * only sent once more where a queue has lost its messages.
+ * The marks of a trigger's shards. They may lag behind what was consumed, and are never ahead of it: the difference is sent
+ * once more if a queue lost its messages.
  */
 export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMarks {
   const listed = new Set<number>();
 
-  /** Before it is written, so that whoever forgets the trigger knows of it. */
+  /** Lists a page before it is written, so that forgetting the trigger deletes it. */
   async function list(page: number): Promise<void> {
     if (listed.has(page)) return;
     if (!(await readState(table, consumedKey(name, page)))) {
@@ -107,7 +104,6 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
   };
 }
 
-/** Whether a place says more than another one of its shard. */
 export function isFurther(location: ConsumedLocation, than: ConsumedLocation | undefined): boolean {
   return (
     !than ||

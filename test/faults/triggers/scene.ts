@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { triggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { sumOf } from '../fault-run.ts';
@@ -197,7 +197,7 @@ export class Scene implements AsyncDisposable {
   /** The trigger as its operator has it. What DynamoDB, or a group, does not answer is asked again. */
   async operate<T>(task: (operations: TriggerOperations, trigger: string) => Promise<T>): Promise<T> {
     const { context, stateTable, sqs, name } = this.store;
-    const operations = await triggerManagement({ context, stateTable, queues: sqsTriggerQueues(sqs) }).triggers(name);
+    const operations = await triggerManagement({ context, stateTable, queues: sqsQueues(sqs) }).triggers(name);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await task(operations, this.access.trigger);

@@ -5,13 +5,12 @@ import type { ShardOffset } from '../../../../shared/follow/encode-offsets.ts';
 import { OffsetItems } from '../../../../shared/follow/offset-items.ts';
 import { openFollower } from '../../../../shared/follow/follower-item.ts';
 import { unread } from '../../../../shared/follow/start-offsets.ts';
-import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
 import type { RewindOptions, RewindTo, TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
-import type { TriggerQueues } from '../../../../shared/triggers/state/trigger-queues.ts';
-import type { TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
+import type { Queues } from '../../../../shared/triggers/state/queues.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import { cellOf, errorOf, rowsOfShard } from '../../../support/datastore-conformance.ts';
@@ -49,10 +48,10 @@ const HEADS = [4, 0, 7, 2, 0, 0];
 const broken = faults();
 /** What their queues hold, where they are asked. */
 const held = new Map<string, number>();
-const queues: TriggerQueues = {
+const queues: Omit<Queues, 'send'> = {
   depth: async (url) => held.get(url) ?? 0,
   receive: async () => [],
-  show: async () => undefined,
+  hide: async () => undefined,
   remove: async () => undefined,
 };
 let stateTable: DynamoTable;

@@ -2,7 +2,7 @@ import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TriggerStart } from '../../../../shared/definitions/definitions.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
-import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import { select } from '../../../support/plain-sql.ts';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
@@ -41,7 +41,7 @@ describe('a trigger whose log was cut', () => {
   it('loses no cell that took an added id anew when its queue is lost after that: what was consumed under that id is not it', async () => {
     await open('start');
     const { deployed, store } = tailed.trigger(NAME);
-    const queues = sqsTriggerQueues(sqs.client);
+    const queues = sqsQueues(sqs.client);
     const operations = await tailed.operations();
     const depth = () => queues.depth(deployed.queueUrl);
     const tailer = startTailer(sqs, tailed);
@@ -82,7 +82,7 @@ describe('a trigger whose log was cut', () => {
     await open('now');
     await tailed.write(SHARD, 10);
     const { deployed, store } = tailed.trigger(NAME);
-    const queues = sqsTriggerQueues(sqs.client);
+    const queues = sqsQueues(sqs.client);
     const operations = await tailed.operations();
     const tailer = startTailer(sqs, tailed);
     await until('it is known where it began', async () => (await store.consumed.read([SHARD])).has(SHARD));

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { deployTriggers } from '../../../../shared/migrate/deployed-triggers.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
-import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import type { TriggerManagementOptions } from '../../../../shared/triggers/manage/managed-trigger.ts';
@@ -57,7 +57,7 @@ async function open({
 }
 
 async function depthOf(queueUrl: string): Promise<number> {
-  return sqsTriggerQueues(sqs.client).depth(queueUrl);
+  return sqsQueues(sqs.client).depth(queueUrl);
 }
 
 /** The added ids of each shard in the order of their first calls. */

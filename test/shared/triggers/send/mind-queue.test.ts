@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { openFollower } from '../../../../shared/follow/follower-item.ts';
 import { OffsetItems } from '../../../../shared/follow/offset-items.ts';
-import { mindQueue } from '../../../../shared/triggers/send/mind-queue.ts';
+import { QueueMinder } from '../../../../shared/triggers/send/mind-queue.ts';
 import type { TailRun } from '../../../../shared/triggers/send/tail-run.ts';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
-import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
+import { poll, type TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
 import type { EmptyQueue } from '../../../../shared/triggers/send/watch-depth.ts';
-import { watchTrigger, type TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
+import { TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { statusKey } from '../../../../shared/triggers/state/trigger-items.ts';
@@ -43,15 +43,8 @@ async function mind(
   const settings = { ...TAIL_SETTINGS, lookMs: 10, listMs, emptyMs: 1000 };
   const report = (happening: TailHappening): void => void happened.push(happening);
   const stopping = new AbortController();
-  const seen = watchTrigger({ store, settings, report });
+  const watch = new TriggerWatch({ store, settings, report });
   let looks = 0;
-  const watch: TriggerWatch = {
-    status: () => ((looks += 1), seen.status()),
-    look: () => seen.look(),
-    limitOf: (...of) => seen.limitOf(...of),
-    troubled: () => seen.troubled(),
-    run: (signal) => seen.run(signal),
-  };
   const work = {
     datastore: NAME.datastore,
     store,
@@ -69,8 +62,12 @@ async function mind(
     stateTable,
     slot: 0,
   } as unknown as TailRun;
-  const depth = { isFull: () => false, empty: () => world.empty, add: () => undefined, run: async () => undefined };
-  const marks = { has: () => true, replayedTo: () => 0 };
+  const minder = new QueueMinder(work, run, { watch, depth: { empty: () => world.empty } });
+  const look = async (): Promise<void> => {
+    looks += 1;
+    await watch.look();
+    await minder.look();
+  };
   return {
     world,
     store,
@@ -91,10 +88,7 @@ async function mind(
         values: { ':at': { S: new Date(NOW - milliseconds).toISOString() } },
       })),
     begin(): () => Promise<void> {
-      const running = Promise.all([
-        watch.run(stopping.signal),
-        mindQueue(work, run, { watch, depth, marks }, stopping.signal),
-      ]);
+      const running = poll(work, { what: 'looking', everyMs: settings.lookMs, look }, stopping.signal);
       return async () => {
         stopping.abort();
         await running;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { LogEntry } from '../../../../shared/follow/follower.ts';
-import type { QueueMessage } from '../../../../shared/triggers/send/queue-client.ts';
+import type { QueueMessage } from '../../../../shared/triggers/state/queues.ts';
 import { sendInOrder, type SendInOrder } from '../../../../shared/triggers/send/send-in-order.ts';
 import { until } from '../../../support/until.ts';
 import { withoutResending } from '../../../support/without-resending.ts';

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
-import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { changeItem, pack } from '../../../../shared/dynamo/change-item.ts';
 import { forgetTrigger, malformedKey } from '../../../../shared/triggers/state/trigger-items.ts';
-import type { TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
 import { messageOf } from '../consume/support/stage.ts';
 import { client, forEachTest, NAME, nextMoment } from './support/each-trigger.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
-import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { fits, troubledShards } from '../../../../shared/triggers/state/troubled-shards.ts';
 import { stopRunning } from '../../../../shared/triggers/state/trigger-status.ts';
-import type { FailingCell, ParkEnd, TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
+import type { FailingCell, ParkEnd } from '../../../../shared/triggers/state/trigger-store.ts';
 import { messageOf } from '../consume/support/stage.ts';
 import { forEachTest, NAME, nextMoment } from './support/each-trigger.ts';
 

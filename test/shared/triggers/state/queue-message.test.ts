@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../shared/cell.ts';
 import { erasureAddress } from '../../../../shared/address.ts';
 import { fingerprintOf } from '../../../../shared/follow/fingerprint.ts';
 import type { LogEntry } from '../../../../shared/follow/follower.ts';
-import { sqsQueues } from '../../../../shared/triggers/send/sqs-queues.ts';
+import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import {
   deduplicationId,

@@ -11,10 +11,9 @@ import type { TriggerFunction } from '../../../../../shared/triggers/consume/tri
 import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
 import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
 import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
-import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
 import { encodeMessage, groupId, retryGroupId } from '../../../../../shared/triggers/state/queue-message.ts';
-import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
 
 export const DATASTORE = 'trips';

@@ -6,7 +6,7 @@ import {
   type ConsumeEvent,
   type ConsumeSettings,
 } from '../../../../../shared/triggers/consume/consumer.ts';
-import { sqsQueue } from '../../../../../shared/triggers/consume/sqs-queue.ts';
+import { sqsQueues } from '../../../../../shared/triggers/state/queues.ts';
 import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
 import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
@@ -43,7 +43,7 @@ export function startConsuming(
     datastore,
     definition,
     store: triggerStore(stateTable, { datastore, trigger: definition.name }),
-    queue: sqsQueue(sqs.client, queueUrl),
+    queue: { setVisibility: (records, seconds) => sqsQueues(sqs.client).hide(queueUrl, records, seconds) },
     fn: async (_rowKey, message) => {
       await fn?.(message);
       called.push(message);

@@ -5,14 +5,12 @@ import type { TriggerOperations } from '../../../../../shared/contract/trigger-o
 import type { FollowEvent } from '../../../../../shared/follow/follower.ts';
 import type { TriggerManagementOptions } from '../../../../../shared/triggers/manage/managed-trigger.ts';
 import { triggerManagement } from '../../../../../shared/triggers/manage/trigger-management.ts';
-import { sqsTriggerQueues } from '../../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
 import type { SqlClient } from '../../../../../shared/sql/client.ts';
 import type { StoreContext } from '../../../../../shared/access/context.ts';
-import type { QueueClient } from '../../../../../shared/triggers/send/queue-client.ts';
+import { sqsQueues, type SendingQueues } from '../../../../../shared/triggers/state/queues.ts';
 import { runTailers } from '../../../../../shared/triggers/send/run-tailers.ts';
 import type { TailRun } from '../../../../../shared/triggers/send/tail-run.ts';
-import { sqsQueues } from '../../../../../shared/triggers/send/sqs-queues.ts';
 import type { TailEvent } from '../../../../../shared/triggers/send/tail-work.ts';
 import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
@@ -76,7 +74,7 @@ async function openWithTriggers(
       triggerManagement({
         context: followed.store.context,
         stateTable: followed.stateTable,
-        queues: sqsTriggerQueues(sqs.client),
+        queues: sqsQueues(sqs.client),
         ...options,
       }).triggers(followed.datastore),
     trigger(name: string): TailedTrigger {
@@ -194,7 +192,7 @@ export async function stopTailers(): Promise<void> {
 interface TailerWish extends Partial<Omit<TailRun, 'queues'>> {
   readonly faults?: QueueFaults;
   /** Stands between the worker and its queues. @default the queues themselves */
-  readonly wrapQueues?: (queues: QueueClient) => QueueClient;
+  readonly wrapQueues?: (queues: SendingQueues) => SendingQueues;
 }
 
 /** A worker, quick to notice, with everything it asks of the world behind a gate. */
@@ -247,7 +245,7 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
   return tailer;
 }
 
-function faultyQueues(queues: QueueClient, faults: QueueFaults, gate: Gate): QueueClient {
+function faultyQueues(queues: SendingQueues, faults: QueueFaults, gate: Gate): SendingQueues {
   const underWay = new Set<string>();
   return {
     async send(queueUrl, messages) {

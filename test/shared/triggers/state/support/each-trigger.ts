@@ -1,7 +1,6 @@
 import { beforeEach, inject } from 'vitest';
 import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
-import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
-import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
 import { until } from '../../../../support/until.ts';
 
