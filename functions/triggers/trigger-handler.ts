@@ -1,6 +1,5 @@
-import { processPartialResponse, SqsFifoPartialProcessorAsync } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { openBatch } from '../../shared/triggers/consume/batch.ts';
+import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
 import type { QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
 import { BATCH_SIZE } from '../../shared/triggers/state/queue-limits.ts';
@@ -66,19 +65,13 @@ export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
   ): Promise<SQSBatchResponse> {
     open ??= consumerOpener({ config: readConfig(CONSUMER_KEYS), trigger: name, fn, atOnce, sqs: sqsClient(), report });
     const { consumer } = await open();
-    const records = new Map(event.Records.map((record) => [record.messageId, toQueueRecord(record)]));
-    const batch = openBatch(consumer, [...records.values()], { remainingMs: () => lambda.getRemainingTimeInMillis() });
-    const consume = async ({ messageId }: SQSRecord): Promise<void> => {
-      const record = records.get(messageId);
-      if (!record || (await batch.consume(record)) === 'back') throw new Error('it goes back to the queue');
-    };
     try {
-      return await processPartialResponse(event, consume, new SqsFifoPartialProcessorAsync(), {
-        skipGroupOnError: true,
-        throwOnFullBatchFailure: false,
-      });
+      const remainingMs = (): number => lambda.getRemainingTimeInMillis();
+      const done = await consumeBatch(consumer, event.Records.map(toQueueRecord), { remainingMs });
+      const left = new Set(event.Records.map(({ messageId }) => messageId));
+      for (const { messageId } of done) left.delete(messageId);
+      return { batchItemFailures: [...left].map((itemIdentifier) => ({ itemIdentifier })) };
     } finally {
-      await batch.end();
       flush(lambda.awsRequestId);
     }
   }

@@ -1,5 +1,5 @@
 import type { RewindTo } from '../contract/trigger-operations.ts';
-import { invalidField } from '../errors.ts';
+import { parseCount, parseShard } from '../address.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
@@ -13,22 +13,11 @@ import { OffsetItems } from './offset-items.ts';
 import { startOffsets, unread } from './start-offsets.ts';
 
 /**
- * Sets a follower to other locations and raises the generations. Workers notice within two seconds, and nothing that they
- * do in the meantime moves the offsets.
+ * Returns where each shard continues after a rewind.
  *
- * @throws SchemalessError `invalid_field` for an unknown shard, an added id below 0 or past the log's end; `unavailable` if
- *   the logs cannot be read: then nothing is changed
+ * @throws SchemalessError `unknown_shard`; `invalid_field` for an added id below 0 or past the log's end; `unavailable` if
+ *   the logs cannot be read
  */
-export async function rewindFollower(
-  stateTable: DynamoTable,
-  context: StoreContext,
-  follower: FollowerName,
-  to: RewindTo,
-): Promise<void> {
-  await setLocations(stateTable, context, follower, await rewindLocations(context, follower.datastore, to));
-}
-
-/** Returns where each shard continues. Throws as `rewindFollower` does. */
 export async function rewindLocations(
   context: StoreContext,
   datastore: string,
@@ -38,7 +27,8 @@ export async function rewindLocations(
 }
 
 /**
- * Sets some shards to other locations, as `rewindFollower` does.
+ * Sets some shards to other locations, and raises the generations. Workers notice within two seconds, and nothing that they
+ * do in the meantime moves the offsets.
  *
  * @param moved called after each write with the former offsets of the shards moved so far; undefined if not begun
  */
@@ -108,33 +98,18 @@ async function chosenLocations(
   topology: DatastoreTopology,
   chosen: ReadonlyMap<number, number>,
 ): Promise<Map<number, ShardOffset>> {
-  for (const shard of chosen.keys()) {
-    if (!Number.isInteger(shard) || shard < 0 || shard >= topology.shards)
-      throw invalidField('shard', `an integer from 0 to ${topology.shards - 1}`, shard);
-  }
-  for (const [group, items] of byGroup(
-    topology,
-    [...chosen.keys()].map((shard) => ({ shard })),
-  )) {
-    const heads = toHeads(
-      (
-        await askAllParts(
-          await context.groups.client(group),
-          group,
-          'writer',
-          partsOf(
-            selectHeads(
-              topology.datastore,
-              items.map(({ shard }) => shard),
-            ),
-          ),
-        )
-      ).rows,
+  const shards = [...chosen.keys()].map((shard) => ({ shard: parseShard(shard, topology.shards, `to.${shard}`) }));
+  for (const [group, items] of byGroup(topology, shards)) {
+    const statement = selectHeads(
+      topology.datastore,
+      items.map(({ shard }) => shard),
     );
+    const client = await context.groups.client(group);
+    const heads = toHeads((await askAllParts(client, group, 'writer', partsOf(statement))).rows);
     for (const { shard } of items) {
-      const [id = 0, head = 0] = [chosen.get(shard), heads.get(shard)];
-      if (!Number.isSafeInteger(id) || id < 0 || id > head)
-        throw invalidField(`${shard}`, `an added id from 0 to ${head}, where the log of shard ${shard} ends`, id);
+      const head = heads.get(shard) ?? 0;
+      const wanted = `an added id from 0 to ${head}, where the log of shard ${shard} ends`;
+      parseCount(chosen.get(shard), `to.${shard}`, 0, head, wanted);
     }
   }
   return new Map([...chosen].map(([shard, id]) => [shard, unread(id)]));

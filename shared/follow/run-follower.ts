@@ -9,6 +9,7 @@ import type { Follower, FollowEvent } from './follower.ts';
 import { openFollower, readFollower } from './follower-item.ts';
 import { Holdings } from './holdings.ts';
 import { OffsetItems } from './offset-items.ts';
+import { nowAndThen } from '../now-and-then.ts';
 import { pauseFor } from '../pause-for.ts';
 import type { Pauses } from './pace.ts';
 import type { ReaderWatch } from './reader-watch.ts';
@@ -183,26 +184,23 @@ async function keepOffsets(
   { stateTable, follower, holdings, workers, now, report, signal, commitEveryMs = 500 }: RunState,
   known: number,
 ): Promise<void> {
-  const failed = failures(report);
-  const pauseMs = Math.min(commitEveryMs, COMMIT_STEP_MS);
+  const everyMs = Math.min(commitEveryMs, COMMIT_STEP_MS);
   const seen = { changes: known, lives: workers.lives(), at: now(), saved: now() };
-  while (!signal.aborted) {
-    await failed(async () => {
-      await holdings.commit(commitEveryMs - pauseMs);
-      const turns = Math.floor(((now() - seen.saved) / CHECKPOINTS_EVERY_MS) * holdings.count());
-      if (turns > 0) {
-        await holdings.saveCheckpoints(turns);
-        seen.saved = now();
-      }
-      if (now() - seen.at < CHANGES_EVERY_MS) return;
-      const lives = workers.lives();
-      // No item means that the follower was forgotten, which its partitions will show.
-      const changes = (await readFollower(stateTable, follower))?.changes ?? -1;
-      if (changes !== seen.changes || lives !== seen.lives) await holdings.reload();
-      Object.assign(seen, { changes, lives, at: now() });
-    });
-    await pauseFor(pauseMs, signal);
-  }
+  const look = async (): Promise<void> => {
+    await holdings.commit(commitEveryMs - everyMs);
+    const turns = Math.floor(((now() - seen.saved) / CHECKPOINTS_EVERY_MS) * holdings.count());
+    if (turns > 0) {
+      await holdings.saveCheckpoints(turns);
+      seen.saved = now();
+    }
+    if (now() - seen.at < CHANGES_EVERY_MS) return;
+    const lives = workers.lives();
+    // No item means that the follower was forgotten, which its partitions will show.
+    const changes = (await readFollower(stateTable, follower))?.changes ?? -1;
+    if (changes !== seen.changes || lives !== seen.lives) await holdings.reload();
+    Object.assign(seen, { changes, lives, at: now() });
+  };
+  await nowAndThen({ everyMs, look, failed: (error) => report({ kind: 'state_failed', error }) }, signal);
 }
 
 /** Releases everything, and retries until patience ends. */

@@ -2,7 +2,7 @@ import { LIMITS } from '../../cell.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { shorten } from '../state/malformed-messages.ts';
 import type { TriggerMessage } from '../state/message.ts';
-import { overQueue } from './queue-away.ts';
+import { overQueue } from './unavailable.ts';
 import { parseMessage } from '../state/queue-message.ts';
 import type { DeadCount, DeadMessageShown, DeadPage } from '../../contract/trigger-operations.ts';
 import type { DeadMessage } from '../state/queues.ts';

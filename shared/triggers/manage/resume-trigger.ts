@@ -1,5 +1,5 @@
 import type { ManagedTrigger } from './managed-trigger.ts';
-import { overQueue } from './queue-away.ts';
+import { overQueue } from './unavailable.ts';
 import { isUnsound, KEPT_MS, safeHaltMs } from '../state/queue-limits.ts';
 import { aimOf, resendUnconsumed } from '../state/resend.ts';
 import type { TriggerStatus } from '../state/trigger-store.ts';

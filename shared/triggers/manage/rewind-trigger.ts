@@ -1,16 +1,12 @@
-import { parseCount, parseShard } from '../../address.ts';
 import type { ShardOffset } from '../../follow/encode-offsets.ts';
-import { committedLocations } from '../../follow/follower-lag.ts';
+import { committedLocations, readLags } from '../../follow/follower-lag.ts';
 import { readFollower } from '../../follow/follower-item.ts';
 import { OffsetItems } from '../../follow/offset-items.ts';
 import { rewindLocations, setLocations } from '../../follow/rewind-follower.ts';
 import type { RewindTo, ShardSkip } from '../../contract/trigger-operations.ts';
 import { unread } from '../../follow/start-offsets.ts';
-import type { StoreContext } from '../../access/context.ts';
-import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { parsePassed } from './parse-choices.ts';
-import { readLags } from '../state/shard-lags.ts';
 
 /**
  * Sets a trigger to another location. The marks of its shards come first: they tell which cells are replays, and void what
@@ -26,7 +22,6 @@ export async function rewindTrigger(
 ): Promise<readonly ShardSkip[]> {
   const { context, stateTable, topology, follower, store, definition } = trigger;
   if (typeof to === 'object' && 'since' in to) parsePassed(to.since);
-  if (typeof to === 'object' && 'shards' in to) await checkLocations(context, topology, to.shards);
   const locations = await rewindLocations(context, follower.datastore, to);
   // Where shards begin that were not begun yet. A start at the end has nothing before it.
   const starts =
@@ -102,25 +97,4 @@ async function setMarks(
       replayed_to: Math.max(mark?.replayed_to ?? 0, sentTo, logs.get(shard)?.head ?? 0),
     };
   });
-}
-
-/** Runs before anything changes. The rewind itself refuses logs that cannot be read. */
-async function checkLocations(
-  context: StoreContext,
-  topology: DatastoreTopology,
-  positions: ReadonlyMap<number, number>,
-): Promise<void> {
-  const chosen = [...positions].map(([shard, addedId]) => ({
-    addedId,
-    shard: parseShard(shard, topology.shards, `to.${shard}`),
-  }));
-  const logs = await readLags(
-    context,
-    topology,
-    chosen.map(({ shard }) => ({ shard, after: undefined })),
-  );
-  for (const { shard, addedId } of chosen) {
-    const head = logs.get(shard)?.head ?? Number.MAX_SAFE_INTEGER;
-    parseCount(addedId, `to.${shard}`, 0, head, `an added id from 0 to ${head}, where the log of shard ${shard} ends`);
-  }
 }

@@ -21,7 +21,7 @@ import type {
 import { parkedPage, parseParkedCursor } from './parked-page.ts';
 import { resumeTrigger } from './resume-trigger.ts';
 import { rewindTrigger } from './rewind-trigger.ts';
-import { overState } from './state-away.ts';
+import { overState } from './unavailable.ts';
 
 export interface TriggerManagement {
   /** @throws SchemalessError `unknown_datastore` */

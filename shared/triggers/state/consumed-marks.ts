@@ -1,5 +1,5 @@
 import { groupBy } from '../../group-by.ts';
-import { readState, updateState } from '../../dynamo/state-table.ts';
+import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
@@ -21,8 +21,6 @@ export interface ConsumedMark extends ConsumedLocation {
 
 /** An item of 64 marks has about a kilobyte, by which DynamoDB charges. */
 const SHARDS_AN_ITEM = 64;
-
-type Entry = readonly [shard: number, generation: number, addedId: number, fingerprint: string, replayedTo: number];
 
 /** Returns the new mark of a shard; undefined leaves it as it is. */
 type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
@@ -62,14 +60,14 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
   ): Promise<ReadonlyMap<number, ConsumedMark>> {
     await list(page);
     return changeItem(table, consumedKey(name, page), (item) => {
-      const marks = toMarks(unpack<readonly Entry[]>(item?.['marks'], []));
+      const marks = marksIn(item);
       let hasChanged = false;
       for (const shard of shards) {
         const next = change(shard, marks.get(shard));
         if (next) marks.set(shard, next);
         hasChanged ||= next !== undefined;
       }
-      return { result: marks, ...(hasChanged && { values: { marks: { B: pack(toEntries(marks)) } } }) };
+      return { result: marks, ...(hasChanged && { values: { marks: { B: pack([...marks]) } } }) };
     });
   }
 
@@ -86,11 +84,7 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
         table,
         [...new Set(shards.map(pageOf))].map((page) => consumedKey(name, page)),
       );
-      return new Map(
-        [...items.values()]
-          .flatMap((item) => [...toMarks(unpack<readonly Entry[]>(item['marks'], []))])
-          .filter(([shard]) => wanted.has(shard)),
-      );
+      return new Map([...items.values()].flatMap((item) => [...marksIn(item)]).filter(([shard]) => wanted.has(shard)));
     },
 
     change,
@@ -116,23 +110,6 @@ function pageOf(shard: number): number {
   return Math.floor(shard / SHARDS_AN_ITEM);
 }
 
-function toMarks(entries: readonly Entry[]): Map<number, ConsumedMark> {
-  return new Map(
-    entries.map(([shard, generation, added_id, fingerprint, replayed_to]) => [
-      shard,
-      { generation, added_id, fingerprint, replayed_to },
-    ]),
-  );
-}
-
-function toEntries(marks: ReadonlyMap<number, ConsumedMark>): readonly Entry[] {
-  return [...marks]
-    .sort(([one], [other]) => one - other)
-    .map(([shard, { generation, added_id, fingerprint, replayed_to }]) => [
-      shard,
-      generation,
-      added_id,
-      fingerprint,
-      replayed_to,
-    ]);
+function marksIn(item: StateItem | undefined): Map<number, ConsumedMark> {
+  return new Map(unpack<readonly (readonly [shard: number, mark: ConsumedMark])[]>(item?.['marks'], []));
 }

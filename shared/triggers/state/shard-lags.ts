@@ -1,11 +1,8 @@
 import type { TriggerStart } from '../../definitions/definitions.ts';
-import { askParts, partsOf } from '../../access/ask-parts.ts';
-import { selectLags, toLags, type StoredLag } from '../../sql/statements/select-lags.ts';
 import type { StoreContext } from '../../access/context.ts';
-import { byGroup } from '../../access/groups.ts';
-import { SchemalessError } from '../../errors.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { ShardOffset } from '../../follow/encode-offsets.ts';
+import { readLags } from '../../follow/follower-lag.ts';
 import type { ConsumedMark } from './consumed-marks.ts';
 import type { TriggerLag, TriggerShard } from '../../contract/trigger-operations.ts';
 
@@ -59,8 +56,6 @@ export async function triggerLags(
   };
 }
 
-const SHARDS_A_STATEMENT = 256;
-
 /** Returns how far each offset is behind its log, in order, by the writers. */
 async function shardLags(
   context: StoreContext,
@@ -86,30 +81,6 @@ async function shardLags(
     const seconds = cells === null ? null : cells === 0 ? 0 : (known?.ageSeconds ?? 0);
     return { shard, offset: offsets[shard] ?? null, head: lag?.head ?? null, cells, seconds };
   });
-}
-
-/** Returns heads, and ages of what comes after; shards that cannot be read are left out. */
-export async function readLags(
-  context: StoreContext,
-  topology: DatastoreTopology,
-  ranges: readonly { readonly shard: number; readonly after: number | undefined }[],
-): Promise<ReadonlyMap<number, StoredLag>> {
-  const found = new Map<number, StoredLag>();
-  await Promise.all(
-    [...byGroup(topology, ranges)].map(async ([group, items]) => {
-      for (let start = 0; start < items.length; start += SHARDS_A_STATEMENT) {
-        try {
-          const statement = selectLags(topology.datastore, items.slice(start, start + SHARDS_A_STATEMENT));
-          const { rows } = await askParts(await context.groups.client(group), group, 'writer', partsOf(statement));
-          for (const [shard, lag] of toLags(rows)) found.set(shard, lag);
-        } catch (error) {
-          if (!(error instanceof SchemalessError) || error.code !== 'unavailable') throw error;
-          return;
-        }
-      }
-    }),
-  );
-  return found;
 }
 
 function sumLags(lags: readonly ShardLag[]): TriggerLag {

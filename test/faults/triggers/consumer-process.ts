@@ -63,7 +63,6 @@ await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, 
       setVisibility: (records, seconds) => sqsQueues(store.sqs).hide(access.queueUrl, records, seconds),
     },
     fn,
-    // Nobody asks it: the function writes down what it was called with.
     client: triggeredClients({ url: 'http://127.0.0.1:9', datastore: access.datastore }),
     // A batch whose deletion SQS did not answer comes again after so long: sooner than a run takes nothing more for the
     // end.

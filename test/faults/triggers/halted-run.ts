@@ -27,7 +27,6 @@ export const haltedRun: FaultRun = {
   },
 };
 
-/** In the control the resume does not look at the queue, nor the tailer at what was given up. */
 const halt = twoWays({
   name: 'halted',
   fault: haltedRun.fault,

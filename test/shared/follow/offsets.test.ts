@@ -13,7 +13,6 @@ let follower = 0;
 
 const table = await sharedTable();
 
-/** @param through stands before the table @default the table itself */
 function newItems(through = (all: DynamoTable): DynamoTable => all) {
   follower += 1;
   return new OffsetItems(through(table), { name: `f${follower}`, datastore: 'trips', shards: 4, partitions: 2 });
@@ -24,7 +23,6 @@ async function holder(items: OffsetItems, owner: string, others: readonly string
   return taken && new HeldPartition(items, 1, taken, 2, await items.readCheckpoints(1));
 }
 
-/** Its two shards. */
 async function bothHeld(items: OffsetItems) {
   const held = await holder(items, 'a');
   const [shard, other] = held?.shards ?? [];
@@ -100,7 +98,6 @@ describe('the offsets of a partition', () => {
 
   it.each([
     [true, undefined, 20],
-    // The control: what the fence is for.
     [false, withoutCommitFence, 10],
   ])('are not set back by a holder that was paused (fenced: %s)', async (fenced, through, expected) => {
     const items = newItems(through);
@@ -116,7 +113,6 @@ describe('the offsets of a partition', () => {
 
   it.each([
     ['fenced', undefined, 3],
-    // The controls.
     ['not fenced', withoutCommitFence, 30],
     ['not by generation', withoutGenerationFence, 30],
   ])('stay where a rewind put them, under whoever holds them (%s)', async (_fence, through, expected) => {
@@ -132,7 +128,6 @@ describe('the offsets of a partition', () => {
     expect(await reached(items)).toBe(expected);
     if (through) return;
     expect([held?.isLost(), held?.tenure().generation, held?.shards[0]?.offset?.added_id]).toEqual([false, 1, 3]);
-    // What was begun before the rewind does not count any more.
     move(held, 40, before);
     expect(held?.hasMoved()).toBe(false);
     move(held, 4);
@@ -154,7 +149,6 @@ describe('the offsets of a partition', () => {
       3,
       false,
     ]);
-    // A rewind that came first counts more.
     await items.rewind(1, ([, next]) => [unread(2), next]);
     expect(await held.goBack(shard, unread(1), held.tenure())).toBe(false);
     expect([held.tenure().generation, shard.offset?.added_id]).toEqual([2, 2]);
@@ -172,7 +166,6 @@ describe('the offsets of a partition', () => {
       false,
       [],
     ]);
-    // Another start comes too late.
     held.startAt(shard, unread(9), held.tenure());
     expect([shard.offset?.added_id, held.hasMoved()]).toEqual([7, false]);
     move(held, 7);
@@ -181,7 +174,6 @@ describe('the offsets of a partition', () => {
       { added_id: 7, fingerprint },
       { added_id: 8, fingerprint },
     ]);
-    // A rewind before it was written counts more.
     held.startAt(other, unread(5), held.tenure());
     await items.rewind(1, ([first]) => [first, unread(2)]);
     await held.commit();

@@ -13,7 +13,6 @@ const entry = (shard: number, at: number) => ({
   created_at: '',
 });
 
-/** Answers with one cell behind each range, after a moment; remembers what it was asked. */
 function fakeFetch() {
   const asked: string[] = [];
   const fetch: FetchLogEntries = async (_context, group, { read }, ranges) => {
@@ -40,7 +39,6 @@ describe('shared fetches', () => {
     expect(answers.map(({ found }) => found)).toEqual(
       wants.map((want) => want.map(({ shard, at }) => ({ entries: [entry(shard, at)], epoch: shard }))),
     );
-    // A moment later, for one that woke a little late.
     await shared(context, 'one', from, ranges(5, 6));
     expect(asked).toHaveLength(2);
   });

@@ -10,7 +10,6 @@ import { until } from '../../support/until.ts';
 const SHARDS = 12;
 const followed = await sharedFollowed(SHARDS);
 
-/** Writers to all shards, until they are stopped. */
 function startWriters(writers: number) {
   const state = { going: true };
   const done = Promise.all(
@@ -85,7 +84,6 @@ describe('workers of a follower', () => {
     const before = await owners();
     const heir = startWorker(followed, deeds, { slot: '0', heartbeat });
     await old.ended;
-    // The very share of the predecessor, no more.
     expect(await owners()).toEqual(before.map((owner) => (owner === old.owner ? heir.owner : owner)));
     const handledAt = deeds.handled.length;
     for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 1);
@@ -121,7 +119,6 @@ describe('workers of a follower', () => {
 });
 
 describe('the announcement of a worker', () => {
-  /** Whose clock moves by its pauses, which take no time. */
   const join = (stateTable: DynamoTable, crew: string, owner: string, paused: (milliseconds: number) => void) => {
     let clockMs = 0;
     return new Workers({
@@ -172,7 +169,6 @@ describe('the announcement of a worker', () => {
       await workers.leave();
       return pauses;
     };
-    // Units that all of them write in a second.
     expect((128 * kilobytes * 1000) / Math.min(...(await pausesOf(crew)))).toBeLessThan(1000);
     expect(new Set(await pausesOf(randomUUID())), 'alone it is as quick as it was asked to be').toEqual(new Set([200]));
   });

@@ -30,7 +30,6 @@ async function open(start: TriggerStart): Promise<void> {
   tailed = await openTailedStore(sqs, 2, [{ name: NAME, function: 'functions/examples/bill-rider.ts', start }]);
 }
 
-/** Of the cells that the log has, in order. Each is written once. */
 async function refKeys(): Promise<readonly number[]> {
   const keys = `SELECT ref_key FROM ${entityTable(tailed.datastore, SHARD)} ORDER BY added_id`;
   const rows = await select(await tailed.groupOf(SHARD), keys);
@@ -64,7 +63,6 @@ describe('a trigger whose log was cut', () => {
     await until('it fails on the first of the others', async () =>
       (await store.shards([SHARD])).some(({ cells }) => cells.length > 0),
     );
-    // How far it is is written down then.
     await consumers.splice(0)[0]?.stop();
     await operations.pauseTrigger(NAME);
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));

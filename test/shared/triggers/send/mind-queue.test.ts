@@ -74,12 +74,10 @@ async function mind(
     items,
     happened,
     offsetOf: async () => (await store.consumed.read([0])).get(0)?.added_id,
-    /** Waits until it was looked at again and again. */
     looked: async () => {
       const before = looks;
       await until('it is looked at again', () => looks > before + 5);
     },
-    /** For how long its queue has been sound. */
     soundFor: async () => NOW - Date.parse((await store.status()).sound_at ?? ''),
     soundSince: async (milliseconds: number) =>
       void (await updateState(stateTable, {
@@ -97,7 +95,6 @@ async function mind(
   };
 }
 
-/** The same, whose queue has been sent to. */
 async function mindBegun(...definition: Parameters<typeof mind>) {
   const minded = await mind(...definition);
   await minded.store.beginQueue('here', new Date().toISOString());
@@ -115,7 +112,6 @@ describe('a queue that is empty', () => {
     const end = begin();
     world.empty = FOUND_ONCE;
     await looked();
-    // Time has passed, and nobody has asked the queue since.
     expect(await offsetOf()).toBe(3);
     world.empty = FOUND_AGAIN;
     await until('it is known to be consumed', async () => (await offsetOf()) === 7);
@@ -124,7 +120,6 @@ describe('a queue that is empty', () => {
 
   it('says nothing of what was sent before a rewind came', async () => {
     const { world, store, items, begin, looked } = await mindBegun();
-    // Its marks come first.
     await store.consumed.change([0], (_shard, mark) => mark && { ...mark, generation: 1, added_id: 0 });
     const end = begin();
     world.empty = FOUND_AGAIN;
@@ -157,7 +152,6 @@ describe('a queue that is empty', () => {
     const end = begin();
     world.empty = FOUND_AGAIN;
     await looked();
-    // It may have been purged.
     expect([await offsetOf(), (await soundFor()) > 11 * DAY]).toEqual([3, true]);
     await store.resume();
     await until('it is known to be consumed', async () => (await offsetOf()) === 7);
@@ -180,7 +174,6 @@ describe('the queue of a trigger', () => {
     const { store, begin, happened } = await mindBegun();
     await store.wantResend({ why: 'its queue was replaced', seen: {}, queueUrl: 'taken back' });
     const end = begin();
-    // Told a moment behind what the status says.
     await until('all was sent again', async () => happened.some(({ kind }) => kind === 'resent'));
     expect(await store.status()).toMatchObject({ queue_url: 'here', least_generation: 100 });
     await end();

@@ -23,7 +23,6 @@ const cell = (added_id: number, generation = 0, created_at = '2026-01-31T08:00:0
 
 const RUNNING: TriggerStatus = { state: 'running', queue_url: 'url', troubled: [] };
 
-/** A follower over a state and a queue that tests set. */
 function following(status?: Partial<TriggerStatus>) {
   const world = {
     status: status && { ...RUNNING, ...status },

@@ -10,7 +10,6 @@ import { triggerNamed } from '../../../support/trigger-named.ts';
 // Clock: a time as data.
 const ago = (milliseconds: number): string => new Date(Date.now() - milliseconds).toISOString();
 const MINUTE = 60_000;
-/** Shard 3, whose mark was set so long ago. */
 const marked = (agoMs: number): TroubledShard => ({ shard: 3, cells: [], mark: { added_id: 70, at: ago(agoMs) } });
 
 /** A watch over a state that tests set; `away` makes every read fail. */
@@ -47,14 +46,12 @@ describe('the watch over a trigger', () => {
     expect(watch.status()).toBeUndefined();
     await watch.look();
     expect(watch.limitOf(1, 0)).toBe(Number.POSITIVE_INFINITY);
-    // Nobody had asked about it before the look.
     expect(watch.limitOf(3, 0)).toBe(0);
     await watch.look();
     expect(watch.limitOf(3, 500)).toBe(1070);
     expect(watch.limitOf(4, 0)).toBe(0);
     await watch.look();
     expect(watch.limitOf(4, 0)).toBe(Number.POSITIVE_INFINITY);
-    // Shards of other workers are not asked for.
     expect(state.asked.flat()).not.toContain(5);
     expect(watch.troubled().map(({ shard }) => shard)).toEqual([3, 4]);
   });

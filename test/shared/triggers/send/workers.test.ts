@@ -59,7 +59,6 @@ describe('tailers', () => {
     await Promise.all([one.getsCells(cells), other.getsCells(cells)]);
     await tailers.at(-1)?.stop();
     expect([orderBreaks(one.received), orderBreaks(other.received)]).toEqual([0, 0]);
-    // Handed over in order: what was sent was committed.
     expect([one.received.length, other.received.length]).toEqual([cells, cells]);
   });
 
@@ -70,7 +69,6 @@ describe('tailers', () => {
     const all = [0, 1, 2, 3].map((slot) => () => startTailer(sqs, tailed, { slot, tailers: 4, heartbeat: PATIENT }));
     const [first, ...rest] = all.map((start) => start());
     const stopWriting = startWriting(tailed);
-    // Not wished for: they end at once.
     await Promise.all(rest.map(({ ended }) => ended));
     await writeTailerCount(tailed.stateTable, 4);
     const four = [first, ...all.slice(1).map((start) => start())].flatMap((tailer) => tailer ?? []);
@@ -172,7 +170,6 @@ describe('tailers', () => {
     await tailed.write(4, 2);
     await added.gets(4);
     expect(await old.receive()).toHaveLength(2);
-    // Of other columns, and another queue.
     const changed = tailedTrigger(sqs, tailed, {
       ...added.deployed,
       definition: definitionOf({ name: 'added', columns: ['STATUS'] }),

@@ -89,7 +89,6 @@ describe('cells that fail', () => {
     const message = messageOf(2, 9);
     expect(await store.begin(message)).toBe(0);
     expect(await store.failed(message, 'no', true)).toBe(1);
-    // This one ended the process.
     expect(await store.begin(message)).toBe(1);
     expect(await store.begin(message)).toBe(2);
     expect(await store.failed(message, 'again', true)).toBe(3);
@@ -120,7 +119,6 @@ describe('cells that fail', () => {
         for (let round = 0; round < 7; round += 1) {
           await one.failed(messageOf(1, 100), 'no', false);
           await one.failed(messageOf(round % 3, n), 'no', false);
-          // Empties shards beside others that fill them.
           if (round % 2 === 0 || n < 3) await one.succeeded(messageOf(round % 3, n));
         }
       }),

@@ -14,9 +14,7 @@ import type { TriggerMessage } from '../../../../../shared/triggers/state/messag
 import { receiveRecords, type LocalSqs } from '../../../../support/sqs.ts';
 import type { FollowedStore } from '../../../follow/support/followed-store.ts';
 
-/** A consumer of a trigger's queue, at work. */
 export interface Consuming {
-  /** What its function was called for, in order. */
   readonly called: TriggerMessage[];
   readonly events: ConsumeEvent[];
   stop(): Promise<void>;
@@ -24,13 +22,9 @@ export interface Consuming {
 
 export interface ConsumingOptions {
   readonly settings?: Partial<ConsumeSettings>;
-  /** What its function does, or throws. */
   readonly fn?: (message: TriggerMessage) => unknown;
 }
 
-/**
- * Consumes as a trigger's function does, quick to notice; messages of a trigger that does not run come back at once.
- */
 export function startConsuming(
   sqs: LocalSqs,
   { stateTable, datastore }: FollowedStore,

@@ -7,7 +7,6 @@ import { until } from '../../../../support/until.ts';
 export const NAME = { datastore: 'trips', trigger: 'bill_rider' };
 export const client = dynamoClient(inject('servers').dynamo);
 
-/** Calls what it is given before each test, with a table of its own and the trigger's state in it. */
 export function forEachTest(take: (table: DynamoTable, store: TriggerStore) => void): void {
   beforeEach(async () => {
     const table = await newTable(client);

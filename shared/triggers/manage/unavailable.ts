@@ -27,3 +27,17 @@ function isFromDynamo(error: unknown): error is Error {
     error instanceof Error && ('$metadata' in error || error.name === 'AbortError' || error.name === 'TimeoutError')
   );
 }
+
+/** Runs a task with a trigger's queues, and throws `unavailable` if SQS fails. */
+export async function overQueue<T>(task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (cause) {
+    if (cause instanceof SchemalessError) throw cause;
+    throw new SchemalessError(
+      'unavailable',
+      `the queues of the trigger (SQS) did not answer: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`,
+      { cause },
+    );
+  }
+}
