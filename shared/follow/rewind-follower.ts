@@ -63,7 +63,6 @@ export async function forgetFollower(stateTable: DynamoTable, follower: Follower
   const items = new OffsetItems(stateTable, { ...follower, shards: partitions, partitions });
   for (let partition = 0; partition < partitions; partition += 1) await items.forget(partition);
   await deleteState(stateTable, followerKey(follower));
-  await deleteState(stateTable, `workers#${follower.name}#${follower.datastore}`);
 }
 
 async function locationsOf(

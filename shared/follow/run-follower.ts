@@ -14,21 +14,19 @@ import { pauseFor } from '../pause-for.ts';
 import type { Pauses } from './pace.ts';
 import type { ReaderWatch } from './reader-watch.ts';
 import { fetchLogEntries, type FetchLogEntries } from './read-log-entries.ts';
-import { Workers, type WorkersOptions } from './workers.ts';
+import { untilEnd } from '../until-end.ts';
+import type { Workers } from './workers.ts';
 
 export interface FollowerRun {
   readonly follower: Follower;
   readonly context: StoreContext;
   readonly stateTable: DynamoTable;
   readonly topologyTable: DynamoTable;
-  readonly owner: string;
   /** When to end, by `Date.now()`: before the function's own time limit. */
   readonly deadline: number;
-  readonly signal?: AbortSignal;
-  /** The next run of the same slot takes over from this one. @default a slot of its own */
-  readonly slot?: string;
-  /** Shared by several followers of a function; the function that joined also leaves. @default its own */
-  readonly workers?: Workers;
+  readonly signal: AbortSignal;
+  /** The announcement of this worker, shared by the followers of a function. */
+  readonly workers: Workers;
   /** Of a new follower; later runs keep to it. @default by `defaultPartitions` */
   readonly partitions?: number;
   /** The role that is read; the other one if it is unavailable. */
@@ -46,7 +44,6 @@ export interface FollowerRun {
   readonly fetch?: FetchLogEntries;
   /** How long offsets that moved may stay unwritten: a crash repeats that much. @default 500 */
   readonly commitEveryMs?: number;
-  readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
   readonly now?: () => number;
   readonly report?: (event: FollowEvent) => void;
 }
@@ -82,16 +79,7 @@ export async function runFollower(run: FollowerRun): Promise<void> {
   run.readers?.follow(follower.datastore);
   const agreed = await openFollower(stateTable, follower, shards, run.partitions);
   const { partitions } = agreed;
-  const workers =
-    run.workers ??
-    new Workers({
-      ...run.heartbeat,
-      stateTable,
-      crew: `${follower.name}#${follower.datastore}`,
-      owner: run.owner,
-      now,
-      ...(run.slot === undefined ? {} : { slot: run.slot }),
-    });
+  const { workers } = run;
   const items = new OffsetItems(stateTable, { name: follower.name, datastore: follower.datastore, shards, partitions });
   const holdings = new Holdings({ items, workers, partitions, patienceMs: PATIENCE_MS, now, report });
   const { behindMs = 0, pageCells = 100, fetch = fetchLogEntries } = run;
@@ -107,32 +95,25 @@ export async function runFollower(run: FollowerRun): Promise<void> {
     report,
   };
 
-  const end = new AbortController();
-  const state = { ...run, now, report, workers, holdings, partitions, signal: end.signal };
+  const { signal, end } = untilEnd(run.signal);
+  const state = { ...run, now, report, holdings, partitions, signal };
   const groups = followGroups(work, state);
   const keeping = keepOffsets(state, agreed.changes);
-  const stopEarly = (): void => end.abort();
-  run.signal?.addEventListener('abort', stopEarly);
   try {
-    if (run.signal?.aborted) stopEarly();
     await holdShare(state);
   } finally {
-    run.signal?.removeEventListener('abort', stopEarly);
-    end.abort();
+    end();
     await keeping;
     await withinPatience(letGo(state));
     await withinPatience(groups);
-    if (!run.workers) await withinPatience(workers.leave().catch(() => undefined));
   }
 }
 
 interface RunState extends FollowerRun {
   readonly now: () => number;
   readonly report: (event: FollowEvent) => void;
-  readonly workers: Workers;
   readonly holdings: Holdings;
   readonly partitions: number;
-  readonly signal: AbortSignal;
 }
 
 /** Keeps what is held in line with the share. */

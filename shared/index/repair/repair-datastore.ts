@@ -133,7 +133,7 @@ class RunningRepair implements DatastoreRepair {
     whenEnded: () => Promise<void> = async () => undefined,
   ): void {
     const { context, stateTable, topologyTable, datastore, report } = this.#work;
-    const { owner, deadline, workers, signal: ending } = this.#run;
+    const { deadline, workers, signal: ending } = this.#run;
     const { signal, end } = untilEnd(ending);
     const entry: RunningFollower = { end, over: false };
     this.#running.set(name, entry);
@@ -142,7 +142,6 @@ class RunningRepair implements DatastoreRepair {
       context,
       stateTable,
       topologyTable,
-      owner,
       deadline,
       signal,
       workers,

@@ -77,7 +77,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
   let state: ReturnType<TriggerTail['state']> = 'running';
 
   async function follow(): Promise<void> {
-    const { context, stateTable, topologyTable, owner, deadline, partitions } = run;
+    const { context, stateTable, topologyTable, deadline, partitions } = run;
     const { pageCells, commitEveryMs, pauses } = settings;
     const lookouts = new AbortController();
     // Polls go on until the last page has ended; retries end with the signal.
@@ -96,7 +96,6 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
         context,
         stateTable,
         topologyTable,
-        owner,
         deadline,
         signal,
         workers,

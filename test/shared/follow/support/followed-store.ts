@@ -6,6 +6,7 @@ import type { FollowerName } from '../../../../shared/follow/follower-item.ts';
 import { OffsetItems } from '../../../../shared/follow/offset-items.ts';
 import type { Follower, FollowEvent, LogEntry } from '../../../../shared/follow/follower.ts';
 import { runFollower, type FollowerRun } from '../../../../shared/follow/run-follower.ts';
+import { Workers, type WorkersOptions } from '../../../../shared/follow/workers.ts';
 import type { SqlChange, SqlClient, SqlParameter } from '../../../../shared/sql/client.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import type { StoreContext } from '../../../../shared/access/context.ts';
@@ -160,11 +161,13 @@ export function newDeeds() {
 export function startWorker(
   followed: FollowedStore,
   deeds: Deeds,
-  run: Partial<Omit<FollowerRun, 'follower'>> & {
-    readonly follower?: Partial<Follower>;
-    readonly gate?: Gate;
-    readonly wrap?: (client: SqlClient) => SqlClient;
-  } = {},
+  run: Partial<Omit<FollowerRun, 'follower'>> &
+    Partial<Pick<WorkersOptions, 'owner' | 'slot'>> & {
+      readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
+      readonly follower?: Partial<Follower>;
+      readonly gate?: Gate;
+      readonly wrap?: (client: SqlClient) => SqlClient;
+    } = {},
 ): { readonly owner: string; readonly gate: Gate; readonly ended: Promise<void>; stop(): Promise<void> } {
   const {
     follower,
@@ -177,9 +180,11 @@ export function startWorker(
       }),
     ),
     wrap = (client) => client,
+    owner = randomUUID(),
+    slot = owner,
+    heartbeat = { heartbeatMs: 100, silenceMs: 1000 },
     ...rest
   } = run;
-  const owner = run.owner ?? randomUUID();
   const { context } = followed.store;
   const wrapped = new WeakMap<SqlClient, SqlClient>();
   const clientOf = async (group: string): Promise<SqlClient> => {
@@ -190,21 +195,23 @@ export function startWorker(
   };
   const gated: StoreContext = { ...context, groups: { ...context.groups, client: clientOf } };
   const stopping = new AbortController();
+  const stateTable = gate.table(followed.stateTable);
+  const crew = `${deeds.name}#${followed.datastore}`;
+  const workers = new Workers({ ...heartbeat, stateTable, crew, owner, slot, ...(run.now && { now: run.now }) });
   const ended = runFollower({
     context: gated,
     topologyTable: followed.store.topologyTable,
-    stateTable: gate.table(followed.stateTable),
+    stateTable,
+    workers,
     deadline: Number.POSITIVE_INFINITY,
     signal: stopping.signal,
     read: 'reader',
     pageCells: 10,
     pauses: { leastMs: 5, mostMs: 50 },
     commitEveryMs: 50,
-    heartbeat: { heartbeatMs: 100, silenceMs: 1000 },
     report: (event) => void deeds.events.push(event),
     partitions: followed.shards,
     ...rest,
-    owner,
     follower: {
       name: deeds.name,
       datastore: followed.datastore,
@@ -216,7 +223,7 @@ export function startWorker(
       },
       ...follower,
     },
-  });
+  }).finally(() => workers.leave().catch(() => undefined));
   return {
     owner,
     gate,
