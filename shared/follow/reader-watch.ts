@@ -6,12 +6,7 @@ import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { FollowEvent } from './follower.ts';
 
-export interface ReaderWatch {
-  /** Compares the shards of a datastore from now on. */
-  follow(datastore: string): void;
-  /** Returns `reader`, unless the group's readers were found to lack what its writer had some time ago. */
-  roleOf(group: string): Role;
-}
+export type ReaderWatch = ReturnType<typeof readerWatch>;
 
 interface ReaderWatchOptions {
   readonly report?: (event: FollowEvent) => void;
@@ -45,7 +40,7 @@ interface WatchedGroup {
  *
  * It does not find a reader that is down, nor one of two that stands still: in both cases another node answers.
  */
-export function readerWatch(context: StoreContext, options: ReaderWatchOptions = {}): ReaderWatch {
+export function readerWatch(context: StoreContext, options: ReaderWatchOptions = {}) {
   const { report = () => undefined, everyMs = EVERY_MS, now = () => performance.now() } = options;
   const datastores = new Set<string>();
   const groups = new Map<string, WatchedGroup>();
@@ -81,8 +76,10 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
   }
 
   return {
-    follow: (datastore) => void datastores.add(datastore),
-    roleOf(group) {
+    /** Compares the shards of a datastore from now on. */
+    follow: (datastore: string): void => void datastores.add(datastore),
+    /** Returns `reader`, unless the group's readers were found to lack what its writer had some time ago. */
+    roleOf(group: string): Role {
       let watched = groups.get(group);
       if (!watched)
         groups.set(

@@ -14,23 +14,13 @@ interface AheadOptions {
   readonly mayCall: (callable: Callable) => Promise<boolean>;
 }
 
-/**
- * Calls the function in parallel; messages of a row one after another, and none after one of its row that failed. The
- * caller looks at the results in the order of the log, as if each had been called in its turn.
- */
-export interface AheadCalls {
-  /** Calls for these, in order, as soon as there may be another call; never twice for one. */
-  begin(callable: readonly Callable[]): void;
-  /** Resolves with how a call ended, undefined if there was none. Never rejects. */
-  endOf(record: QueueRecord): Promise<CallEnd | undefined>;
-  idle(): Promise<void>;
-}
+export type AheadCalls = ReturnType<typeof aheadCalls>;
 
 interface Waiting extends Callable {
   readonly resolve: (end: CallEnd | undefined) => void;
 }
 
-export function aheadCalls({ atOnce, call, mayCall }: AheadOptions): AheadCalls {
+export function aheadCalls({ atOnce, call, mayCall }: AheadOptions) {
   const ends = new Map<QueueRecord, Promise<CallEnd | undefined>>();
   const waiting: Waiting[] = [];
   /** Rows with a call under way, and rows of which one failed, or was not called. */
@@ -64,7 +54,8 @@ export function aheadCalls({ atOnce, call, mayCall }: AheadOptions): AheadCalls 
   }
 
   return {
-    begin(callable) {
+    /** Calls for these, in order, as soon as there may be another call; never twice for one. */
+    begin(callable: readonly Callable[]): void {
       for (const one of callable) {
         if (ends.has(one.record)) continue;
         const end = new Promise<CallEnd | undefined>((resolve) => void waiting.push({ ...one, resolve }));
@@ -72,8 +63,9 @@ export function aheadCalls({ atOnce, call, mayCall }: AheadOptions): AheadCalls 
       }
       go();
     },
-    endOf: async (record) => ends.get(record),
-    async idle() {
+    /** Resolves with how a call ended, undefined if there was none. Never rejects. */
+    endOf: async (record: QueueRecord): Promise<CallEnd | undefined> => ends.get(record),
+    async idle(): Promise<void> {
       await Promise.all(ends.values());
     },
   };

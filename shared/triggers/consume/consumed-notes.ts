@@ -11,22 +11,14 @@ export interface NoteSettings {
   readonly safeHaltMs: number;
 }
 
-/** Records now and then how far this process has come with each shard: a lost queue is sent again from there. */
-export interface ConsumedNotes {
-  /** Notes that a message is done, and with it those before it in its shard. */
-  note(message: TriggerMessage): void;
-  /** Writes the notes if that is due. Never fails. */
-  keep(): Promise<void>;
-  /** Writes the notes now. Never fails. */
-  flush(): Promise<void>;
-}
+export type ConsumedNotes = ReturnType<typeof consumedNotes>;
 
 /** @param failed told of each failure; the next write repeats it */
 export function consumedNotes(
   store: Pick<TriggerStore, 'consumed' | 'confirmSound'>,
   { consumedEveryMs, safeHaltMs }: NoteSettings,
   failed: (error: unknown) => void,
-): ConsumedNotes {
+) {
   const noted = new Map<number, ConsumedLocation>();
   let keptAt = performance.now();
   let last: NodeJS.Timeout | undefined;
@@ -49,18 +41,21 @@ export function consumedNotes(
   }
 
   return {
-    note(message) {
+    /** Notes that a message is done, and with it those before it in its shard. */
+    note(message: TriggerMessage): void {
       const { shard, generation, added_id } = message;
       const location = { generation, added_id, fingerprint: fingerprintOfMessage(message) };
       if (isFurther(location, noted.get(shard))) noted.set(shard, location);
     },
-    async keep() {
+    /** Writes the notes if that is due. Never fails. */
+    async keep(): Promise<void> {
       if (noted.size === 0) return;
       if (performance.now() - keptAt >= consumedEveryMs) await flush();
       // Writes the last notes if the process goes on without messages, as a frozen one does not.
       clearTimeout(last);
       last = setTimeout(() => void flush(), consumedEveryMs).unref();
     },
+    /** Writes the notes now. Never fails. */
     flush,
   };
 }

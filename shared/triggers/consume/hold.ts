@@ -6,13 +6,7 @@ export interface HoldSettings {
   readonly holdEveryMs: number;
 }
 
-/** The messages of a batch, hidden from others while it is consumed. */
-export interface Hold {
-  /** Hides these for so many more seconds, and no longer. */
-  release(records: readonly QueueRecord[], seconds: number): Promise<void>;
-  /** What was not released stays hidden for the hold's time at most: delete it in that time. */
-  end(): Promise<void>;
-}
+export type Hold = ReturnType<typeof holdMessages>;
 
 /**
  * Hides a batch's messages for a short time, and again while the batch is consumed. The queue's own visibility time must
@@ -25,7 +19,7 @@ export function holdMessages(
   records: readonly QueueRecord[],
   settings: HoldSettings,
   failed: (error: unknown) => void,
-): Hold {
+) {
   const held = new Set(records);
   // One request after another, so that a hold never overtakes a release.
   let last = Promise.resolve();
@@ -39,11 +33,13 @@ export function holdMessages(
   void then(hold);
   const timer = setInterval(() => void then(hold), settings.holdEveryMs);
   return {
-    release(released, seconds) {
+    /** Hides these for so many more seconds, and no longer. */
+    release(released: readonly QueueRecord[], seconds: number): Promise<void> {
       for (const record of released) held.delete(record);
       return then(() => queue.setVisibility(released, seconds));
     },
-    async end() {
+    /** What was not released stays hidden for the hold's time at most: delete it in that time. */
+    async end(): Promise<void> {
       clearInterval(timer);
       await last;
     },

@@ -2,18 +2,9 @@ import { ageOf, moment, type Moment } from '../../time.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import type { TriggerStatus } from '../state/trigger-store.ts';
 
-export interface KnownStatus {
-  /** Returns a status at most `maxAgeMs` old, or the last known one if it cannot be read. Throws if none is known. */
-  read(): Promise<TriggerStatus>;
-  /** Makes the next `read` ask again. */
-  forget(): void;
-}
+export type KnownStatus = ReturnType<typeof knownStatus>;
 
-export function knownStatus(
-  store: Pick<TriggerStore, 'status'>,
-  maxAgeMs: number,
-  failed: (error: unknown) => void,
-): KnownStatus {
+export function knownStatus(store: Pick<TriggerStore, 'status'>, maxAgeMs: number, failed: (error: unknown) => void) {
   let known: TriggerStatus | undefined;
   let readAt: Moment | undefined;
   let reading: Promise<TriggerStatus> | undefined;
@@ -33,12 +24,14 @@ export function knownStatus(
   }
 
   return {
-    async read() {
+    /** Returns a status at most `maxAgeMs` old, or the last known one if it cannot be read. Throws if none is known. */
+    async read(): Promise<TriggerStatus> {
       if (known && readAt && ageOf(readAt) < maxAgeMs) return known;
       reading ??= ask();
       return reading;
     },
-    forget() {
+    /** Makes the next `read` ask again. */
+    forget(): void {
       readAt = undefined;
     },
   };

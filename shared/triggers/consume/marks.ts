@@ -18,25 +18,13 @@ interface MarkedMessage {
   readonly view: ShardView;
 }
 
-/**
- * Marks how far shards are whose consumer fails or is behind, so that the tailer sends little past that. Marks are best
- * effort: without one more is sent, a stale one is passed in time.
- */
-export interface Marks {
-  begin(marked: MarkedMessage): Promise<void>;
-  /** Notes that the store has marked the shard, with a cell's first failure. */
-  failed(marked: MarkedMessage): void;
-  /** Returns, for a message that is done, whether its shard keeps up again and its mark must go. */
-  isUpAgain(marked: MarkedMessage): boolean;
-  /** Removes the mark if nothing else of the shard changes. */
-  clear(marked: MarkedMessage): Promise<void>;
-}
+export type Marks = ReturnType<typeof marks>;
 
 export function marks(
   store: Pick<TriggerStore, 'mark'>,
   { lateMs, keepsUpMs, markEveryMs }: MarkSettings,
   failed: (error: unknown) => void,
-): Marks {
+) {
   const markedAt = new Map<number, number>();
 
   function remember({ message: { shard }, view }: MarkedMessage): void {
@@ -45,7 +33,7 @@ export function marks(
   }
 
   return {
-    async begin(marked) {
+    async begin(marked: MarkedMessage): Promise<void> {
       const age = Date.now() - marked.sentAt;
       const { shard, added_id } = marked.message;
       // An existing mark moves on while the shard is only a little behind: else nothing would follow what was sent past it.
@@ -54,8 +42,10 @@ export function marks(
       remember(marked);
       await store.mark(shard, added_id).catch(failed);
     },
+    /** Notes that the store has marked the shard, with a cell's first failure. */
     failed: remember,
-    isUpAgain({ message: { shard, added_id }, sentAt, view }) {
+    /** Returns, for a message that is done, whether its shard keeps up again and its mark must go. */
+    isUpAgain({ message: { shard, added_id }, sentAt, view }: MarkedMessage): boolean {
       if (!view.hasMark || Date.now() - sentAt >= keepsUpMs) return false;
       // An earlier failing cell left the queue in some other way, since a group is consumed in order.
       if ([...view.cells.values()].some((cell) => cell.parked_at === undefined && cell.message.added_id > added_id))
@@ -64,6 +54,7 @@ export function marks(
       markedAt.delete(shard);
       return true;
     },
-    clear: ({ message: { shard } }) => store.mark(shard, undefined).catch(failed),
+    /** Removes the mark if nothing else of the shard changes. */
+    clear: ({ message: { shard } }: MarkedMessage): Promise<void> => store.mark(shard, undefined).catch(failed),
   };
 }

@@ -3,16 +3,7 @@ import { unread } from '../../follow/start-offsets.ts';
 import type { ConsumedMark } from '../state/consumed-marks.ts';
 import type { TailWork } from './tail-work.ts';
 
-/** The marks of a worker's shards, as far as it knows. Nothing here waits for DynamoDB. */
-export interface KnownMarks {
-  /**
-   * Whether a shard has a mark, from which it is sent again if its queue is lost. Otherwise it gets one at this offset, also
-   * if a cut log sent it back to before its mark.
-   */
-  has(shard: number, offset: ShardOffset): boolean;
-  /** Returns up to where cells are replays in this generation; undefined until the mark was read after the generation was. */
-  replayedTo(shard: number, generation: number): number | undefined;
-}
+export type KnownMarks = ReturnType<typeof knownMarks>;
 
 interface Known {
   readonly mark: ConsumedMark;
@@ -26,7 +17,7 @@ interface FollowedLocation {
 }
 
 /** Reads marks as they are needed, several at once. */
-export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' | 'settings' | 'report'>): KnownMarks {
+export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' | 'settings' | 'report'>) {
   const known = new Map<number, Known>();
   const seen = new Map<number, { readonly generation: number; readonly at: number }>();
   const wanted = new Map<number, FollowedLocation>();
@@ -71,14 +62,19 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
   }
 
   return {
-    has(shard, offset) {
+    /**
+     * Whether a shard has a mark, from which it is sent again if its queue is lost. Otherwise it gets one at this offset,
+     * also if a cut log sent it back to before its mark.
+     */
+    has(shard: number, offset: ShardOffset): boolean {
       if (offset.added_id < (offsets.get(shard)?.added_id ?? 0)) known.delete(shard);
       offsets.set(shard, offset);
       if (known.has(shard)) return true;
       want(shard, offset);
       return false;
     },
-    replayedTo(shard, generation) {
+    /** Returns up to where cells are replays in this generation; undefined until the mark was read after the generation was. */
+    replayedTo(shard: number, generation: number): number | undefined {
       const found = known.get(shard);
       // The mark of a new shard comes with the next read.
       if (generation === 0) return found && 0;

@@ -8,30 +8,21 @@ export interface EmptyQueue {
   readonly at: number;
 }
 
-export interface DepthWatch {
-  /** By the last poll, and what this worker has sent since. */
-  isFull(): boolean;
-  /** Undefined if the last poll did not find it empty, or failed. */
-  empty(): EmptyQueue | undefined;
-  /** Counts messages that this worker sent. */
-  add(messages: number): void;
-  look(): Promise<void>;
-}
+export type DepthWatch = ReturnType<typeof watchDepth>;
 
 /** Watches how much a trigger's queue holds. While SQS is unavailable the last answer holds. */
-export function watchDepth({
-  queues,
-  deployed,
-  settings,
-}: Pick<TailWork, 'queues' | 'deployed' | 'settings'>): DepthWatch {
+export function watchDepth({ queues, deployed, settings }: Pick<TailWork, 'queues' | 'deployed' | 'settings'>) {
   let depth = 0;
   let sinceLook = 0;
   let empty: EmptyQueue | undefined;
   return {
-    isFull: () => depth + sinceLook >= settings.depthLimit,
-    empty: () => empty,
-    add: (messages) => void (sinceLook += messages),
-    async look() {
+    /** By the last poll, and what this worker has sent since. */
+    isFull: (): boolean => depth + sinceLook >= settings.depthLimit,
+    /** Undefined if the last poll did not find it empty, or failed. */
+    empty: (): EmptyQueue | undefined => empty,
+    /** Counts messages that this worker sent. */
+    add: (messages: number): void => void (sinceLook += messages),
+    async look(): Promise<void> {
       const sent = sinceLook;
       const at = performance.now();
       try {

@@ -25,19 +25,11 @@ const SHARDS_AN_ITEM = 64;
 /** Returns the new mark of a shard; undefined leaves it as it is. */
 type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
 
-interface ConsumedMarks {
-  /** Returns the marks that exist. */
-  read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>>;
-  change(shards: readonly number[], how: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>>;
-  /** Raises marks. Locations of before the last rewind are ignored. */
-  raise(locations: ReadonlyMap<number, ConsumedLocation>): Promise<void>;
-}
-
 /**
  * The marks of a trigger's shards. They may lag behind what was consumed, and are never ahead of it: the difference is sent
  * once more if a queue lost its messages.
  */
-export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMarks {
+export function consumedMarks(table: DynamoTable, name: TriggerName) {
   const listed = new Set<number>();
 
   /** Lists a page before it is written, so that forgetting the trigger deletes it. */
@@ -78,6 +70,7 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
   }
 
   return {
+    /** Returns the marks that exist. */
     async read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>> {
       const wanted = new Set(shards);
       const items = await readItems(
@@ -89,6 +82,7 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
 
     change,
 
+    /** Raises marks. Locations of before the last rewind are ignored. */
     async raise(locations: ReadonlyMap<number, ConsumedLocation>): Promise<void> {
       await change([...locations.keys()], (shard, mark) => {
         const location = locations.get(shard);

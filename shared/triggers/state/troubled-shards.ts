@@ -16,24 +16,14 @@ export interface ShardChange<T> {
   readonly result: T;
 }
 
-export interface TroubledShards {
-  read(shards: readonly number[]): Promise<readonly TroubledShard[]>;
-  /** Changes a shard; returns what `change` returned, and the status item if the shard was listed with it. */
-  change<T>(
-    shard: number,
-    change: (before: TroubledShard) => ShardChange<T>,
-  ): Promise<{
-    readonly result: T;
-    readonly status?: StateItem;
-  }>;
-}
+export type TroubledShards = ReturnType<typeof troubledShards>;
 
 /**
  * The items of the shards that are not in order, and their list in the status item. A shard is listed after its item is
  * written, and each listing raises `changes`; it leaves the list only if its item is empty and no shard was listed since. A
  * worker that died before listing one has not acknowledged its message, so the next consumer lists it.
  */
-export function troubledShards(table: DynamoTable, name: TriggerName): TroubledShards {
+export function troubledShards(table: DynamoTable, name: TriggerName) {
   async function list(shard: number): Promise<StateItem> {
     const status = await updateState(table, {
       key: statusKey(name),
@@ -73,6 +63,7 @@ export function troubledShards(table: DynamoTable, name: TriggerName): TroubledS
       });
     },
 
+    /** Changes a shard; returns what `change` returned, and the status item if the shard was listed with it. */
     async change<T>(
       shard: number,
       change: (before: TroubledShard) => ShardChange<T>,
