@@ -50,12 +50,10 @@ export async function followGroup(
     const shards = await shardsOf(work, group, holdings, isTimed ? undefined : rung).catch(() => []);
     if (isTimed) pages.beginAlone(shards.filter(({ held }) => isAlone(held.trouble)));
     const now = work.now();
-    const since = rung.since();
+    const since = rung.since() ?? Number.POSITIVE_INFINITY;
+    const polledAt = Math.max(since, lastSlowPoll(pauses, now));
     const isDue = (held: HeldShard): boolean =>
-      since === undefined
-        ? isTimed
-        : rung.has(held.shard) ||
-          (isTimed && held.readAt < lastDue(held, Math.max(since, lastSlowPoll(pauses, now)), now));
+      rung.has(held.shard) || (isTimed && held.readAt < lastDue(held, polledAt, now));
     const due = shards.filter(({ held }) => !isAlone(held.trouble) && isDue(held));
     // The first answer may be a moment older than the ring: from another reader, or a shared statement.
     for (const { held } of due)
@@ -69,7 +67,7 @@ export async function followGroup(
     const end = pages.ended(holdings.open().length === 0 ? 'some' : 'none');
     if (isTimed || due.length > 0) {
       const pause = pauseAfter(isTimed ? end : 'some');
-      const at = work.now() + untilMultiple(pause, work.now());
+      const at = work.now() + (end === 'full' ? 0 : untilMultiple(pause, work.now()));
       nextAt = isTimed ? at : Math.min(at, nextAt);
     }
     if (rung.since() !== undefined) {

@@ -10,7 +10,7 @@ import { followerKey, openFollower, readFollower, tellChange, type FollowerName 
 import { askAllParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { OffsetItems } from './offset-items.ts';
-import { startOffsets, unread } from './start-offsets.ts';
+import { findStarts, unread } from './start-offsets.ts';
 
 /**
  * Returns where each shard continues after a rewind.
@@ -23,7 +23,17 @@ export async function rewindLocations(
   datastore: string,
   to: RewindTo,
 ): Promise<ReadonlyMap<number, ShardOffset>> {
-  return locationsOf(context, await requireDatastore(context.topology, datastore), to);
+  const topology = await requireDatastore(context.topology, datastore);
+  if (typeof to === 'object' && 'shards' in to) return chosenLocations(context, topology, to.shards);
+  const all = topology.homes.map((_, shard) => ({ shard }));
+  const starts = await Promise.all(
+    [...byGroup(topology, all)].map(([group, items]) => {
+      const shards = items.map(({ shard }) => shard);
+      return findStarts(context, group, datastore, shards, to);
+    }),
+  );
+  for (const error of starts.flatMap(({ refused }) => [...refused.values()])) throw error;
+  return new Map(starts.flatMap(({ found }) => [...found]));
 }
 
 /**
@@ -63,33 +73,6 @@ export async function forgetFollower(stateTable: DynamoTable, follower: Follower
   const items = new OffsetItems(stateTable, { ...follower, shards: partitions, partitions });
   for (let partition = 0; partition < partitions; partition += 1) await items.forget(partition);
   await deleteState(stateTable, followerKey(follower));
-}
-
-async function locationsOf(
-  context: StoreContext,
-  topology: DatastoreTopology,
-  to: RewindTo,
-): Promise<Map<number, ShardOffset>> {
-  if (typeof to === 'object' && 'shards' in to) return chosenLocations(context, topology, to.shards);
-  const locations = new Map<number, ShardOffset>();
-  await Promise.all(
-    [
-      ...byGroup(
-        topology,
-        topology.homes.map((_, shard) => ({ shard })),
-      ),
-    ].map(async ([group, items]) => {
-      for (const [shard, offset] of await startOffsets(
-        context,
-        group,
-        topology.datastore,
-        items.map(({ shard }) => shard),
-        to,
-      ))
-        locations.set(shard, offset);
-    }),
-  );
-  return locations;
 }
 
 async function chosenLocations(

@@ -84,19 +84,6 @@ async function readStarts(
   return { found, refused };
 }
 
-/** As `findStarts`, but throws if a single shard cannot be read. */
-export async function startOffsets(
-  context: StoreContext,
-  group: string,
-  datastore: string,
-  shards: readonly number[],
-  start: StartLocation,
-): Promise<ReadonlyMap<number, ShardOffset>> {
-  const { found, refused } = await findStarts(context, group, datastore, shards, start);
-  for (const error of refused.values()) throw error;
-  return found;
-}
-
 export function unread(addedId: number): ShardOffset {
   return { added_id: addedId, fingerprint: addedId === 0 ? '' : UNKNOWN_FINGERPRINT, epoch: 0 };
 }

@@ -58,10 +58,10 @@ export async function runTailers(run: TailRun): Promise<void> {
     while (!signal.aborted && (await wished())) {
       const isSucceeded = workers.share(1).successor !== undefined;
       // A tail that ended by itself may have been forgotten: the list is read before it begins again.
-      const listed = await list(!isSucceeded && [...tails.values()].some((tail) => tail.state() !== 'running'));
+      const listed = await list(!isSucceeded && [...tails.values()].some((tail) => !tail.isRunning()));
       if (listed) align(crew, tails, listed, isSucceeded);
       workers.ready('tail', true);
-      if (workers.share(1).successor?.ready && [...tails.values()].every((tail) => tail.state() !== 'running')) return;
+      if (workers.share(1).successor?.ready && [...tails.values()].every((tail) => !tail.isRunning())) return;
       await pauseFor(SHORT_MS, signal);
     }
   } finally {
@@ -83,7 +83,7 @@ function align(
   for (const [key, tail] of tails) {
     const now = wanted.get(key);
     if (!now || JSON.stringify(now) !== JSON.stringify(tail.listed)) tail.end();
-    if (tail.state() !== 'running' && !isSucceeded) tails.delete(key);
+    if (!tail.isRunning() && !isSucceeded) tails.delete(key);
   }
   if (isSucceeded) return;
   for (const [key, one] of wanted) if (!tails.has(key)) tails.set(key, tailTrigger(crew, one));

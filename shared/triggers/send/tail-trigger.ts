@@ -35,7 +35,8 @@ export interface TailCrew {
 
 export interface TriggerTail {
   readonly listed: ListedTrigger;
-  state(): 'running' | 'over' | 'ended' | 'failed';
+  /** False once a successor holds all of it, it was forgotten, it ended, or it could not begin. */
+  isRunning(): boolean;
   end(): void;
   /** Never fails. */
   readonly ended: Promise<void>;
@@ -74,11 +75,9 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
   const watches: TailWatches = { watch: new TriggerWatch(work), depth: watchDepth(work), marks: knownMarks(work) };
   const follower = tailFollower(work, watches);
   const { signal, end } = untilEnd(crew.signal);
-  let state: ReturnType<TriggerTail['state']> = 'running';
+  let isRunning = true;
 
   async function follow(): Promise<void> {
-    const { context, stateTable, topologyTable, deadline, partitions } = run;
-    const { pageCells, commitEveryMs, pauses } = settings;
     const lookouts = new AbortController();
     // Polls go on until the last page has ended; retries end with the signal.
     const polling = [
@@ -89,27 +88,16 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
         signal,
       ),
     ];
-    let outcome: ReturnType<TriggerTail['state']> = 'failed';
     try {
       await runFollower({
+        ...run,
+        ...settings,
+        ...crew,
         follower,
-        context,
-        stateTable,
-        topologyTable,
-        deadline,
         signal,
-        workers,
-        pageCells,
-        commitEveryMs,
-        pauses,
         read: 'reader',
-        fetch: crew.fetch,
-        bells: crew.bells,
-        readers: crew.readers,
         report: (event) => report({ kind: 'followed', event }),
-        ...(partitions === undefined ? {} : { partitions }),
       });
-      outcome = signal.aborted ? 'ended' : 'over';
     } catch (error) {
       report({ kind: 'failed', what: 'beginning', error });
       await pauseFor(settings.lookMs, signal);
@@ -119,10 +107,10 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
     await Promise.all(polling);
     // A trigger that is not followed any more keeps no successor waiting.
     workers.ready(`${follower.name}#${datastore}`, true);
-    state = outcome;
+    isRunning = false;
   }
 
   // Before the first await: this worker must not be taken for ready.
   workers.ready(`${follower.name}#${datastore}`, false);
-  return { listed, state: () => state, end, ended: follow() };
+  return { listed, isRunning: () => isRunning, end, ended: follow() };
 }
