@@ -1,7 +1,7 @@
 import type { ShardOffset } from '../../follow/encode-offsets.ts';
 import { unread } from '../../follow/start-offsets.ts';
 import type { ConsumedMark } from '../state/consumed-marks.ts';
-import type { TailWork } from './tail-work.ts';
+import { joinedLook, type TailWork } from './tail-work.ts';
 
 export type KnownMarks = ReturnType<typeof knownMarks>;
 
@@ -22,8 +22,6 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
   const seen = new Map<number, { readonly generation: number; readonly at: number }>();
   const wanted = new Map<number, FollowedLocation>();
   const offsets = new Map<number, ShardOffset>();
-  let looking = false;
-  let failing = false;
   let notBefore = Number.NEGATIVE_INFINITY;
 
   async function look(): Promise<void> {
@@ -41,24 +39,18 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
     }
   }
 
+  const joined = joinedLook({ report }, 'looking how far its consumers are', async () => {
+    // Shards asked for in the same turn are read together.
+    await Promise.resolve();
+    // After a failure.
+    notBefore = performance.now() + settings.lookMs;
+    await look();
+    notBefore = Number.NEGATIVE_INFINITY;
+  });
+
   function want(shard: number, offset: ShardOffset): void {
     wanted.set(shard, { offset, generation: seen.get(shard)?.generation ?? 0 });
-    if (looking || performance.now() < notBefore) return;
-    looking = true;
-    // Shards asked for in the same turn are read together.
-    void Promise.resolve()
-      .then(look)
-      .then(() => {
-        failing = false;
-      })
-      .catch((error: unknown) => {
-        if (!failing) report({ kind: 'failed', what: 'looking how far its consumers are', error });
-        failing = true;
-        notBefore = performance.now() + settings.lookMs;
-      })
-      .finally(() => {
-        looking = false;
-      });
+    if (performance.now() >= notBefore) void joined();
   }
 
   return {

@@ -23,6 +23,28 @@ export function poll(
   return nowAndThen({ everyMs, look, failed: (error) => report({ kind: 'failed', what, error }) }, signal);
 }
 
+/** Returns a look that joins the one under way, never fails, and reports the first of consecutive failures. */
+export function joinedLook(
+  { report }: Pick<TailWork, 'report'>,
+  what: string,
+  look: () => Promise<void>,
+): () => Promise<void> {
+  let looking: Promise<void> | undefined;
+  let isFailing = false;
+  const lookOnce = async (): Promise<void> => {
+    try {
+      await look();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) report({ kind: 'failed', what, error });
+      isFailing = true;
+    } finally {
+      looking = undefined;
+    }
+  };
+  return () => (looking ??= lookOnce());
+}
+
 /** An event for a metric or a log line. Never holds a cell's body. */
 export type TailEvent = { readonly datastore: string; readonly trigger: string } & TailHappening;
 

@@ -1,6 +1,6 @@
 import { CLOCKS_DIFFER_MS } from '../state/queue-limits.ts';
 import type { TriggerStatus, TroubledShard } from '../state/trigger-store.ts';
-import type { TailWork } from './tail-work.ts';
+import { joinedLook, type TailWork } from './tail-work.ts';
 
 /** A shard not asked about for so long is not this worker's any more. */
 const MINE_MS = 5000;
@@ -12,6 +12,8 @@ type WatchWork = Pick<TailWork, 'store' | 'settings' | 'report'>;
  * last seen, also while DynamoDB is unavailable.
  */
 export class TriggerWatch {
+  /** Looks now, or joins the look under way. Never fails. */
+  readonly look: () => Promise<void>;
   readonly #work: WatchWork;
   readonly #asked = new Map<number, number>();
   readonly #pastOld = new Map<number, { readonly at: string; readonly limit: number }>();
@@ -20,11 +22,10 @@ export class TriggerWatch {
   #shards = new Map<number, TroubledShard>();
   /** Troubled shards whose items were asked for, successfully or not. */
   #looked = new Set<number>();
-  #looking: Promise<void> | undefined;
-  #failing = false;
 
   constructor(work: WatchWork) {
     this.#work = work;
+    this.look = joinedLook(work, 'looking at its state', () => this.#lookOnce());
   }
 
   /** Returns undefined until the first read. */
@@ -58,22 +59,6 @@ export class TriggerWatch {
 
   troubled(): readonly TroubledShard[] {
     return [...this.#shards.values()];
-  }
-
-  /** Looks now, or joins the look under way. Never fails. */
-  look(): Promise<void> {
-    this.#looking ??= this.#lookOnce()
-      .then(() => {
-        this.#failing = false;
-      })
-      .catch((error: unknown) => {
-        if (!this.#failing) this.#work.report({ kind: 'failed', what: 'looking at its state', error });
-        this.#failing = true;
-      })
-      .finally(() => {
-        this.#looking = undefined;
-      });
-    return this.#looking;
   }
 
   async #lookOnce(): Promise<void> {

@@ -10,15 +10,7 @@ import { selectLogEntries } from '../../../shared/sql/statements/select-log-entr
 import { faults } from '../../support/faulty-client.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { openGate } from './support/gate.ts';
-import {
-  doneWith,
-  movedClock,
-  newDeeds,
-  nameOf,
-  sharedFollowed,
-  startWorker,
-  type Deeds,
-} from './support/followed-store.ts';
+import { doneWith, movedClock, newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { rowsRead } from '../../support/rows-read.ts';
@@ -101,26 +93,6 @@ describe('a follower', () => {
     await caughtUp(deeds);
     await worker.stop();
     expect(ids()).toEqual(ids().map((_, at) => at + 1));
-  });
-
-  it('goes on while DynamoDB is away, repeats nothing, and commits once it is back', async () => {
-    const deeds = newDeeds();
-    const clock = movedClock();
-    const worker = startWorker(followed, deeds, { now: clock.now });
-    await caughtUp(deeds);
-    worker.gate.state = 'away';
-    await followed.write(0, 5);
-    // Longer than the silence after which a worker counts as dead.
-    clock.pass(60_000);
-    await followed.write(1, 5);
-    await caughtUp(deeds);
-    await until('DynamoDB was asked in vain', () => deeds.eventsOf('state_failed').length > 0);
-    worker.gate.state = 'open';
-    await followed.write(2, 5);
-    await committed(deeds);
-    await worker.stop();
-    expect(deeds.handled.map(nameOf)).toHaveLength(deeds.names().size);
-    expect(deeds.eventsOf('partition_lost')).toEqual([]);
   });
 
   it('lets the shards of a group that is away wait, and goes on with the others', async () => {
