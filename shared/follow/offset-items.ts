@@ -136,20 +136,18 @@ export class OffsetItems {
     const key = this.#keyOf('offsets', partition);
     for (let attempt = 1; attempt <= REWIND_TRIES; attempt += 1) {
       const item = await readState(this.#table, key);
-      if (to !== undefined && Number(item?.['generation']?.N ?? 0) >= to) return;
+      const generation = Number(item?.['generation']?.N ?? 0);
+      const next = to ?? generation + 1;
+      if (generation >= next) return;
       const before = item?.['offsets'];
       const unmoved = before ? '#offsets = :before' : 'attribute_not_exists(#offsets)';
       const written = await updateState(this.#table, {
         key,
-        update:
-          to === undefined
-            ? 'SET #offsets = :offsets ADD #generation :by'
-            : 'SET #offsets = :offsets, #generation = :by',
-        condition:
-          to === undefined ? unmoved : `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :by)`,
+        update: 'SET #offsets = :offsets, #generation = :next',
+        condition: `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :next)`,
         values: {
           ':offsets': { B: encodeOffsets(change(decodeOffsets(before?.B, this.#shardsIn(partition)))) },
-          ':by': { N: String(to ?? 1) },
+          ':next': { N: String(next) },
           ...(before ? { ':before': before } : {}),
         },
       });

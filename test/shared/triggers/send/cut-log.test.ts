@@ -1,33 +1,25 @@
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { TriggerStart } from '../../../../shared/definitions/definitions.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import { select } from '../../../support/plain-sql.ts';
-import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { startConsuming, type Consuming } from './support/consuming.ts';
-import { followEvents, openTailedStore, startTailer, stopTailers, type TailedStore } from './support/tailed-store.ts';
+import { followEvents, sharedTailing, startTailer, type TailedStore } from './support/tailed-store.ts';
 import { until } from '../../../support/until.ts';
 
 const NAME = 'bill_rider';
 const SHARD = 1;
-let sqs: LocalSqs;
+const { sqs, open: openTriggers } = await sharedTailing(2);
 let tailed: TailedStore;
 const consumers: Consuming[] = [];
-
-beforeAll(async () => {
-  sqs = await startSqs();
-});
 afterEach(async () => {
   await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
-  await stopTailers();
-  await tailed.close();
 });
-afterAll(() => sqs.stop());
 
 async function open(start: TriggerStart): Promise<void> {
-  tailed = await openTailedStore(sqs, 2, [{ name: NAME, function: 'functions/examples/bill-rider.ts', start }]);
+  tailed = await openTriggers([{ name: NAME, function: 'functions/examples/bill-rider.ts', start }]);
 }
 
 async function refKeys(): Promise<readonly number[]> {

@@ -43,15 +43,6 @@ export async function deployedTrigger(sqs: LocalSqs, wish: TriggerWish, receipts
   return { definition, queueUrl: await sqs.newQueue({ RedrivePolicy }), parkedQueueUrl };
 }
 
-export async function openTailedStore(
-  sqs: LocalSqs,
-  shards: number,
-  wishes: readonly TriggerWish[],
-  wrap?: (client: SqlClient, group: string) => SqlClient,
-): Promise<TailedStore> {
-  return openWithTriggers(sqs, shards, await Promise.all(wishes.map((wish) => deployedTrigger(sqs, wish))), wrap);
-}
-
 async function openWithTriggers(
   sqs: LocalSqs,
   shards: number,
@@ -109,8 +100,10 @@ export async function sharedTailing(shards: number) {
   });
   return {
     sqs,
-    open: async (wishes: readonly TriggerWish[], wrap?: Parameters<typeof openTailedStore>[3]) =>
-      keep(await openTailedStore(sqs, shards, wishes, wrap)),
+    open: async (wishes: readonly TriggerWish[], wrap?: Parameters<typeof openWithTriggers>[3]) =>
+      keep(
+        await openWithTriggers(sqs, shards, await Promise.all(wishes.map((wish) => deployedTrigger(sqs, wish))), wrap),
+      ),
     openDeployed: async (deployed: readonly DeployedTrigger[]) => keep(await openWithTriggers(sqs, shards, deployed)),
   };
 }
@@ -167,7 +160,7 @@ interface Tailer {
 
 const running = new Set<Tailer>();
 
-export async function stopTailers(): Promise<void> {
+async function stopTailers(): Promise<void> {
   for (const { gate } of running) gate.state = 'open';
   await Promise.all([...running].map((tailer) => tailer.stop()));
   running.clear();
