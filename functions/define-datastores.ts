@@ -8,7 +8,7 @@ import {
   STATEMENT_MS,
   type DefinitionManagement,
 } from '../shared/migrate/definition-management.ts';
-import { sqsTriggerQueues } from '../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../shared/triggers/state/queues.ts';
 import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { sqsClient } from './environment/sqs.ts';
@@ -43,7 +43,7 @@ function open(): DefinitionManagement {
     logins: userLogins(config.databaseAuth, new SecretsManagerClient()),
     bufferCopies: config.bufferCopies,
     queues: appliedQueues(sqs, config.environment),
-    depths: sqsTriggerQueues(sqs),
+    depths: sqsQueues(sqs),
     mostShards: config.mostShards,
     canSeal: config.canSeal === 'true',
   });

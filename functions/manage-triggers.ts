@@ -1,6 +1,6 @@
 import { STORE_VARIABLES } from '../shared/environment.ts';
 import { openContext } from '../shared/access/context.ts';
-import { sqsTriggerQueues } from '../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../shared/triggers/state/queues.ts';
 import { triggerManagement, type TriggerManagement } from '../shared/triggers/manage/trigger-management.ts';
 import { readConfig } from './environment/config.ts';
 import { deploymentOptions } from './environment/deployment.ts';
@@ -38,7 +38,7 @@ function management(): TriggerManagement {
   opened ??= triggerManagement({
     context: openContext(deploymentOptions(config)),
     stateTable: { client: dynamoClient(), table: config.stateTable },
-    queues: sqsTriggerQueues(sqsClient()),
+    queues: sqsQueues(sqsClient()),
   });
   return opened;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { STORE_VARIABLES } from '../shared/environment.ts';
 import { openContext, type StoreContext } from '../shared/access/context.ts';
 import { runTailers } from '../shared/triggers/send/run-tailers.ts';
-import { sqsQueues } from '../shared/triggers/send/sqs-queues.ts';
+import { sqsQueues } from '../shared/triggers/state/queues.ts';
 import { readConfig } from './environment/config.ts';
 import { deploymentOptions } from './environment/deployment.ts';
 import { dynamoClient } from './environment/dynamo.ts';

@@ -7,26 +7,23 @@ export interface ConsumeOptions {
   readonly datastore?: string | undefined;
   /** Of the HTTP API. @default the environment variable SCHEMALESS_API_URL */
   readonly url?: string | undefined;
-  /**
-   * Prints how many cells were consumed, failed and parked, in lines of CloudWatch's embedded metric format on standard
-   * output, for where that is its log. @default false
-   */
+  /** Prints counts of consumed, failed and parked cells on standard output, in CloudWatch's embedded metric format. @default false */
   readonly metrics?: boolean | undefined;
   /** Aborted to stop. @default SIGTERM and SIGINT (Ctrl-C) stop it */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time. Start more processes
- * for more at a time. Needs the package `sqs-consumer` and the environment variables of the trigger's function, which the
- * local stack prints by `npm run consume -- --print-environment`.
+ * Consumes a trigger's queue in this process, one batch at a time, as its Lambda function would. Needs the package
+ * `sqs-consumer` and the environment variables of the trigger's function, which the local stack prints by
+ * `npm run consume -- --print-environment`.
  *
  * ```ts
  * await consume(triggerHandler('bill_rider', async (rowKey, message, schemaless) => { … }));
  * ```
  *
- * @returns once it was told to stop, and the call under way is done; what else was received goes back to the queue
- * @throws an Error when an environment variable is missing or wrong, or the datastore has no such trigger
+ * @returns once it is stopped and the call under way has ended; the other messages go back to the queue
+ * @throws an Error if an environment variable is missing or wrong, or the datastore has no such trigger
  */
 export async function consume(
   { trigger, fn, atOnce }: Pick<TriggerHandler, 'trigger' | 'fn' | 'atOnce'>,
@@ -36,7 +33,7 @@ export async function consume(
     [ENVIRONMENT_VARIABLES.datastore]: datastore,
     [ENVIRONMENT_VARIABLES.apiUrl]: url,
   });
-  // A Lambda function needs no queue of its own, nor what asks it.
+  // Loaded late: a Lambda function polls no queue.
   const { runConsumer } = await import('./consumer-process.ts');
   await runConsumer({ config, trigger, fn, atOnce, metrics, stopping: signal ?? stopSignals() });
 }

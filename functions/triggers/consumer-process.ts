@@ -9,31 +9,21 @@ import { consumerOpener } from './open-consumer.ts';
 import { consumedReport } from './report-consumed.ts';
 import { sqsClient } from '../environment/sqs.ts';
 
-/**
- * A poll that is under way is waited for when the process is to stop: one that is cut off could keep messages hidden.
- */
+/** A stopping process waits for the poll under way: an aborted one could keep messages hidden. */
 const POLL_SECONDS = 5;
 
 export interface ConsumerProcess {
   readonly config: ConsumerConfig;
-  /** The trigger's name. */
   readonly trigger: string;
   readonly fn: TriggerFunction;
-  /** See `TriggerHandlerOptions`. */
   readonly atOnce: number;
-  /** Counts go to standard output, see `consumedReport`. */
+  /** Counts go to standard output. */
   readonly metrics: boolean;
-  /** Aborted to stop: the call under way is waited for, what else was received goes back to the queue. */
+  /** Aborted to stop: the call under way ends, the other messages go back to the queue. */
   readonly stopping: AbortSignal;
 }
 
-/**
- * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time. Start more processes
- * for more at a time.
- *
- * @returns once it was told to stop, and nothing is under way any more
- * @throws an Error when the datastore has no such trigger
- */
+/** Consumes a trigger's queue until it is stopped: see `consume`. */
 export async function runConsumer({ config, trigger, fn, atOnce, metrics, stopping }: ConsumerProcess): Promise<void> {
   const Polling = await polling();
   const sqs = sqsClient();
@@ -51,7 +41,7 @@ export async function runConsumer({ config, trigger, fn, atOnce, metrics, stoppi
     return [...records].filter(([record]) => done.has(record)).map(([, message]) => message);
   }
 
-  /** Until it is to stop, or the trigger has another queue. */
+  /** Polls until it is stopped, or the trigger has another queue. */
   async function poll(from: string): Promise<void> {
     const poller = Polling.create({
       queueUrl: from,
@@ -60,12 +50,10 @@ export async function runConsumer({ config, trigger, fn, atOnce, metrics, stoppi
       waitTimeSeconds: POLL_SECONDS,
       messageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount', 'SentTimestamp'],
       handleMessageBatch: (messages) => consume(from, messages),
-      // Its warning is about order after failures, which is kept here: what is behind a failed message goes back with
-      // it.
+      // The warning is about order after failures, which is kept here: a failed message takes those behind it back.
       suppressFifoWarning: true,
-      // Of a batch that could not even be begun.
+      // For a batch that could not begin.
       terminateVisibilityTimeout: 30,
-      // However long the call under way takes.
       pollingCompleteWaitTimeMs: 2 ** 31 - 1,
     });
     const stop = (): void => poller.stop();
@@ -75,10 +63,10 @@ export async function runConsumer({ config, trigger, fn, atOnce, metrics, stoppi
         (error: unknown) => logger.warn('trigger', { trigger, error }),
       );
     };
-    // Not `once` of node:events: that fails with the first error, and polling goes on after it.
+    // `once` of node:events would fail with the first error, although polling goes on.
     const stopped = new Promise<void>((resolve) => void poller.once('stopped', () => resolve()));
     poller.on('error', (error) => logger.warn('queue', { trigger, error }));
-    // However a poll ends: a queue that was replaced may be empty, or gone.
+    // A queue that was replaced may be empty, or gone.
     for (const end of ['response_processed', 'empty', 'error'] as const) poller.on(end, look);
     stopping.addEventListener('abort', stop, { once: true });
     poller.start();
@@ -95,12 +83,7 @@ export async function runConsumer({ config, trigger, fn, atOnce, metrics, stoppi
   sqs.destroy();
 }
 
-/**
- * Loaded here alone: a function on Lambda imports this file with its handler, polls nothing, and is bundled without that
- * package.
- *
- * @throws an Error that names the package where it is not installed
- */
+/** Loads the package here alone: a Lambda bundle has this file, polls nothing, and goes without that package. */
 async function polling(): Promise<typeof import('sqs-consumer').Consumer> {
   try {
     return (await import('sqs-consumer')).Consumer;

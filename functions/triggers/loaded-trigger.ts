@@ -2,9 +2,8 @@ import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { triggerHandler, type TriggerHandler } from './trigger-handler.ts';
 
 export interface TriggerSource {
-  /** The name of the trigger that it is deployed for. */
   readonly trigger: string;
-  /** As the definition says it. */
+  /** As in the definition. */
   readonly file: string;
   readonly load: () => Promise<object>;
 }
@@ -14,20 +13,18 @@ type SqsHandler = (
   lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>,
 ) => Promise<SQSBatchResponse>;
 
-/** A module that takes longer to load is given up: what it waits for, as a secret, may never come. */
+/** A module that takes longer is given up: the secret that it waits for, for example, may never come. */
 const LOAD_MS = 10_000;
 
 /**
- * The handler of a trigger's bundle: loads the function's module with the first call. One that cannot be loaded, has no
- * handler, or is the function of another trigger fails each message with that error, as a function that throws it
- * would: it is counted, shown and parked. A module that failed while Lambda starts an instance would fail outside of
- * all of that: messages would come back again and again, and nothing would show why.
+ * Makes the handler of a trigger's bundle, which loads the module with the first call. If it cannot be loaded, has no
+ * handler, or belongs to another trigger, each message fails with that error: it is counted, shown and parked. A failure
+ * while Lambda starts an instance would only make messages come back again and again.
  *
- * A module is loaded once in a process, and what kept it from loading may have passed since: an instance whose messages
- * all went back for that ends, in place of an answer, and the next one loads it anew. Where some of them are done, as
- * one that is parked, it answers, so that they leave the queue.
+ * The cause may pass: an instance whose messages all went back for it exits without an answer, so that the next one loads
+ * the module anew. If some are done, such as a parked one, it answers, so that they leave the queue.
  *
- * An event without messages, which no queue makes, only loads it: it throws why that fails.
+ * An event without messages only loads the module, and throws why that fails.
  */
 export function loadedTrigger({ trigger, file, load }: TriggerSource): SqsHandler {
   let loading: Promise<{ readonly handler: SqsHandler; readonly error?: unknown }> | undefined;
@@ -69,7 +66,7 @@ async function inTime(loading: Promise<object>, file: string): Promise<object> {
   }
 }
 
-/** Also one that is written without `triggerHandler`, which names no trigger. */
+/** Accepts a handler made without `triggerHandler`, which names no trigger. */
 function handlerOf(module: object, trigger: string, file: string): SqsHandler {
   const { handler }: { readonly handler?: SqsHandler & Partial<TriggerHandler> } = module;
   if (typeof handler !== 'function')

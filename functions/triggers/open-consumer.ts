@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { requestSigner } from '../../shared/client/sign-request.ts';
 import { openConsumer, type ConsumeEvent, type Consumer } from '../../shared/triggers/consume/consumer.ts';
-import { sqsQueue } from '../../shared/triggers/consume/sqs-queue.ts';
+import { sqsQueues } from '../../shared/triggers/state/queues.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
 import { triggeredClients } from '../../shared/triggers/consume/triggered-client.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
@@ -13,10 +13,8 @@ import { dynamoClient } from '../environment/dynamo.ts';
 
 interface ConsumerParts {
   readonly config: ConsumerConfig;
-  /** The trigger's name. */
   readonly trigger: string;
   readonly fn: TriggerFunction;
-  /** See `ConsumerOptions`. */
   readonly atOnce: number;
   readonly sqs: SQSClient;
   readonly report: (event: ConsumeEvent) => void;
@@ -28,10 +26,8 @@ export interface OpenedConsumer {
 }
 
 /**
- * Opens consumers of a trigger over the environment's tables, queue and API. The function that is returned gives the
- * same one until the trigger is deployed otherwise, which is known within a minute: what a consumer knows lasts as
- * long. It throws an Error when the datastore has no such trigger, and `unavailable` while the topology cannot be read
- * at first.
+ * Returns what opens the consumer of a trigger: the same one until the trigger is deployed otherwise, which is known within
+ * a minute. It throws an Error if the datastore has no such trigger, and `unavailable` if the topology cannot be read.
  */
 export function consumerOpener({
   config,
@@ -45,6 +41,7 @@ export function consumerOpener({
   const topology = dynamoTopology({ client, table: config.topologyTable });
   const { apiUrl: url, datastore, region } = config;
   const clients = triggeredClients({ url, datastore, sign: requestSigner(region), joinPuts: atOnce > 1 });
+  const queues = sqsQueues(sqs);
   let opened: OpenedConsumer | undefined;
   return async () => {
     const triggers = await topology.triggers(datastore);
@@ -60,7 +57,7 @@ export function consumerOpener({
       datastore,
       definition,
       store,
-      queue: sqsQueue(sqs, queueUrl),
+      queue: { setVisibility: (records, seconds) => queues.hide(queueUrl, records, seconds) },
       fn,
       atOnce,
       client: clients,

@@ -12,10 +12,9 @@ const COUNTED: Partial<Record<ConsumeEvent['kind'], string>> = {
 };
 
 /**
- * Where consumers report to: the log at once, and counters with every `flush`, since there is one of them for each
- * cell.
+ * Returns where consumers report to: the log at once, and counters with each `flush`.
  *
- * @param metrics whether there are counters: they are lines of standard output, which may be somebody else's @default true
+ * @param metrics whether counters are printed on standard output @default true
  */
 export function consumedReport(
   trigger: string,

@@ -3,12 +3,10 @@ import { METRICS } from '../../shared/metrics.ts';
 import type { TailEvent } from '../../shared/triggers/send/tail-work.ts';
 import { logger, countTimes, gauge } from '../environment/log.ts';
 
-/** Counts of one sort are written so often, as one line: cells are sent many times a second. */
+/** Counts of one kind are written so often, as one line: cells are sent many times a second. */
 const EVERY_MS = 10_000;
 
-/**
- * Where `tail-shards` reports to: the log and figures at once, counts of what was sent now and then, and with `flush`.
- */
+/** Returns where `tail-shards` reports to: the log and gauges at once, counts now and then and with `flush`. */
 export function tailReport(): { readonly report: (event: TailEvent) => void; readonly flush: () => void } {
   let counts = new Map<string, number>();
   let since = performance.now();
@@ -78,9 +76,9 @@ function log(event: TailEvent): void {
 }
 
 function logFollowed(event: TailEvent, { kind }: FollowEvent): void {
-  // Who holds which partition changes every minute.
+  // Partitions change hands every minute.
   if (kind.startsWith('partition_')) logger.debug('tail', { event });
-  // A hole this long, or a log that lost cells, is for somebody to look at.
+  // Such a long hole, or a log that lost cells, needs an operator.
   else if (kind === 'hole' || kind === 'cut') logger.error('tail', { event });
   else logger.warn('tail', { event });
 }

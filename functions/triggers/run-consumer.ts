@@ -11,8 +11,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
-import { CONSUMER_KEYS, readConfig } from '../environment/config.ts';
-import { runConsumer } from './consumer-process.ts';
+import { consume } from './consume.ts';
 import { logger } from '../environment/log.ts';
 import type { TriggerHandler } from './trigger-handler.ts';
 
@@ -43,14 +42,8 @@ async function main(): Promise<void> {
   const { trigger, fn, atOnce } = await loadHandler(values.module);
   if (values.trigger !== undefined && values.trigger !== trigger)
     throw new Error(`--trigger: ${values.module} is the function of ${trigger}, not of ${values.trigger}`);
-  const config = readConfig(CONSUMER_KEYS, {
-    [ENVIRONMENT_VARIABLES.datastore]: values.datastore,
-    [ENVIRONMENT_VARIABLES.apiUrl]: values.url,
-  });
-  const stopping = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
-  logger.info('consuming', { trigger, datastore: config.datastore });
-  await runConsumer({ config, trigger, fn, atOnce, metrics: true, stopping: stopping.signal });
+  logger.info('consuming', { trigger });
+  await consume({ trigger, fn, atOnce }, { datastore: values.datastore, url: values.url, metrics: true });
   logger.info('stopped', { trigger });
 }
 

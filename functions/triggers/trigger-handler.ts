@@ -1,6 +1,5 @@
-import { processPartialResponse, SqsFifoPartialProcessorAsync } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { openBatch } from '../../shared/triggers/consume/batch.ts';
+import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
 import type { QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
 import { BATCH_SIZE } from '../../shared/triggers/state/queue-limits.ts';
@@ -15,30 +14,26 @@ export type { TriggerCall, TriggerFunction } from '../../shared/triggers/consume
 export type { TriggeredClient } from '../../shared/triggers/consume/triggered-client.ts';
 export type { TriggerMessage } from '../../shared/triggers/state/message.ts';
 
-/** A Lambda handler of a trigger's queue. */
 export interface TriggerHandler {
   (event: SQSEvent, lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>): Promise<SQSBatchResponse>;
   readonly trigger: string;
-  /** What it calls for each cell, for consumers elsewhere. */
+  /** The function, for consumers elsewhere. */
   readonly fn: TriggerFunction;
-  /** Of the options it was made with. */
   readonly atOnce: number;
 }
 
-/** How a trigger's function is called. */
 export interface TriggerHandlerOptions {
   /**
-   * Cells of a batch, which has ten, for which the function is called side by side: those of a row one after the other,
-   * in order, those of different rows of a shard in any. What such calls begin to read or put at the same time goes
-   * over HTTP together. Where a cell fails, those behind it in its shard come again, also those that were called.
+   * Parallel calls for the cells of a batch, which has ten: those of a row in order, those of different rows of a shard in any
+   * order. They share HTTP requests. If a cell fails, those behind it in its shard come again, also those that were called.
    *
-   * @default 1: one after the other, in the order of the shard's log
+   * @default 1: one after another, in the order of the shard's log
    */
   readonly atOnce?: number;
 }
 
 /**
- * Makes a Lambda handler of what is to be done for each cell of a trigger.
+ * Makes a Lambda handler from a function that is called for each cell of a trigger.
  *
  * ```ts
  * export const handler = triggerHandler('bill_rider', async (rowKey, message, schemaless, { signal }) => {
@@ -49,9 +44,8 @@ export interface TriggerHandlerOptions {
  *
  * With a declared datastore its messages have their types: `triggerHandler<MessageOf<typeof trips, 'bill_rider'>>(…)`.
  *
- * @param name of the trigger, as in its definition
  * @param typed throws to be called again for the same cell, or `PermanentFailure` to have it parked at once
- * @throws a TypeError when `atOnce` is no whole number from 1 to 10
+ * @throws a TypeError if `atOnce` is not an integer from 1 to 10
  */
 export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
   name: Message['trigger'],
@@ -71,19 +65,13 @@ export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
   ): Promise<SQSBatchResponse> {
     open ??= consumerOpener({ config: readConfig(CONSUMER_KEYS), trigger: name, fn, atOnce, sqs: sqsClient(), report });
     const { consumer } = await open();
-    const records = new Map(event.Records.map((record) => [record.messageId, toQueueRecord(record)]));
-    const batch = openBatch(consumer, [...records.values()], { remainingMs: () => lambda.getRemainingTimeInMillis() });
-    const consume = async ({ messageId }: SQSRecord): Promise<void> => {
-      const record = records.get(messageId);
-      if (!record || (await batch.consume(record)) === 'back') throw new Error('it goes back to the queue');
-    };
     try {
-      return await processPartialResponse(event, consume, new SqsFifoPartialProcessorAsync(), {
-        skipGroupOnError: true,
-        throwOnFullBatchFailure: false,
-      });
+      const remainingMs = (): number => lambda.getRemainingTimeInMillis();
+      const done = await consumeBatch(consumer, event.Records.map(toQueueRecord), { remainingMs });
+      const left = new Set(event.Records.map(({ messageId }) => messageId));
+      for (const { messageId } of done) left.delete(messageId);
+      return { batchItemFailures: [...left].map((itemIdentifier) => ({ itemIdentifier })) };
     } finally {
-      await batch.end();
       flush(lambda.awsRequestId);
     }
   }

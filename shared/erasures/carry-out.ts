@@ -5,7 +5,7 @@ import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { isGone } from '../sql/gone.ts';
 import { eraseBodies, type ErasedBodies } from '../store/erase-bodies.ts';
-import { overState } from '../triggers/manage/state-away.ts';
+import { overState } from '../triggers/manage/unavailable.ts';
 import { troubledShards } from '../triggers/state/troubled-shards.ts';
 import { entryPlaces, type EntryPlaces } from './entry-places.ts';
 import { placeErasure, targetOf } from './erasure-cell.ts';

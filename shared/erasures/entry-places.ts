@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { deleteState, readState, updateState } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { ErasureTarget } from '../address.ts';
-import { overState } from '../triggers/manage/state-away.ts';
+import { overState } from '../triggers/manage/unavailable.ts';
 import { idOf } from './erasure-record.ts';
 
 /** A table that has entries of a row which come of bodies that are about to be erased. */

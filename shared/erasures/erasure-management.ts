@@ -12,7 +12,7 @@ import { requireServed } from '../access/groups.ts';
 import { LIMITS } from '../cell.ts';
 import type { Erasure, ErasureOperations, ErasureRequest } from '../contract/erasure-operations.ts';
 import { invalidField, missingField, SchemalessError } from '../errors.ts';
-import { overState } from '../triggers/manage/state-away.ts';
+import { overState } from '../triggers/manage/unavailable.ts';
 import { carryOut, newErasure } from './carry-out.ts';
 import type { ErasureWork } from './erasure-work.ts';
 import { retentionStatus } from './retention/retention-status.ts';

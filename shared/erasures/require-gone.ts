@@ -7,7 +7,7 @@ import { isGone } from '../sql/gone.ts';
 import { eraseBodies } from '../store/erase-bodies.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
 import type { ShardHome } from '../topology/topology.ts';
-import { overState } from '../triggers/manage/state-away.ts';
+import { overState } from '../triggers/manage/unavailable.ts';
 import { NotYet, requireTime, type ErasureWork, type Patience } from './erasure-work.ts';
 import { countLeft, toLeft } from './statements/count-left.ts';
 

@@ -5,44 +5,33 @@ import { pauseFor } from '../pause-for.ts';
 import { selectBells, toBells, type Bells } from '../sql/statements/ring-bells.ts';
 import { adaptivePause, type PassEnd, type Pauses } from './pace.ts';
 
-/** Which shards of a group have new cells, as their writers said. */
-export interface BellsOfGroup {
-  /** Calls with the shards that rang, until it is stopped. */
-  listen(datastore: string, heard: (shards: readonly number[]) => void): Listening;
-}
-
 interface Listening {
-  /**
-   * Since when, by the local clock, nothing can have been missed but by a transaction that became visible late;
-   * undefined while nothing is heard: cells have to be looked for.
-   */
+  /** Since when, by the local clock, no ring can have been missed; undefined while none are heard: poll all shards. */
   since(): number | undefined;
   stop(): void;
 }
 
-/** Hears the bells of all groups, each while somebody listens, for all who listen in this process. */
+/** Hears the bells of each group while a follower of this process listens. */
 export interface BellTower {
-  of(group: string): BellsOfGroup;
+  of(group: string): HeardGroup;
 }
 
 interface BellOptions {
-  /** Which node is asked: that from which the logs are read. */
+  /** The node that is asked: the one that the logs are read from. */
   readonly read: (group: string) => Role;
-  /** Between looks. @default 10 ms while bells ring, 160 at rest */
+  /** Between polls. @default 10 ms while bells ring, 160 when idle */
   readonly pauses?: Pauses;
-  /** Milliseconds that only go forward. @default those of this process */
   readonly now?: () => number;
 }
 
-/** A group that gets a cell every few seconds is asked as one that gets many: at rest it is after ten. */
+/** A group that gets a cell every few seconds is polled as often as a busy one: it is idle after ten seconds. */
 const PAUSES: Pauses = { leastMs: 10, mostMs: 160, shareOfQuiet: 1 / 64 };
-/** A number that was left out may still come: its transaction becomes visible after one with a higher number. */
+/** A missing number may still come: its transaction becomes visible after one with a higher number. */
 const LATE_MS = 2000;
-/** So many of them are looked for: each is a value of the statement. */
+/** Missing numbers that are asked for: each is a value of the statement. */
 const MOST_LATE = 200;
-/** Told once more after a newest ring had a lower number than one before: on another node, or after a promotion. */
+/** Rings asked for again when the newest number went back: another node answered, or a promoted one. */
 const TOLD_AGAIN = 100;
-/** Before all that will ever ring. */
 const NONE_YET = Number.MAX_SAFE_INTEGER;
 
 export function bellTower(context: StoreContext, { read, ...options }: BellOptions): BellTower {
@@ -64,7 +53,6 @@ export function bellTower(context: StoreContext, { read, ...options }: BellOptio
   };
 }
 
-/** Undefined where there are no bells. */
 type AskBells = (after: number, late: readonly number[]) => Promise<Bells | undefined>;
 
 interface Listener {
@@ -72,12 +60,12 @@ interface Listener {
   readonly heard: (shards: readonly number[]) => void;
 }
 
-class HeardGroup implements BellsOfGroup {
+/** The shards of one group with new cells, as their writers reported. */
+export class HeardGroup {
   readonly #ask: AskBells;
   readonly #pauses: Pauses;
   readonly #now: () => number;
   readonly #listeners = new Set<Listener>();
-  /** Numbers that were left out, and since when. */
   #late = new Map<number, number>();
   #newest: number | undefined;
   #since: number | undefined;
@@ -89,6 +77,7 @@ class HeardGroup implements BellsOfGroup {
     this.#now = now;
   }
 
+  /** Calls `heard` with the shards that rang, until it is stopped. */
   listen(datastore: string, heard: Listener['heard']): Listening {
     const listener: Listener = { datastore, heard };
     this.#listeners.add(listener);
@@ -129,7 +118,7 @@ class HeardGroup implements BellsOfGroup {
       return 'failed';
     }
     if (before === undefined) {
-      // Cells that were appended before are found by looking.
+      // Slow polls find cells that were appended before.
       this.#newest = bells.newest;
       this.#since = begun;
       return 'none';
@@ -143,7 +132,6 @@ class HeardGroup implements BellsOfGroup {
     return bells.areMore ? 'full' : bells.rings.length > 0 ? 'some' : 'none';
   }
 
-  /** Remembers which numbers were left out before it. */
   #hear(id: number, now: number): void {
     if (this.#late.delete(id)) return;
     const newest = this.#newest ?? id;

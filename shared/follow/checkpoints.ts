@@ -1,21 +1,15 @@
-/** A place that a follower was at, and the cell that was there. */
 export interface Checkpoint {
   readonly added_id: number;
   readonly fingerprint: string;
 }
 
-/** How many times further back than needed a checkpoint may be. */
 const SPREAD = 9;
 /** Two for each ninefold distance: reaches back over forty million cells. */
 const MOST = 17;
 
 /**
- * A shard's checkpoints with one more, thinned out: one goes when the next older is at most nine times as far back as
- * the next newer. That holds ever after, as both move back alike; so when cells were lost, the newest checkpoint before
- * them is at most nine times as far back as they are (or one page further).
- *
- * @param checkpoints in order of added id
- * @returns at most 17, in order; the oldest stays
+ * Adds a checkpoint and thins out the others: at most 17 in order, of which the oldest stays. The newest checkpoint before
+ * lost cells is at most nine times as far back as they are (or one page further).
  */
 export function withCheckpoint<C extends Checkpoint>(checkpoints: readonly C[], newest: C): C[] {
   const kept = [...checkpoints.filter(({ added_id }) => added_id < newest.added_id), newest];

@@ -16,13 +16,10 @@ interface SuspectedLog {
 }
 
 /**
- * Decides on the writer, whose log is the log, whether a shard's last cells are gone, and where to go on if so: at the
- * newest checkpoint whose cell is still there, else at the start. Then the shard's epoch is raised, once for each cut
- * whoever notices it: the offset knows the epoch under which it last fitted.
+ * Decides on the writer whether a shard's last cells are gone. Returns the newest checkpoint whose cell is still there, or
+ * the start, after raising the shard's epoch once for each cut; undefined if the writer still has the cell at the offset.
+ * The caller commits the offset afterwards; a crash in between repeats this.
  *
- * The offset found is to be committed after this. A crash before that repeats it, and finds the epoch raised.
- *
- * @returns undefined when the writer still has the cell at the offset: another node was wrong, or late
  * @throws what MySQL or DynamoDB throw: the shard waits
  */
 export async function findCut(

@@ -1,28 +1,19 @@
 import type { Checkpoint } from './checkpoints.ts';
 import { FINGERPRINT_BYTES } from './fingerprint.ts';
 
-/** How far one shard is done. */
 export interface ShardOffset {
   /** 0: nothing yet, begin at the start. */
   readonly added_id: number;
-  /** Of the cell at `added_id`. */
   readonly fingerprint: string;
   /** The shard's epoch when the log was last found whole; 0 before that. */
   readonly epoch: number;
-  /**
-   * Of the last cell that was given to a follower that wants some columns, at `added_id` or before it; 0, or where it
-   * began, where there was none yet. Undefined where nobody has noted it.
-   */
+  /** The last cell up to `added_id` that was given to a follower of some columns, or where it began; undefined if not noted. */
   readonly given?: number;
 }
 
-/** The first byte, so that another form can be told. */
 const FORM = 1;
 
-/**
- * The offsets of a partition's shards, in their order, as few bytes: DynamoDB counts a write by the kilobyte, and this
- * one is written every second. 64 shards take about 900 bytes.
- */
+/** Encodes the offsets of a partition's shards in about 900 bytes for 64: DynamoDB charges writes by the kilobyte. */
 export function encodeOffsets(offsets: readonly (ShardOffset | undefined)[]): Uint8Array {
   const bytes = [FORM];
   for (const offset of offsets) {
@@ -51,7 +42,7 @@ export function decodeOffsets(bytes: Uint8Array | undefined, shards: number): (S
   });
 }
 
-/** The checkpoints of a partition's shards: some 11 KB for 64 shards of 16. */
+/** Encodes the checkpoints of a partition's shards: about 11 KB for 64 shards of 16. */
 export function encodeCheckpoints(shards: readonly (readonly Checkpoint[])[]): Uint8Array {
   const bytes = [FORM];
   for (const checkpoints of shards) {
@@ -77,7 +68,7 @@ export function decodeCheckpoints(bytes: Uint8Array | undefined, shards: number)
   });
 }
 
-/** Seven bits a byte, the lowest first. By arithmetic: added ids go beyond 32 bits. */
+/** Writes seven bits a byte, the lowest first, by arithmetic: added ids go beyond 32 bits. */
 function pushNumber(bytes: number[], value: number): void {
   let rest = value;
   for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);

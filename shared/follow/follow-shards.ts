@@ -20,11 +20,10 @@ export interface FollowWork {
   readonly follower: Follower;
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
-  /** From which node a group's logs are read. */
   readonly readOf: (group: string) => Role;
-  /** How long this worker has known a cell before it hands it out. */
+  /** How long this worker has known of a cell before it hands it out. */
   readonly behindMs: number;
-  /** Of each shard, at a time. */
+  /** For each shard. */
   readonly pageCells: number;
   readonly fetch: FetchLogEntries;
   readonly now: () => number;
@@ -37,21 +36,18 @@ export interface ShardAtWork {
   readonly tenure: Tenure;
 }
 
-/** A hole that lasts longer is told: a commit becomes visible within milliseconds. */
+/** A hole that lasts longer is reported: a commit becomes visible within milliseconds. */
 const HOLE_MS = 10_000;
-/** More is expected of a shard for so long after it rang, or cells of it that are wanted were handled. */
+/** More cells are expected for so long after a ring, or after wanted cells were handled. */
 export const BUSY_MS = 300;
-/** How long a cell at the offset, or an epoch, may be behind on a node before the writer is asked about it. */
+/** How long a node may lack the cell at the offset, or be behind the epoch, before the writer is asked. */
 const DOUBT_MS = 1000;
-/**
- * How long a shard is read from the writer once a reader was found wrong: one left behind is rebuilt in the meantime.
- */
+/** How long the writer is read after a reader was found wrong: one left behind is rebuilt in the meantime. */
 const WRITER_MS = 5000;
 
 /**
- * One page of some shards of one group: reads what follows their offsets, gives it to the follower, moves the offsets.
+ * Reads one page of some shards of a group, gives it to the follower, and moves the offsets.
  *
- * @returns what came of it
  * @throws what reading or the handler throw; the offsets then stay
  */
 export async function followShards(work: FollowWork, group: string, shards: readonly ShardAtWork[]): Promise<PassEnd> {
@@ -71,7 +67,7 @@ export async function followShards(work: FollowWork, group: string, shards: read
   for (const [item, { at, log }] of whole.entries()) {
     const { count = 0, given = at.held.offset?.given } = done[item] ?? {};
     const last = log.entries[count - 1];
-    // Nobody waits for cells of other columns, whoever rang for them: the slow look passes over those that follow, too.
+    // Cells of other columns are not urgent: the slow poll passes over those that follow.
     if (done[item]?.given !== undefined) at.held.busyUntil = work.now() + BUSY_MS;
     if (isReadToEnd(log, count)) readToEnd(at, now);
     at.partition.move(
@@ -83,22 +79,21 @@ export async function followShards(work: FollowWork, group: string, shards: read
       at.tenure,
     );
   }
-  // What is over: nothing new was found to be wrong with it.
+  // Nothing new was found to be wrong with them.
   for (const [item, { held }] of shards.entries()) if (held.trouble === troubles[item]) held.trouble = undefined;
   if (done.every(({ count }) => count === 0)) return 'none';
   return whole.some(({ log }, item) => log.full && done[item]?.count === log.entries.length) ? 'full' : 'some';
 }
 
-/** Nothing is left of it: not handled, not known for long enough yet, behind a hole, or on the next page. */
+/** Whether nothing is left: unhandled, too young, behind a hole, or on the next page. */
 function isReadToEnd({ entries, offset, full, hole, head = 0 }: LogRead, done: number): boolean {
   const last = entries.at(-1)?.added_id ?? offset.added_id;
   return done === entries.length && !full && hole === undefined && head <= last;
 }
 
-/** @param begun when the read began, by the local clock */
 function readToEnd({ partition, held, tenure }: ShardAtWork, begun: number): void {
   const { token, generation } = partition.tenure();
-  // What was rewound meanwhile is to be read from there.
+  // A shard that was rewound since must be read from there.
   if (held.doubts.size === 0 && token === tenure.token && generation === tenure.generation) held.readAt = begun;
 }
 
@@ -107,7 +102,7 @@ interface WholeLog {
   readonly log: LogRead;
 }
 
-/** Reads shards from one role, and keeps those whose logs may be used. */
+/** Reads shards from one role, and keeps the sound logs. */
 async function readWhole(
   work: FollowWork,
   group: string,
@@ -115,7 +110,6 @@ async function readWhole(
   shards: readonly { readonly at: ShardAtWork; readonly shard: number; readonly offset: ShardOffset }[],
 ): Promise<WholeLog[]> {
   const { follower, behindMs, fetch, pageCells: limit } = work;
-  const readBegun = work.now();
   const from = { datastore: follower.datastore, limit, withHead: behindMs > 0, read, fetch };
   const { role, logs } = await readLogEntries(
     work.context,
@@ -128,17 +122,13 @@ async function readWhole(
     const at = shards[item]?.at;
     if (!at) continue;
     if (log.refusal) refuse(work, at.held, log.refusal, role);
-    else if (log.state === 'quiet') readToEnd(at, readBegun);
-    if (log.state !== 'quiet' && log.state !== 'refused' && (await isSound(work, at, role, log)))
+    if (log.state !== 'refused' && (await isSound(work, at, role, log)))
       whole.push({ at, log: behindMs > 0 ? onlyKnown(work, at.held, log) : log });
   }
   return whole;
 }
 
-/**
- * With the last cell that has been known for long enough; the one done last, or the first, is read in any case, and
- * with it how far the log goes.
- */
+/** Limits a read to cells that have been known for long enough, but includes the cell at the offset, and the head with it. */
 function upToKnown<T extends { readonly at: ShardAtWork; readonly offset: ShardOffset }>(
   { behindMs, now }: FollowWork,
   one: T,
@@ -146,7 +136,7 @@ function upToKnown<T extends { readonly at: ShardAtWork; readonly offset: ShardO
   return { ...one, to: Math.max(1, one.offset.added_id, knownFor(one.at.held.heads, now(), behindMs)) };
 }
 
-/** Remembers how far the log goes, and leaves out cells that have not been known for long enough. */
+/** Remembers the head, and leaves out cells that have not been known for long enough. */
 function onlyKnown({ behindMs, now }: FollowWork, held: HeldShard, log: LogRead): LogRead {
   const known = knownFor(held.heads, now(), behindMs);
   if (log.head !== undefined) held.heads = withHead(held.heads, { added_id: log.head, at: now() }, behindMs);
@@ -154,7 +144,7 @@ function onlyKnown({ behindMs, now }: FollowWork, held: HeldShard, log: LogRead)
   return { ...log, entries, full: log.full && entries.length === log.entries.length };
 }
 
-/** A shard that could not be read where it was asked for first is read alone from now on, until it can be. */
+/** From now on the shard is read alone until it can be read. */
 function refuse(work: FollowWork, held: HeldShard, { error, isAnswered }: Refusal, role: Role): void {
   const now = work.now();
   if (isAnswered) {
@@ -163,17 +153,17 @@ function refuse(work: FollowWork, held: HeldShard, { error, isAnswered }: Refusa
   } else fail(work, held, error);
 }
 
-/** This shard waits for a while; the others go on. */
+/** Makes one shard wait for a while. */
 export function fail({ now, report, context }: FollowWork, held: HeldShard, error: unknown): void {
   if (!held.trouble?.isTold) report({ kind: 'shard_failed', shard: held.shard, error });
   held.trouble = afterFailure(held.trouble, now());
-  // It may not be here any more.
+  // The shard may have moved.
   context.topology.refresh();
 }
 
 /**
- * Finds where to begin with shards that have no offset yet, once, and has it written: they are followed from the next
- * pass on, when it is. Nobody waits for that, nor tells a failure: who commits in turn does.
+ * Finds, once, where shards without an offset begin, and begins to write it: they are followed once it is written. The
+ * regular commit reports failures.
  */
 async function begin(work: FollowWork, group: string, shards: readonly ShardAtWork[]): Promise<void> {
   const { context, follower } = work;
@@ -190,7 +180,7 @@ async function begin(work: FollowWork, group: string, shards: readonly ShardAtWo
     for (const { partition, held, tenure } of unknown) {
       if (refused.has(held.shard)) fail(work, held, refused.get(held.shard));
       const start = found.get(held.shard);
-      // The log's start is the same whoever looks.
+      // Every worker finds the same start of a log, so it needs no commit first.
       if (start && follower.start === 'start') partition.move(held, beginAt(work, start), tenure);
       else if (start) partition.startAt(held, beginAt(work, start), tenure);
     }
@@ -199,12 +189,12 @@ async function begin(work: FollowWork, group: string, shards: readonly ShardAtWo
     partition.commit().catch(() => undefined);
 }
 
-/** Of a follower that wants all columns nothing is noted: what it was given last is where it is. */
+/** Notes the last given cell only for a follower of some columns: for others that is the offset. */
 function beginAt({ follower: { columns } }: FollowWork, start: ShardOffset): ShardOffset {
   return columns ? { ...start, given: start.added_id } : start;
 }
 
-/** Whether what was read may be used. Looks after logs that were cut, holes, and epochs that do not fit. */
+/** Whether a read may be used. Handles logs that were cut, holes, and epochs that do not fit. */
 async function isSound(work: FollowWork, at: ShardAtWork, role: Role, log: LogRead): Promise<boolean> {
   const { held } = at;
   const hole = lasts(work, held, 'hole', log.hole);
@@ -219,13 +209,12 @@ async function isSound(work: FollowWork, at: ShardAtWork, role: Role, log: LogRe
   }
   try {
     const gone = lasts(work, held, 'gone', log.state === 'whole' ? undefined : log.offset.added_id);
-    // Another cell is a reason to ask the writer at once, a missing one only when it stays away: readers lag.
+    // Another cell is a reason to ask the writer at once, a missing one only after a while: readers lag.
     if (gone && isDue(work, gone, log.state === 'other')) await goBack(work, at, role, log.offset);
     return (
       log.state === 'whole' && (log.offset.added_id + log.entries.length === 0 || (await fitsEpoch(work, at, log)))
     );
   } catch (error) {
-    // This shard waits; the others of the page go on.
     work.report({ kind: 'shard_failed', shard: held.shard, error });
     return false;
   }
@@ -253,9 +242,7 @@ async function goBack(
   }
 }
 
-/**
- * A group without the shard's row owns it no more; a row behind the topology refuses every write until it is lifted.
- */
+/** A group without the shard's row does not own it any more; a row behind the topology refuses writes until it is raised. */
 async function fitsEpoch(work: FollowWork, { held }: ShardAtWork, { epoch }: LogRead): Promise<boolean> {
   const { context, follower } = work;
   const home = homeOf(await requireDatastore(context.topology, follower.datastore), held.shard);
@@ -276,7 +263,7 @@ async function fitsEpoch(work: FollowWork, { held }: ShardAtWork, { epoch }: Log
   return epoch !== undefined;
 }
 
-/** A doubt about one and the same thing, since when it lasts; forgotten once it has passed. */
+/** Returns the doubt about the same thing since it began, and forgets one that has passed. */
 function lasts({ now }: FollowWork, held: HeldShard, what: DoubtKind, at: number | undefined): Doubt | undefined {
   const known = held.doubts.get(what);
   if (at === undefined) {
@@ -289,7 +276,7 @@ function lasts({ now }: FollowWork, held: HeldShard, what: DoubtKind, at: number
   return doubt;
 }
 
-/** Once a doubt has lasted, and then each time it has lasted so long again; `atOnce`: when it first arises, too. */
+/** Whether a doubt has lasted, again each time that it has; with `atOnce` also when it first arises. */
 function isDue({ now }: FollowWork, doubt: Doubt, atOnce: boolean): boolean {
   const first = atOnce && !doubt.told;
   if (!first && now() - doubt.since < DOUBT_MS) return false;

@@ -1,11 +1,11 @@
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
-/** What all workers of a follower agree on. */
+/** What the workers of a follower agree on. */
 interface FollowerItem {
-  /** Fixed when the follower first ran: the offsets lie by partition. */
+  /** Fixed at the first run: the offsets lie by partition. */
   readonly partitions: number;
-  /** Goes up with each rewind, so that a worker that has nothing to commit notices it too. */
+  /** Goes up with each rewind, so that a worker with nothing to commit notices it. */
   readonly changes: number;
 }
 
@@ -14,29 +14,28 @@ export interface FollowerName {
   readonly datastore: string;
 }
 
-/** As many as workers that may share a follower (`MAX_TAILERS`). */
+/** As many as workers may share a follower (`MAX_TAILERS`). */
 const MANY_PARTITIONS = 64;
-/** Of a small datastore: each costs some requests with each hand-over, every minute, also while nothing is written. */
+/** For a small datastore: each partition costs some requests at each hand-over, every minute. */
 const FEW_PARTITIONS = 8;
 const SHARDS_OF_ONE = 8;
-/** DynamoDB takes 400 KB an item: 17 checkpoints of a shard are 273 bytes at most, those of so many shards 280 KB. */
+/** DynamoDB takes 400 KB an item; the checkpoints of a shard take 273 bytes at most. */
 const MOST_SHARDS = 1024;
 
 export function followerKey({ name, datastore }: FollowerName): string {
   return `follower#${name}#${datastore}`;
 }
 
-/** Partitions of a new follower of a datastore of so many shards: one for 8 shards, 8 to 64, no more than shards. */
+/** Returns the partitions of a new follower: one for 8 shards, from 8 to 64, and no more than shards. */
 export function defaultPartitions(shards: number): number {
   const many = Math.min(Math.max(Math.ceil(shards / SHARDS_OF_ONE), FEW_PARTITIONS), MANY_PARTITIONS, shards);
   return Math.max(many, Math.ceil(shards / MOST_SHARDS));
 }
 
 /**
- * Reads what is agreed on, agreeing on it first where the follower is new.
+ * Reads the follower's item, and creates it if the follower is new.
  *
- * @param wanted partitions of a new follower: at least one for each 1024 shards, at most one for each shard.
- *   @default by `defaultPartitions`
+ * @param wanted partitions of a new follower, at least one for 1024 shards and at most one a shard
  */
 export async function openFollower(
   table: DynamoTable,
@@ -59,13 +58,13 @@ export async function openFollower(
   return toFollowerItem(created ?? {});
 }
 
-/** Undefined when the follower has never run, or was forgotten. */
+/** Returns undefined if the follower has never run, or was forgotten. */
 export async function readFollower(table: DynamoTable, follower: FollowerName): Promise<FollowerItem | undefined> {
   const item = await readState(table, followerKey(follower));
   return item && toFollowerItem(item);
 }
 
-/** Makes every worker look at the items of its partitions. */
+/** Makes every worker reload its partitions. */
 export async function tellChange(table: DynamoTable, follower: FollowerName): Promise<void> {
   await updateState(table, { key: followerKey(follower), update: 'ADD #changes :one', values: { ':one': { N: '1' } } });
 }
@@ -74,7 +73,7 @@ function toFollowerItem(item: StateItem): FollowerItem {
   return { partitions: Number(item['partitions']?.N ?? 0), changes: Number(item['changes']?.N ?? 0) };
 }
 
-/** How many shards a partition holds; shard `partition + position * partitions` is at `position`. */
+/** Returns how many shards a partition holds; shard `partition + position * partitions` is at `position`. */
 export function shardsIn(partition: number, partitions: number, shards: number): number {
   return Math.ceil((shards - partition) / partitions);
 }

@@ -1,26 +1,26 @@
-import type { Role } from '../cell.ts';
-import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
+import { SchemalessError } from '../errors.ts';
+import { selectLags, toLags, type StoredLag } from '../sql/statements/select-lags.ts';
 import type { StoreContext } from '../access/context.ts';
 import { byGroup, requireDatastore } from '../access/groups.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { askParts, partsOf } from '../access/ask-parts.ts';
 import { readFollower, type FollowerName } from './follower-item.ts';
 import type { ShardOffset } from './encode-offsets.ts';
-import { offsetItems } from './offset-items.ts';
+import { OffsetItems } from './offset-items.ts';
 
 export interface ShardLag {
   readonly shard: number;
-  /** As last written; undefined before the follower's first time there. */
+  /** As last written; undefined before the follower began. */
   readonly offset: number | undefined;
-  /** Undefined while the shard, or its group, cannot be read. */
+  /** Undefined if the shard, or its group, cannot be read. */
   readonly head: number | undefined;
 }
 
-/** Shards whose heads one statement asks for. */
-const HEADS_A_STATEMENT = 256;
+const SHARDS_A_STATEMENT = 256;
 
 /**
- * How far a follower is, for each shard in order. Offsets are a commit behind what is done (half a second or so).
+ * Returns how far a follower is, for each shard in order. Offsets are a commit behind, half a second or so.
  *
  * @throws SchemalessError `unknown_datastore`, and what DynamoDB throws
  */
@@ -28,28 +28,41 @@ export async function followerLag(
   stateTable: DynamoTable,
   context: StoreContext,
   follower: FollowerName,
-  read: Role = 'writer',
 ): Promise<readonly ShardLag[]> {
   const topology = await requireDatastore(context.topology, follower.datastore);
-  const shards = topology.homes.map((_, shard) => ({ shard }));
-  const heads = new Map<number, number>();
-  const [offsets] = await Promise.all([
+  const ranges = topology.homes.map((_, shard) => ({ shard, after: undefined }));
+  const [offsets, lags] = await Promise.all([
     committedOffsets(stateTable, follower, topology.shards),
-    ...[...byGroup(topology, shards)].map(async ([group, items]) => {
-      for (let start = 0; start < items.length; start += HEADS_A_STATEMENT) {
-        const page = items.slice(start, start + HEADS_A_STATEMENT).map(({ shard }) => shard);
-        const found = await context.groups
-          .client(group)
-          .then((client) => askParts(client, group, read, partsOf(selectHeads(follower.datastore, page))))
-          .catch(() => undefined);
-        for (const [shard, head] of toHeads(found?.rows ?? [])) heads.set(shard, head);
-      }
-    }),
+    readLags(context, topology, ranges),
   ]);
-  return shards.map(({ shard }) => ({ shard, offset: offsets[shard], head: heads.get(shard) }));
+  return ranges.map(({ shard }) => ({ shard, offset: offsets[shard], head: lags.get(shard)?.head }));
 }
 
-/** The offsets as last written: the added id of each shard in order, undefined where there is none. */
+/** Returns heads, and ages of what comes after; shards that cannot be read are left out. */
+export async function readLags(
+  context: StoreContext,
+  topology: DatastoreTopology,
+  ranges: readonly { readonly shard: number; readonly after: number | undefined }[],
+): Promise<ReadonlyMap<number, StoredLag>> {
+  const found = new Map<number, StoredLag>();
+  await Promise.all(
+    [...byGroup(topology, ranges)].map(async ([group, items]) => {
+      for (let start = 0; start < items.length; start += SHARDS_A_STATEMENT) {
+        try {
+          const statement = selectLags(topology.datastore, items.slice(start, start + SHARDS_A_STATEMENT));
+          const { rows } = await askParts(await context.groups.client(group), group, 'writer', partsOf(statement));
+          for (const [shard, lag] of toLags(rows)) found.set(shard, lag);
+        } catch (error) {
+          if (!(error instanceof SchemalessError) || error.code !== 'unavailable') throw error;
+          return;
+        }
+      }
+    }),
+  );
+  return found;
+}
+
+/** Returns the added id of each shard in order, as last written. */
 export async function committedOffsets(
   stateTable: DynamoTable,
   follower: FollowerName,
@@ -58,12 +71,11 @@ export async function committedOffsets(
   return (await committedLocations(stateTable, follower, shards)).map((location) => location?.added_id);
 }
 
-/** A shard's offset as last written, with the generation that its partition had. */
 interface CommittedLocation extends ShardOffset {
   readonly generation: number;
 }
 
-/** The offsets as last written, with the fingerprints of their cells. */
+/** Returns the offset of each shard in order, as last written, with the generation of its partition. */
 export async function committedLocations(
   stateTable: DynamoTable,
   follower: FollowerName,
@@ -71,7 +83,7 @@ export async function committedLocations(
 ): Promise<(CommittedLocation | undefined)[]> {
   const offsets: (CommittedLocation | undefined)[] = Array.from({ length: shards }, () => undefined);
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
-  const items = offsetItems(stateTable, { ...follower, shards, partitions });
+  const items = new OffsetItems(stateTable, { ...follower, shards, partitions });
   await Promise.all(
     Array.from({ length: partitions }, async (_, partition) => {
       const item = await items.read(partition);

@@ -12,19 +12,18 @@ import type { ShardOffset } from './encode-offsets.ts';
  * - **generation**: goes up with each rewind of a partition, and where a log of it was cut.
  */
 
-/** A cell's place in a log, without its body. */
 export interface LogEntry extends CellAddress {
   readonly shard: number;
   readonly added_id: number;
   /** RFC 3339, UTC, six decimals. */
   readonly created_at: string;
-  /** Of the cell, 16 hexadecimal digits: a cell appended anew at the same added id has another. */
+  /** 16 hexadecimal digits: a cell appended anew at the same added id has another. */
   readonly fingerprint: string;
-  /** Of the offset under which this cell is handled: repetitions within one are repeats, a higher one is a replay. */
+  /** Of the offset: a repeated cell with a higher one is a replay. */
   readonly generation: number;
 }
 
-/** Where a follower begins with a shard that it has no offset for. `since` is a time, inclusive. */
+/** Where a shard without an offset begins. `since` is a time, inclusive. */
 export type StartLocation = 'start' | 'now' | { readonly since: string };
 
 export interface Follower {
@@ -34,27 +33,21 @@ export interface Follower {
   /** Cells of other columns only move the offset. @default every column */
   readonly columns?: readonly string[];
   readonly start: StartLocation;
-  /**
-   * Whether cells of a shard after this offset are wanted now: the shard is not read while they are not. @default
-   * always
-   */
+  /** Whether cells after this offset are wanted now: otherwise the shard is not read. @default always */
   wants?(shard: number, offset: ShardOffset): boolean;
   /**
-   * Does what is to be done with cells of one group, in log order for each shard. Calls run side by side, for different
-   * groups and where one takes long, but never two with cells of the same shard.
+   * Handles cells of one group, in log order for each shard. Calls run in parallel, but never two with cells of one shard.
    *
-   * @returns how far each shard is done, as the added id of one of the cells given. A shard left out, or done in part,
-   *   is given again from there. Throwing leaves every offset where it is; where it
-   *   throws again, each shard is given by itself, so that the others go on.
+   * @returns for each shard the added id of the last cell that is done: the rest is given again. After an error every
+   *   offset stays; after a second one each shard is given by itself.
    */
   handle(group: string, cells: readonly LogEntry[]): Promise<ReadonlyMap<number, number>>;
 }
 
-/** Something worth a metric or a log line. */
 export type FollowEvent =
-  /** A hole in a log has lasted this long; it is waited for, never stepped over. Told once for each hole. */
+  /** A hole has lasted this long. The worker waits for it and reports it once. */
   | { readonly kind: 'hole'; readonly shard: number; readonly added_id: number; readonly seconds: number }
-  /** A log lacks cells that had been read: went back to `back_to`, and the shard's epoch is now `epoch`. */
+  /** A log lacks cells that had been read. */
   | {
       readonly kind: 'cut';
       readonly shard: number;
@@ -62,18 +55,15 @@ export type FollowEvent =
       readonly back_to: number;
       readonly epoch: number;
     }
-  /** A reader has another cell at the offset than the writer, or lacks it for long: the writer is read for a while. */
+  /** A reader has another cell at the offset than the writer, or lacks it for long. */
   | { readonly kind: 'reader_differs'; readonly shard: number; readonly added_id: number }
-  /** Readers of a group lack what its writer had ten seconds ago: it is read until they have it. */
+  /** The readers of a group lack what its writer had ten seconds ago. */
   | { readonly kind: 'readers_behind' | 'readers_back'; readonly group: string }
-  /** The epoch of a shard's row was behind the topology, and was lifted. */
+  /** The epoch of a shard's row was behind the topology, and was raised. */
   | { readonly kind: 'epoch_mended'; readonly shard: number; readonly epoch: number }
-  /**
-   * A log cannot be read, or one in doubt not be looked into, or its cells cannot be handled: this shard waits, is
-   * tried again within seconds, and keeps no other waiting. Told at the first failure of a row of them.
-   */
+  /** A shard cannot be read, examined or handled: it alone waits. Reported at the first of consecutive failures. */
   | { readonly kind: 'shard_failed'; readonly shard: number; readonly error: unknown }
-  /** A group cannot be read, or a handler threw. Told at the first failure of a row of them. */
+  /** A group cannot be read, or a handler threw. Reported at the first of consecutive failures. */
   | { readonly kind: 'group_failed' | 'handle_failed'; readonly group: string; readonly error: unknown }
   /** Leases and offsets cannot be written: the worker goes on with what it has. */
   | { readonly kind: 'state_failed'; readonly error: unknown }

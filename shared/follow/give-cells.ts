@@ -3,14 +3,14 @@ import type { StoredLogEntry } from '../sql/statements/select-log-entries.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Follower, LogEntry } from './follower.ts';
 
-/** What was read of one shard: its cells after the offset, in order, without a hole. */
+/** The cells of one shard after the offset, in order, without a hole. */
 interface ShardCells {
   readonly shard: number;
   readonly generation: number;
   readonly entries: readonly StoredLogEntry[];
 }
 
-/** A handler threw: nothing is known of its cells, and they will be given again. */
+/** A handler threw: its cells will be given again. */
 export class HandleError extends Error {
   constructor(follower: string, cause: unknown) {
     super(`${follower} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -18,19 +18,17 @@ export class HandleError extends Error {
   }
 }
 
-/** How far a shard is done. */
 interface CellsDone {
-  /** So many of its cells: those of columns that the follower does not want are done with those before them. */
+  /** Cells that are done; those of unwanted columns are done with the cells before them. */
   readonly count: number;
-  /** Of the last one among them that it wants. */
+  /** The last wanted one among them. */
   readonly given: number | undefined;
 }
 
 /**
- * Gives a follower its cells of one group.
+ * Gives a follower its cells of one group, and returns for each of `logs` how far it is done.
  *
- * @returns for each of `logs`, in order, how far it is done
- * @throws HandleError when the handler throws, or claims cells that it was not given
+ * @throws HandleError if the handler throws, or claims cells that it was not given
  */
 export async function giveCells(follower: Follower, group: string, logs: readonly ShardCells[]): Promise<CellsDone[]> {
   const isWanted = wantedBy(follower);
@@ -45,14 +43,12 @@ export async function giveCells(follower: Follower, group: string, logs: readonl
     const last = id === undefined ? -1 : entries.findIndex(({ added_id }) => added_id === id);
     if (id !== undefined && last < 0)
       throw new HandleError(follower.name, `wanted an added id that was given to it, got ${id} of shard ${shard}`);
-    // Up to the next cell that is wanted, but not done.
     const undone = entries.findIndex((entry, at) => at > last && isWanted(entry));
     const count = undone < 0 ? entries.length : undone;
     return { count, given: id };
   });
 }
 
-/** What a follower is given: the cells of its columns, and what is erased of them. */
 function wantedBy({ columns }: Follower): (entry: StoredLogEntry) => boolean {
   return columns ? (entry) => isOfColumns(entry, columns) : () => true;
 }

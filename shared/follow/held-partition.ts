@@ -3,92 +3,37 @@ import type { ShardOffset } from './encode-offsets.ts';
 import { heldShard, moveTo, setAnew, type HeldShard } from './held-shard.ts';
 import type { CommitOptions, OffsetItem, OffsetItems } from './offset-items.ts';
 
-/**
- * What a page of work is done under; it does not count any more once the partition was rewound, went back, or was lost.
- */
+/** Identifies what a page of work is done under: its results count only until the partition is rewound, cut, or lost. */
 export interface Tenure {
   readonly token: number;
   readonly generation: number;
 }
 
-/** A partition in the hands of a worker: what it may do with it, and how far it is. */
-export interface HeldPartition {
-  readonly partition: number;
-  readonly shards: readonly HeldShard[];
-  tenure(): Tenure;
-  isLost(): boolean;
-  /** Lost since its item is gone: the follower was forgotten, and nobody is to take it again. */
-  isForgotten(): boolean;
-  /** Whether a page of its shards may be begun. */
-  isOpen(): boolean;
-  hasMoved(): boolean;
-  /** Runs a page of work with this partition's shards; a release waits for it. */
-  enter(): void;
-  leave(): void;
-  /**
-   * Says where a shard begins that has no offset. It gets one with the next commit, and not before: who takes the
-   * partition next would look for a start of its own otherwise, and skip what lies between the two.
-   */
-  startAt(shard: HeldShard, start: ShardOffset, under: Tenure): void;
-  /** Sets how far a shard is done, unless the partition was rewound or lost since. */
-  move(shard: HeldShard, offset: ShardOffset, under: Tenure): void;
-  /**
-   * Sets a shard back whose log was cut, under the next generation: what was handed out before, and is handed in later,
-   * names added ids that other cells have by now. It is written before any of them is handed out.
-   *
-   * @returns false where the partition was rewound or lost since, or others write: the cut is found again then
-   */
-  goBack(shard: HeldShard, offset: ShardOffset, under: Tenure): Promise<boolean>;
-  /** Writes the offsets if any moved. One write at a time; what moves meanwhile is left to the next. */
-  commit(): Promise<void>;
-  /** Looks whether the partition was taken or rewound, and goes on from where the item says. */
-  reload(): Promise<'held' | 'rewound' | 'lost'>;
-  saveCheckpoints(): Promise<void>;
-  /** Begins no more pages, until `stay`. */
-  close(): void;
-  stay(): void;
-  isIdle(): boolean;
-  /** Commits all, and lets the next worker take the partition, in one write. */
-  release(): Promise<void>;
-}
-
 /**
- * A partition in the hands of this worker: its offsets in memory, ahead of those committed. Nothing here waits for
- * DynamoDB but `commit` and what follows it, so that the work goes on while it is away.
- *
- * @param stride the number of partitions: from one shard of the partition to the next
+ * A partition that this worker holds, with its offsets in memory, ahead of those committed. Only methods that return a
+ * promise wait for DynamoDB, so that work goes on while it is unavailable.
  */
-export function heldPartition(
-  items: OffsetItems,
-  partition: number,
-  taken: OffsetItem,
-  stride: number,
-  checkpoints: readonly (readonly Checkpoint[])[],
-): HeldPartition {
-  return new PartitionInHand(items, partition, taken, stride, checkpoints);
-}
-
-class PartitionInHand implements HeldPartition {
+export class HeldPartition {
   readonly partition: number;
   readonly shards: readonly HeldShard[];
-  readonly #items: OffsetItems;
+  readonly #items: Pick<OffsetItems, 'read' | 'commit' | 'release' | 'writeCheckpoints'>;
   readonly #token: number;
   #generation: number;
   #changes = 0;
-  /** How many of the changes are written. */
+  /** The number of changes that are written. */
   #committed = 0;
-  /** Whether there may be checkpoints that are not written. */
+  /** There may be checkpoints that are not written. */
   #isMarked = false;
   #isLost = false;
   #isForgotten = false;
   #isLeaving = false;
-  /** Under way. */
-  #pages = 0;
-  /** Under way: no two at once. */
+  #pagesUnderWay = 0;
+  /** The write under way: there are never two. */
   #writing: Promise<boolean> | undefined;
 
+  /** @param stride the number of partitions: from one shard of the partition to the next */
   constructor(
-    items: OffsetItems,
+    items: Pick<OffsetItems, 'read' | 'commit' | 'release' | 'writeCheckpoints'>,
     partition: number,
     taken: OffsetItem,
     stride: number,
@@ -111,10 +56,12 @@ class PartitionInHand implements HeldPartition {
     return this.#isLost;
   }
 
+  /** Lost because its item is gone: the follower was forgotten, and no worker may take it again. */
   isForgotten(): boolean {
     return this.#isForgotten;
   }
 
+  /** Whether a page of its shards may begin. */
   isOpen(): boolean {
     return !this.#isLost && !this.#isLeaving;
   }
@@ -123,20 +70,26 @@ class PartitionInHand implements HeldPartition {
     return this.#changes > this.#committed;
   }
 
+  /** Begins a page of work with its shards; a release waits for `leave`. */
   enter(): void {
-    this.#pages += 1;
+    this.#pagesUnderWay += 1;
   }
 
   leave(): void {
-    this.#pages -= 1;
+    this.#pagesUnderWay -= 1;
   }
 
+  /**
+   * Sets where a shard without an offset begins. The offset appears with the next commit and not before: otherwise the
+   * next holder would find a start of its own and skip what lies between.
+   */
   startAt(shard: HeldShard, start: ShardOffset, under: Tenure): void {
     if (!this.#isUnder(under) || shard.offset || shard.start) return;
     shard.start = start;
     this.#changes += 1;
   }
 
+  /** Sets how far a shard is done, unless the partition was rewound or lost since. */
   move(shard: HeldShard, offset: ShardOffset, under: Tenure): void {
     if (!this.#isUnder(under)) return;
     if (!moveTo(shard, offset)) return;
@@ -144,11 +97,17 @@ class PartitionInHand implements HeldPartition {
     this.#isMarked = true;
   }
 
+  /**
+   * Sets a shard back whose log was cut, under the next generation: what was handed out before names added ids that
+   * other cells have by now. The write comes before any of them is handed out.
+   *
+   * @returns false if the partition was rewound or lost since, or a write is under way: the cut is then found again
+   */
   async goBack(shard: HeldShard, offset: ShardOffset, under: Tenure): Promise<boolean> {
     await this.#writing?.catch(() => undefined);
     if (this.#writing || !this.#isUnder(under)) return false;
     if (!(await this.#beginWrite({ next: true }, new Map([[shard, offset]])))) return false;
-    // Who reloaded meanwhile has read it.
+    // A reload in between has read it.
     if (under.generation === this.#generation) {
       this.#generation += 1;
       this.#isMarked = moveTo(shard, offset);
@@ -156,11 +115,13 @@ class PartitionInHand implements HeldPartition {
     return true;
   }
 
+  /** Writes the offsets if any moved; what moves in the meantime is left to the next commit. */
   async commit(): Promise<void> {
     if (!this.#writing && (this.#isLost || this.#changes === this.#committed)) return;
     await (this.#writing ?? this.#beginWrite());
   }
 
+  /** Checks whether the partition was taken or rewound, and goes on from where the item says. */
   async reload(): Promise<'held' | 'rewound' | 'lost'> {
     const item = await this.#items.read(this.partition);
     if (!item || item.token !== this.#token) {
@@ -184,6 +145,7 @@ class PartitionInHand implements HeldPartition {
     );
   }
 
+  /** Begins no more pages, until `stay`. */
   close(): void {
     this.#isLeaving = true;
   }
@@ -193,9 +155,10 @@ class PartitionInHand implements HeldPartition {
   }
 
   isIdle(): boolean {
-    return this.#pages === 0;
+    return this.#pagesUnderWay === 0;
   }
 
+  /** Commits all, and lets the next worker take the partition, in one write. */
   async release(): Promise<void> {
     this.#isLeaving = true;
     await this.#writing;

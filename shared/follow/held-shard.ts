@@ -3,39 +3,34 @@ import type { ShardOffset } from './encode-offsets.ts';
 import type { SeenHead } from './seen-heads.ts';
 import type { Trouble } from './trouble.ts';
 
-/** One shard of a partition that this worker holds. */
 export interface HeldShard {
   readonly shard: number;
-  /** Undefined until it is written where to begin. */
+  /** Undefined until the start is written. */
   offset: ShardOffset | undefined;
-  /** Where to begin, as it was found, until that is written. */
+  /** The start that was found, until it is written. */
   start: ShardOffset | undefined;
   checkpoints: readonly Checkpoint[];
-  /** How far the log went when, for a follower that keeps behind it. */
+  /** How far the log went when, for a follower that stays behind it. */
   heads: readonly SeenHead[];
-  /** What looks wrong, and may pass by itself. */
+  /** Suspicions that may pass by themselves. */
   readonly doubts: Map<DoubtKind, Doubt>;
-  /** Undefined while all is well. */
   trouble: Trouble | undefined;
-  /** A page with this shard is under way. */
   isBusy: boolean;
-  /** Until when, by the local clock, it is read from the writer whatever was wished: a reader was found wrong. */
+  /** The writer is read until then (local clock, as below), since a reader was found wrong. */
   writerUntil: number;
-  /** When, by the local clock, the last read began that came to its end, with nothing left to do or to doubt. */
+  /** When the last read began that found the end, with nothing left to do. */
   readAt: number;
-  /** Until when, by the local clock, more is expected of it: it rang, or cells that are wanted were just handled. */
+  /** More cells are expected until then. */
   busyUntil: number;
-  /** When, by the local clock, it last rang. */
   rungAt: number;
 }
 
-/** A hole in the log; the cell at the offset gone; an epoch that does not fit. */
+/** A hole in the log; the cell at the offset is gone; an epoch that does not fit. */
 export type DoubtKind = 'hole' | 'gone' | 'epoch';
 
 export interface Doubt {
   /** The added id, or epoch, in doubt. */
   readonly at: number;
-  /** By the local clock. */
   since: number;
   told: boolean;
 }
@@ -61,7 +56,7 @@ export function heldShard(
   };
 }
 
-/** Sets how far a shard is done, and keeps what to go back to. Returns whether that changes anything. */
+/** Sets how far a shard is done, and keeps checkpoints. Returns whether that changes anything. */
 export function moveTo(shard: HeldShard, offset: ShardOffset): boolean {
   const before = shard.offset;
   if (
@@ -74,7 +69,7 @@ export function moveTo(shard: HeldShard, offset: ShardOffset): boolean {
   shard.offset = offset;
   if (before && offset.added_id < before.added_id) {
     shard.checkpoints = shard.checkpoints.filter(({ added_id }) => added_id <= offset.added_id);
-    // Of a log that was cut: other cells take these added ids.
+    // The log was cut: other cells take these added ids.
     shard.heads = [];
   } else if (offset.added_id > 0)
     shard.checkpoints = withCheckpoint(shard.checkpoints, {
@@ -84,7 +79,7 @@ export function moveTo(shard: HeldShard, offset: ShardOffset): boolean {
   return true;
 }
 
-/** Goes on from where a rewind put a shard, and knows nothing else of it. */
+/** Continues from where a rewind put a shard. */
 export function setAnew(shard: HeldShard, offset: ShardOffset | undefined): void {
   shard.offset = offset;
   shard.start = undefined;

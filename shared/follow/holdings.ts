@@ -1,5 +1,5 @@
 import type { FollowEvent } from './follower.ts';
-import { heldPartition, type HeldPartition } from './held-partition.ts';
+import { HeldPartition } from './held-partition.ts';
 import type { HeldShard } from './held-shard.ts';
 import { movedLongAgo } from './moved-long-ago.ts';
 import type { OffsetItems } from './offset-items.ts';
@@ -24,42 +24,6 @@ export interface OpenShard {
   readonly held: HeldShard;
 }
 
-/** The partitions that a worker holds. */
-export interface Holdings {
-  /** Those whose shards may be worked on, in order: followers that hold the same ones read the same pages. */
-  open(): HeldPartition[];
-  /** A shard that is held, and may be worked on. */
-  openShard(shard: number): OpenShard | undefined;
-  count(): number;
-  /**
-   * Whether somebody deleted what is kept of this follower: then nothing is taken any more, which would begin it anew.
-   */
-  isForgotten(): boolean;
-  /** What still has to change hands, by what was last seen of the other workers. */
-  moves(): { readonly taking: boolean; readonly releasing: boolean };
-  /** One step towards the share. Throws what DynamoDB throws; then nothing is lost, and the next step goes on. */
-  align(): Promise<void>;
-  /**
-   * Writes what was first seen here to have moved so long ago: each partition at a moment of its own, since all at once
-   * would be felt. Partitions that were taken or rewound meanwhile are dropped, or go on from the new place.
-   */
-  commit(afterMs: number): Promise<void>;
-  /** Writes the checkpoints of the next so many partitions in turn. */
-  saveCheckpoints(count: number): Promise<void>;
-  /** After a rewind, or when others took this worker for dead: looks what became of each partition. */
-  reload(): Promise<void>;
-  /** Gives up everything; pages under way are waited for. */
-  releaseAll(wait: () => Promise<void>): Promise<void>;
-}
-
-/**
- * The partitions that a worker holds, brought in line with its share: what is not its own any more is finished,
- * committed and released; what is its own is taken as soon as it is free.
- */
-export function openHoldings(options: HoldingsOptions): Holdings {
-  return new HeldPartitions(options);
-}
-
 type PartitionEvent = Extract<FollowEvent, { readonly partition: number }>;
 
 /** A partition of which no more pages are begun, and since when. */
@@ -68,7 +32,11 @@ interface Closing {
   readonly since: number;
 }
 
-class HeldPartitions implements Holdings {
+/**
+ * The partitions that a worker holds, brought in line with its share: partitions of others are finished, committed and
+ * released; its own are taken as soon as they are free.
+ */
+export class Holdings {
   readonly #options: HoldingsOptions;
   readonly #held = new Map<number, HeldPartition>();
   readonly #closing = new Map<number, Closing>();
@@ -81,6 +49,7 @@ class HeldPartitions implements Holdings {
     this.#dueAfter = movedLongAgo(options.now);
   }
 
+  /** Returns the open partitions in order: followers that hold the same ones read the same pages. */
   open(): HeldPartition[] {
     return [...this.#held.values()]
       .filter((partition) => partition.isOpen())
@@ -98,10 +67,12 @@ class HeldPartitions implements Holdings {
     return this.#held.size;
   }
 
+  /** Whether the follower was deleted: taking a partition again would begin it anew. */
   isForgotten(): boolean {
     return this.#isForgotten;
   }
 
+  /** What still has to change hands, by the last view of the other workers. */
   moves(): { readonly taking: boolean; readonly releasing: boolean } {
     const { workers, partitions } = this.#options;
     const mine = new Set(workers.share(partitions).mine);
@@ -111,6 +82,7 @@ class HeldPartitions implements Holdings {
     };
   }
 
+  /** Makes one step towards the share. What DynamoDB throws loses nothing: the next step goes on. */
   async align(): Promise<void> {
     const { workers, partitions } = this.#options;
     this.#dropLost();
@@ -126,6 +98,10 @@ class HeldPartitions implements Holdings {
     );
   }
 
+  /**
+   * Writes the partitions that were first seen here to have moved so long ago: not all at once, which would be felt.
+   * Partitions that were taken or rewound are dropped, or go on from the new offsets.
+   */
   async commit(afterMs: number): Promise<void> {
     await each(this.#dueAfter([...this.#held.values()], afterMs), async (partition) => {
       const { generation } = partition.tenure();
@@ -134,25 +110,23 @@ class HeldPartitions implements Holdings {
     });
   }
 
+  /** Writes the checkpoints of the next `count` partitions in turn. */
   async saveCheckpoints(count: number): Promise<void> {
     const all = [...this.#held.values()];
-    const next =
-      all.length === 0
-        ? []
-        : Array.from(
-            { length: Math.min(count, all.length) },
-            (_, position) => all[(this.#saved + position) % all.length] as HeldPartition,
-          );
+    const start = this.#saved % Math.max(1, all.length);
+    const next = [...all.slice(start), ...all.slice(0, start)].slice(0, count);
     this.#saved += next.length;
     await each(next, (partition) => partition.saveCheckpoints());
   }
 
+  /** Checks each partition after a rewind, or after others took this worker for dead. */
   async reload(): Promise<void> {
     await each([...this.#held.values()], async (partition) => {
       if ((await partition.reload()) === 'rewound') this.#report('partition_rewound', partition);
     });
   }
 
+  /** Gives up everything, after the pages under way. */
   async releaseAll(wait: () => Promise<void>): Promise<void> {
     while (this.#held.size > 0) {
       await this.#close([...this.#held.values()]);
@@ -165,7 +139,7 @@ class HeldPartitions implements Holdings {
     const { items, workers, partitions } = this.#options;
     const taken = await items.take(partition, workers.owner, others);
     if (!taken) return;
-    const held = heldPartition(items, partition, taken, partitions, await items.readCheckpoints(partition));
+    const held = new HeldPartition(items, partition, taken, partitions, await items.readCheckpoints(partition));
     this.#held.set(partition, held);
     this.#report('partition_taken', held);
   }

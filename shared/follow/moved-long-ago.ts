@@ -1,14 +1,10 @@
-/** What may have moved since it was last written, as a partition may have. */
 interface Moving {
   hasMoved(): boolean;
 }
 
 /**
- * Which of some were first seen so long ago to have moved, since they were told last: so that what moves all the time is
- * written at that pace, however often it is looked.
- *
- * @returns tells them, and takes it that they are written now: one that is not, or that moves meanwhile, has its time
- *   from the next look on
+ * Returns which partitions moved so long ago, counted from the call that first saw it: one that moves all the time is
+ * written at that pace, however often this is asked. Those returned count as written.
  */
 export function movedLongAgo<T extends Moving>(now: () => number): (all: readonly T[], afterMs: number) => T[] {
   let since: ReadonlyMap<T, number> = new Map();

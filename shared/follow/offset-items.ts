@@ -11,12 +11,10 @@ import { shardsIn, type FollowerName } from './follower-item.ts';
 import { deleteState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
 /**
- * A partition's lease and its offsets, which are one item: who takes it has fenced off the holder before in the same
- * write.
+ * A partition's lease and its offsets in one item: taking it fences off the previous holder in the same write.
  *
- * This is no `Leases` of `shared/dynamo/`: a holder renews nothing here. Whether it lives says the one announcement of
- * its worker (`workers.ts`), since a beat for each of 64 partitions of each follower would cost more than all they
- * write; and who is to have a partition next says the share, so that nobody asks for one.
+ * This is not a `Leases` of `shared/dynamo/`: one announcement of the worker (`workers.ts`) shows that it lives, since a
+ * heartbeat for each partition would cost more than all other writes, and the share says who takes a partition next.
  */
 export interface OffsetItem {
   /** Who follows the partition; '' when nobody does. */
@@ -35,72 +33,23 @@ interface OffsetLayout extends FollowerName {
 }
 
 export interface CommitOptions {
-  /** Lets another take the partition, too. @default false */
+  /** Lets another worker take the partition. @default false */
   readonly last?: boolean;
   /** Raises the generation by one. @default false */
   readonly next?: boolean;
 }
 
 /**
- * Writes a rewind tries before it gives up: a busy holder commits about once a second. No `changeItem`: the writes that
- * it has to stand against are those commits, each of one statement without a read, which leave no version behind.
+ * Writes that a rewind tries: a busy holder commits about once a second. `changeItem` does not fit, since those commits
+ * leave no version behind.
  */
 const REWIND_TRIES = 50;
 
-/** What is kept of a follower's partitions. */
-export interface OffsetItems {
-  read(partition: number): Promise<OffsetItem | undefined>;
-  /**
-   * Takes a partition unless one of `others` holds it. From then on nobody else's commit passes.
-   *
-   * Who holds it is read first, and the write is conditional on its token: a condition that names the others is refused
-   * by DynamoDB from 101 of them on, and costs a write each time it does not hold.
-   *
-   * @param others the other workers alive, however many
-   */
-  take(partition: number, owner: string, others: readonly string[]): Promise<OffsetItem | undefined>;
-  /**
-   * Writes the offsets if the partition is still held by this token, and was not rewound.
-   *
-   * @returns whether it was written
-   */
-  commit(
-    partition: number,
-    tenure: Pick<OffsetItem, 'token' | 'generation'>,
-    offsets: OffsetItem['offsets'],
-    options?: CommitOptions,
-  ): Promise<boolean>;
-  /** Lets another take the partition at once. */
-  release(partition: number, token: number): Promise<void>;
-  /**
-   * Changes the offsets under whoever holds the partition, and raises the generation with them.
-   *
-   * @param to the generation from then on; a partition that has it, or a higher one, stays as it is. @default the next
-   *   one
-   */
-  rewind(
-    partition: number,
-    change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'],
-    to?: number,
-  ): Promise<void>;
-  /**
-   * Checkpoints need no fence: whichever holder wrote one, and when, it is used only below the offset and where its
-   * cell is still in the log, and there it is always right.
-   */
-  readCheckpoints(partition: number): Promise<Checkpoint[][]>;
-  writeCheckpoints(partition: number, checkpoints: readonly (readonly Checkpoint[])[]): Promise<void>;
-  forget(partition: number): Promise<void>;
-}
-
 /**
- * The items of a follower's partitions: `offsets#repair#trips#7` with lease and offsets, and `checkpoints#…`, apart
- * since they are ten times as large and written rarely.
+ * The items of a follower's partitions: `offsets#repair#trips#7` with lease and offsets, and `checkpoints#…`, separate
+ * because they are ten times as large and written rarely.
  */
-export function offsetItems(table: DynamoTable, layout: OffsetLayout): OffsetItems {
-  return new StoredOffsets(table, layout);
-}
-
-class StoredOffsets implements OffsetItems {
+export class OffsetItems {
   readonly #table: DynamoTable;
   readonly #layout: OffsetLayout;
 
@@ -114,6 +63,12 @@ class StoredOffsets implements OffsetItems {
     return item && toItem(item, this.#shardsIn(partition));
   }
 
+  /**
+   * Takes a partition unless one of `others`, the other workers alive, holds it. From then on no other commit passes.
+   *
+   * The holder is read first and the write is conditional on its token: DynamoDB refuses a condition that names more
+   * than 100 others, and charges for each write whose condition fails.
+   */
   async take(partition: number, owner: string, others: readonly string[]): Promise<OffsetItem | undefined> {
     const key = this.#keyOf('offsets', partition);
     const { owner: holder, token } = (await readState(this.#table, key)) ?? {};
@@ -127,6 +82,7 @@ class StoredOffsets implements OffsetItems {
     return taken && toItem(taken, this.#shardsIn(partition));
   }
 
+  /** Writes the offsets if this token still holds the partition and no rewind came; returns whether it did. */
   async commit(
     partition: number,
     { token, generation }: Pick<OffsetItem, 'token' | 'generation'>,
@@ -157,6 +113,7 @@ class StoredOffsets implements OffsetItems {
     return item !== undefined;
   }
 
+  /** Lets another worker take the partition at once. */
   async release(partition: number, token: number): Promise<void> {
     await updateState(this.#table, {
       key: this.#keyOf('offsets', partition),
@@ -166,6 +123,11 @@ class StoredOffsets implements OffsetItems {
     });
   }
 
+  /**
+   * Changes the offsets under whichever worker holds the partition, and raises the generation.
+   *
+   * @param to the new generation; a partition that has it, or a higher one, stays as it is @default the next one
+   */
   async rewind(
     partition: number,
     change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'],
@@ -174,20 +136,18 @@ class StoredOffsets implements OffsetItems {
     const key = this.#keyOf('offsets', partition);
     for (let attempt = 1; attempt <= REWIND_TRIES; attempt += 1) {
       const item = await readState(this.#table, key);
-      if (to !== undefined && Number(item?.['generation']?.N ?? 0) >= to) return;
+      const generation = Number(item?.['generation']?.N ?? 0);
+      const next = to ?? generation + 1;
+      if (generation >= next) return;
       const before = item?.['offsets'];
       const unmoved = before ? '#offsets = :before' : 'attribute_not_exists(#offsets)';
       const written = await updateState(this.#table, {
         key,
-        update:
-          to === undefined
-            ? 'SET #offsets = :offsets ADD #generation :by'
-            : 'SET #offsets = :offsets, #generation = :by',
-        condition:
-          to === undefined ? unmoved : `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :by)`,
+        update: 'SET #offsets = :offsets, #generation = :next',
+        condition: `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :next)`,
         values: {
           ':offsets': { B: encodeOffsets(change(decodeOffsets(before?.B, this.#shardsIn(partition)))) },
-          ':by': { N: String(to ?? 1) },
+          ':next': { N: String(next) },
           ...(before ? { ':before': before } : {}),
         },
       });
@@ -197,6 +157,10 @@ class StoredOffsets implements OffsetItems {
     throw new Error(`partition ${partition} of ${this.#layout.name}: ${moved}`);
   }
 
+  /**
+   * Reads the checkpoints. They need no fence: whichever holder wrote one, it is used only below the offset and where
+   * its cell is still in the log.
+   */
   async readCheckpoints(partition: number): Promise<Checkpoint[][]> {
     const item = await readState(this.#table, this.#keyOf('checkpoints', partition));
     return decodeCheckpoints(item?.['checkpoints']?.B, this.#shardsIn(partition));

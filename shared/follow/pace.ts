@@ -1,30 +1,24 @@
-export const LEAST_PAUSE_MS = 20;
-export const MOST_PAUSE_MS = 500;
+const LEAST_PAUSE_MS = 20;
+const MOST_PAUSE_MS = 500;
+/** How often each shard is polled while notifications are heard: a missed one delays its cells by this much. */
+const SLOW_MS = 10_000;
 
+/** Bounds of the pauses between passes. Followers that share statements have the same ones. */
 export interface Pauses {
   /** While cells come. @default 20 */
   readonly leastMs?: number;
   /** When nothing has come for a while, or nothing can be read. @default 500 */
   readonly mostMs?: number;
-  /**
-   * Lets pauses end at full multiples of their length since the process began, so that followers of one process read at
-   * the same moments and can share statements. Lengths should be multiples of each other. @default false
-   */
-  readonly aligned?: boolean;
-  /**
-   * A pause is at most this share of the time for which nothing has come: who came a moment ago comes again soon.
-   * @default 1/4
-   */
+  /** A pause is at most this share of the time for which nothing has come. @default 1/4 */
   readonly shareOfQuiet?: number;
 }
 
-/** What came of a pass: more is waiting, something came, nothing came, or it failed. */
+/** The result of a pass: more is waiting, something came, nothing came, or it failed. */
 export type PassEnd = 'full' | 'some' | 'none' | 'failed';
 
 /**
- * How long to pause after a pass: not at all while a page was full, shortly while cells come, then ever longer, twice
- * as long at a time. To double with every pass that found nothing made a group that gets a few cells a second wait
- * longest.
+ * Returns the pause after a pass: none after a full page, the least while cells come, then twice as long at a time. A
+ * pause that doubled with each empty pass made a group with a few cells a second wait longest.
  */
 export function adaptivePause({
   leastMs = LEAST_PAUSE_MS,
@@ -48,9 +42,19 @@ export function adaptivePause({
 }
 
 /**
- * How long to wait for a full multiple of a pause: a quarter of the pause at least, so that a timer that comes early
- * does not wake twice, and one and a quarter at most.
+ * Returns the time until a full multiple of a pause, so that followers of one process read at the same moments and share
+ * statements: at least a quarter of the pause, since timers may come early, and at most one and a quarter.
  */
-export function untilMultiple(pauseMs: number, now = performance.now()): number {
+export function untilMultiple(pauseMs: number, now: number): number {
   return pauseMs <= 0 ? 0 : Math.ceil((Math.floor(now / pauseMs + 0.25) + 1) * pauseMs - now);
+}
+
+/**
+ * Returns when all shards were last due for a slow poll. That is just before the end of a longest pause, where no pass
+ * begins: of two passes that begin together none finds a shard due that the other does not.
+ */
+export function lastSlowPoll({ leastMs = LEAST_PAUSE_MS, mostMs = MOST_PAUSE_MS }: Pauses, now: number): number {
+  const longestMs = Math.max(1, mostMs);
+  const everyMs = Math.max(1, Math.floor(SLOW_MS / longestMs)) * longestMs;
+  return Math.floor((now + leastMs / 2) / everyMs) * everyMs - leastMs / 2;
 }

@@ -14,18 +14,14 @@ import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';
 
 interface ReadFrom extends LogRangesWanted {
   readonly datastore: string;
-  /** Which node is asked first; the other one when it does not answer. */
+  /** The role that is asked first; the other one answers if it cannot. */
   readonly read: Role;
-  /**
-   * False begins after an added id whatever cell is there: for whoever never was at that cell. @default true: it must
-   * be the one at the offset
-   */
+  /** False accepts any cell at the offset, for a reader that never was there. @default true */
   readonly fingerprints?: boolean;
-  /** @default `fetchLogEntries`: a statement of its own */
   readonly fetch?: FetchLogEntries;
 }
 
-/** Reads ranges of one group's logs from a node: answers in the order of the ranges. */
+/** Reads ranges of one group's logs, and answers in their order. */
 export type FetchLogEntries = (
   context: StoreContext,
   group: string,
@@ -53,37 +49,31 @@ export const fetchLogEntries: FetchLogEntries = async (context, group, from, ran
   };
 };
 
-/** What a read says of a shard's log. */
 export interface LogRead {
   /**
-   * - `whole`: the cell at the offset is the one that was there.
-   * - `missing`: it is not there: this node lags, or the log was cut.
-   * - `other`: another cell is there: the log was cut, or this node is one that was left behind.
-   * - `quiet`: it was that cell a moment ago, and none follows it.
-   * - `refused`: no node could read this shard, whatever became of the others.
+   * - `missing`: no cell is at the offset: this node lags, or the log was cut.
+   * - `other`: another cell is there: the log was cut, or this node was left behind.
+   * - `refused`: no node could read this shard.
    */
-  readonly state: 'whole' | 'missing' | 'other' | 'quiet' | 'refused';
-  /** Why it could not be read where it was asked for first; the other role may have answered. */
+  readonly state: 'whole' | 'missing' | 'other' | 'refused';
+  /** Why the role that was asked first refused; the other one may have answered. */
   readonly refusal?: Refusal | undefined;
-  /** The offset, with the fingerprint and the epoch as this read knows them. */
   readonly offset: ShardOffset;
   /** The cells after the offset, without a hole. None unless `whole`. */
   readonly entries: readonly StoredLogEntry[];
-  /** The added id that is missing before others that are there. */
+  /** The missing added id before others that are there. */
   readonly hole: number | undefined;
-  /** As many cells came as were asked for: there may be more. */
+  /** As many cells came as were asked for. */
   readonly full: boolean;
-  /** How far the log goes, where that was asked for and a cell was found. */
+  /** How far the log goes, if that was asked for and a cell was found. */
   readonly head?: number | undefined;
-  /** Of the shard's row on this group; undefined where the log is empty, or the group does not own the shard. */
+  /** Of the shard's row on this group; undefined if the log is empty, or the group does not own the shard. */
   readonly epoch: number | undefined;
 }
 
 /**
- * The next cells of shards of one group, in one statement.
+ * Reads the next cells of at most 95 shards of one group, in one statement and in their order.
  *
- * @param shards at most some 95, each with its offset, and the last added id wanted unless that is all
- * @returns in the order of `shards`, with the role that answered
  * @throws SchemalessError `unavailable` when no node answered
  */
 export async function readLogEntries(
@@ -105,7 +95,7 @@ export async function readLogEntries(
       const { epoch, refusal } = answer;
       const none = { offset, entries: [], hole: undefined, full: false, epoch, refusal };
       if (refusal?.isAnswered === false) return { ...none, state: 'refused' };
-      return answer.isQuiet ? { ...none, state: 'quiet' } : judge(offset, answer, from);
+      return judge(offset, answer, from);
     }),
   };
 }
@@ -142,7 +132,6 @@ function untilHole(entries: readonly StoredLogEntry[], after: number): readonly 
   return hole < 0 ? entries : entries.slice(0, hole);
 }
 
-/** The offset of a shard once this cell is done. */
 export function offsetAt(entry: StoredLogEntry, epoch: number): ShardOffset {
   return { added_id: entry.added_id, fingerprint: fingerprintOf(entry), epoch };
 }

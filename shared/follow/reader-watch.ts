@@ -6,29 +6,21 @@ import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { FollowEvent } from './follower.ts';
 
-/** Where the logs of groups are read by those who follow them. */
-export interface ReaderWatch {
-  /** The logs of a datastore are followed from now on: its shards are compared, too. */
-  follow(datastore: string): void;
-  /** `reader`, unless a group's readers were found to lack what its writer had some time ago. */
-  roleOf(group: string): Role;
-}
+export type ReaderWatch = ReturnType<typeof readerWatch>;
 
 interface ReaderWatchOptions {
-  /** Told when the writer is read in place of readers that stand still, and when they are read again. */
   readonly report?: (event: FollowEvent) => void;
-  /** Between looks: so long may a reader lack a cell. @default 10,000 */
+  /** Between polls: a reader may lack a cell for so long. @default 10,000 */
   readonly everyMs?: number;
-  /** Milliseconds that only go forward. @default those of this process */
   readonly now?: () => number;
 }
 
-/** A reader lags by milliseconds, under load by a second or two; one that lags longer is of no use to who waits. */
+/** A reader lags by milliseconds, under load by a second or two. */
 const EVERY_MS = 10_000;
-/** Shards that are compared at a time, in one statement; more of a group have their turn one page after another. */
+/** Shards compared in one statement; a larger group takes turns. */
 const SHARDS_A_LOOK = 256;
 
-/** How far the logs of some shards of a datastore went on the writer, when that was last asked. */
+/** How far some logs went on the writer when last asked. */
 interface Asked {
   readonly datastore: string;
   readonly heads: ReadonlyMap<number, number>;
@@ -39,19 +31,16 @@ interface WatchedGroup {
   isLooking: boolean;
   role: Role;
   asked: Asked | undefined;
-  /** How many pages were begun. */
   turn: number;
 }
 
 /**
- * Looks after readers that answer, but whose replication stands still: their logs end where they did, and whoever
- * follows them would wait for ever. Every ten seconds the writer is asked how far some logs go, and readers have to go
- * as far ten seconds later; until they do, the writer is read. Two statements a look, however many follow.
+ * Finds groups whose readers answer but do not replicate any more, and has the writer read until they do. Every ten
+ * seconds the writer says how far some logs go, and the readers must be as far ten seconds later: two statements a poll.
  *
- * A reader that is down is nothing to be found here: the writer answers in its place. Nor are two readers of which one
- * stands still: what one of them does not show another does.
+ * It does not find a reader that is down, nor one of two that stands still: in both cases another node answers.
  */
-export function readerWatch(context: StoreContext, options: ReaderWatchOptions = {}): ReaderWatch {
+export function readerWatch(context: StoreContext, options: ReaderWatchOptions = {}) {
   const { report = () => undefined, everyMs = EVERY_MS, now = () => performance.now() } = options;
   const datastores = new Set<string>();
   const groups = new Map<string, WatchedGroup>();
@@ -66,7 +55,7 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
       watched.role = isBehind ? 'writer' : 'reader';
       report({ kind: isBehind ? 'readers_behind' : 'readers_back', group });
     }
-    // The same ones again, until the readers have them: others may have got nothing new, and would prove nothing.
+    // The same shards again until the readers have them: others may have got nothing new, which would prove nothing.
     const page = asked && isBehind ? asked : await nextPage(group, watched);
     watched.asked = page && { datastore: page.datastore, heads: await headsOf(client, page, 'writer') };
   }
@@ -87,8 +76,10 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
   }
 
   return {
-    follow: (datastore) => void datastores.add(datastore),
-    roleOf(group) {
+    /** Compares the shards of a datastore from now on. */
+    follow: (datastore: string): void => void datastores.add(datastore),
+    /** Returns `reader`, unless the group's readers were found to lack what its writer had some time ago. */
+    roleOf(group: string): Role {
       let watched = groups.get(group);
       if (!watched)
         groups.set(
@@ -99,7 +90,6 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
         watched.isLooking = true;
         watched.lookedAt = now();
         const ended = (): void => void (watched.isLooking = false);
-        // Who does not answer says nothing: the next look will tell.
         look(group, watched).then(ended, ended);
       }
       return watched.role;
@@ -107,7 +97,6 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
   };
 }
 
-/** Shards that cannot be read are left out. */
 async function headsOf(client: SqlClient, { datastore, heads }: Asked, role: Role): Promise<Map<number, number>> {
   return toHeads((await selectParts(client, partsOf(selectHeads(datastore, [...heads.keys()])), role)).rows);
 }

@@ -1,5 +1,5 @@
 import type { RewindTo } from '../contract/trigger-operations.ts';
-import { invalidField } from '../errors.ts';
+import { parseCount, parseShard } from '../address.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
@@ -9,40 +9,38 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import { followerKey, openFollower, readFollower, tellChange, type FollowerName } from './follower-item.ts';
 import { askAllParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
-import { offsetItems } from './offset-items.ts';
-import { startOffsets, unread } from './start-offsets.ts';
+import { OffsetItems } from './offset-items.ts';
+import { findStarts, unread } from './start-offsets.ts';
 
 /**
- * Sets a follower to another place, back or on. Holds from when it returns, whoever holds the partitions: each worker
- * notices within some two seconds, and nothing that it does meanwhile moves the offsets. The generation of the
- * partitions concerned goes up.
+ * Returns where each shard continues after a rewind.
  *
- * @throws SchemalessError `invalid_field` for a shard that is not there, an added id below 0 or past the log's end;
- *   `unavailable` when the logs cannot be looked at: then nothing is changed
+ * @throws SchemalessError `unknown_shard`; `invalid_field` for an added id below 0 or past the log's end; `unavailable` if
+ *   the logs cannot be read
  */
-export async function rewindFollower(
-  stateTable: DynamoTable,
-  context: StoreContext,
-  follower: FollowerName,
-  to: RewindTo,
-): Promise<void> {
-  await setLocations(stateTable, context, follower, await rewindLocations(context, follower.datastore, to));
-}
-
-/** Where each shard concerned goes on from. Throws as `rewindFollower` does. */
 export async function rewindLocations(
   context: StoreContext,
   datastore: string,
   to: RewindTo,
 ): Promise<ReadonlyMap<number, ShardOffset>> {
-  return locationsOf(context, await requireDatastore(context.topology, datastore), to);
+  const topology = await requireDatastore(context.topology, datastore);
+  if (typeof to === 'object' && 'shards' in to) return chosenLocations(context, topology, to.shards);
+  const all = topology.homes.map((_, shard) => ({ shard }));
+  const starts = await Promise.all(
+    [...byGroup(topology, all)].map(([group, items]) => {
+      const shards = items.map(({ shard }) => shard);
+      return findStarts(context, group, datastore, shards, to);
+    }),
+  );
+  for (const error of starts.flatMap(({ refused }) => [...refused.values()])) throw error;
+  return new Map(starts.flatMap(({ found }) => [...found]));
 }
 
 /**
- * Sets some shards to other places. Holds from when it returns, as `rewindFollower` does.
+ * Sets some shards to other locations, and raises the generations. Workers notice within two seconds, and nothing that they
+ * do in the meantime moves the offsets.
  *
- * @param moved told, after each write, where the shards were that are moved by now: undefined where the follower had
- *   not begun, left out where they are still to be moved
+ * @param moved called after each write with the former offsets of the shards moved so far; undefined if not begun
  */
 export async function setLocations(
   stateTable: DynamoTable,
@@ -53,7 +51,7 @@ export async function setLocations(
 ): Promise<void> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const { partitions } = await openFollower(stateTable, follower, topology.shards);
-  const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
+  const items = new OffsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
   const before = new Map<number, ShardOffset | undefined>();
   for (const partition of new Set([...locations.keys()].map((shard) => shard % partitions))) {
     await items.rewind(partition, (offsets) =>
@@ -69,42 +67,12 @@ export async function setLocations(
   await tellChange(stateTable, follower);
 }
 
-/**
- * Deletes everything that is kept of a follower. To be done once none of its workers runs: one that does begins anew.
- */
+/** Deletes the state of a follower. Call it once none of its workers runs: one that does begins anew. */
 export async function forgetFollower(stateTable: DynamoTable, follower: FollowerName): Promise<void> {
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
-  const items = offsetItems(stateTable, { ...follower, shards: partitions, partitions });
+  const items = new OffsetItems(stateTable, { ...follower, shards: partitions, partitions });
   for (let partition = 0; partition < partitions; partition += 1) await items.forget(partition);
   await deleteState(stateTable, followerKey(follower));
-  await deleteState(stateTable, `workers#${follower.name}#${follower.datastore}`);
-}
-
-async function locationsOf(
-  context: StoreContext,
-  topology: DatastoreTopology,
-  to: RewindTo,
-): Promise<Map<number, ShardOffset>> {
-  if (typeof to === 'object' && 'shards' in to) return chosenLocations(context, topology, to.shards);
-  const locations = new Map<number, ShardOffset>();
-  await Promise.all(
-    [
-      ...byGroup(
-        topology,
-        topology.homes.map((_, shard) => ({ shard })),
-      ),
-    ].map(async ([group, items]) => {
-      for (const [shard, offset] of await startOffsets(
-        context,
-        group,
-        topology.datastore,
-        items.map(({ shard }) => shard),
-        to,
-      ))
-        locations.set(shard, offset);
-    }),
-  );
-  return locations;
 }
 
 async function chosenLocations(
@@ -112,33 +80,18 @@ async function chosenLocations(
   topology: DatastoreTopology,
   chosen: ReadonlyMap<number, number>,
 ): Promise<Map<number, ShardOffset>> {
-  for (const shard of chosen.keys()) {
-    if (!Number.isInteger(shard) || shard < 0 || shard >= topology.shards)
-      throw invalidField('shard', `an integer from 0 to ${topology.shards - 1}`, shard);
-  }
-  for (const [group, items] of byGroup(
-    topology,
-    [...chosen.keys()].map((shard) => ({ shard })),
-  )) {
-    const heads = toHeads(
-      (
-        await askAllParts(
-          await context.groups.client(group),
-          group,
-          'writer',
-          partsOf(
-            selectHeads(
-              topology.datastore,
-              items.map(({ shard }) => shard),
-            ),
-          ),
-        )
-      ).rows,
+  const shards = [...chosen.keys()].map((shard) => ({ shard: parseShard(shard, topology.shards, `to.${shard}`) }));
+  for (const [group, items] of byGroup(topology, shards)) {
+    const statement = selectHeads(
+      topology.datastore,
+      items.map(({ shard }) => shard),
     );
+    const client = await context.groups.client(group);
+    const heads = toHeads((await askAllParts(client, group, 'writer', partsOf(statement))).rows);
     for (const { shard } of items) {
-      const [id = 0, head = 0] = [chosen.get(shard), heads.get(shard)];
-      if (!Number.isSafeInteger(id) || id < 0 || id > head)
-        throw invalidField(`${shard}`, `an added id from 0 to ${head}, where the log of shard ${shard} ends`, id);
+      const head = heads.get(shard) ?? 0;
+      const wanted = `an added id from 0 to ${head}, where the log of shard ${shard} ends`;
+      parseCount(chosen.get(shard), `to.${shard}`, 0, head, wanted);
     }
   }
   return new Map([...chosen].map(([shard, id]) => [shard, unread(id)]));

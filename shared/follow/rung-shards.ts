@@ -1,23 +1,8 @@
-import type { BellsOfGroup } from './bells.ts';
+import type { HeardGroup } from './bells.ts';
 
-/** The shards of a datastore that rang and were not read since. */
-export interface RungShards {
-  /** See `Listening`. */
-  since(): number | undefined;
-  has(shard: number): boolean;
-  all(): Iterable<number>;
-  /**
-   * They are read now: only what rings from here on counts. What rang and is not read, since it is being read just now,
-   * or is not this worker's, wakes nobody any more.
-   */
-  take(shards: readonly number[]): void;
-  /** Until a shard rings anew, the time is over, or the signal comes. */
-  orAfter(milliseconds: number, signal: AbortSignal): Promise<void>;
-  stop(): void;
-}
+export type RungShards = ReturnType<typeof rungShards>;
 
-/** @param bells @default none are heard */
-export function rungShards(bells: BellsOfGroup | undefined, datastore: string): RungShards {
+export function rungShards(bells: HeardGroup | undefined, datastore: string) {
   const rung = new Set<number>();
   let isNews = false;
   let wake: (() => void) | undefined;
@@ -27,14 +12,17 @@ export function rungShards(bells: BellsOfGroup | undefined, datastore: string): 
     wake?.();
   });
   return {
-    since: () => listening?.since(),
-    has: (shard) => rung.has(shard),
-    all: () => rung,
-    take(shards) {
+    /** See `Listening`. */
+    since: (): number | undefined => listening?.since(),
+    has: (shard: number): boolean => rung.has(shard),
+    all: (): Iterable<number> => rung,
+    /** Forgets shards that are read now. What rang and is not read, since it is busy or of another worker, wakes no pass. */
+    take(shards: readonly number[]): void {
       for (const shard of shards) rung.delete(shard);
       isNews = false;
     },
-    orAfter(milliseconds, signal) {
+    /** Waits for a new ring, the end of the time, or the signal. */
+    orAfter(milliseconds: number, signal: AbortSignal): Promise<void> {
       return new Promise((resolve) => {
         const end = (): void => {
           clearTimeout(timer);
@@ -48,6 +36,6 @@ export function rungShards(bells: BellsOfGroup | undefined, datastore: string): 
         if (isNews || signal.aborted) end();
       });
     },
-    stop: () => listening?.stop(),
+    stop: (): void => listening?.stop(),
   };
 }

@@ -1,21 +1,18 @@
 import type { StateItem } from '../dynamo/state-table.ts';
 import type { Worker } from './share.ts';
 
-/** An attribute of the crew's item, and what its worker says there: `textOf`. */
 interface Said {
   readonly attribute: string;
   readonly text: string;
 }
 
 const PREFIX = 'worker/';
-/** A write to DynamoDB is counted by the kilobyte. */
 const UNIT_BYTES = 1024;
 
 /**
- * Who is in a crew, as its item showed it to one of them.
- *
- * Clocks are never compared: a worker is dead when its attribute has not changed for `silenceMs` of local time **while
- * this one could look**. After a pause of its own, or of DynamoDB, everybody gets a new term.
+ * The workers of a crew, as its item showed them to one of them. Clocks are never compared: a worker is dead if its
+ * attribute has not changed for `silenceMs` of local time **while this one could look**. After a pause of this process or
+ * of DynamoDB every worker gets a new term.
  */
 export class SeenWorkers {
   readonly #mine: string;
@@ -25,10 +22,7 @@ export class SeenWorkers {
   #lastLook: number;
   #itemBytes = 0;
 
-  /**
-   * @param owner who looks, and counts as alive
-   * @param now milliseconds that only go forward
-   */
+  /** @param owner the worker that looks, which counts as alive */
   constructor(owner: string, silenceMs: number, now: () => number) {
     this.#mine = attributeOf(owner);
     this.#silenceMs = silenceMs;
@@ -61,7 +55,7 @@ export class SeenWorkers {
     );
   }
 
-  /** What one beat of each of them costs together, in write units of DynamoDB. */
+  /** Write units of DynamoDB for one beat of each worker. */
   unitsOfBeats(): number {
     return Math.ceil(this.#itemBytes / UNIT_BYTES) * this.#seen.size;
   }
@@ -71,16 +65,11 @@ export class SeenWorkers {
   }
 }
 
-/** The attribute of the crew's item that is this worker's own. */
 export function attributeOf(owner: string): string {
   return PREFIX + owner;
 }
 
-/**
- * What a worker says of itself in its attribute.
- *
- * @param beat other than in its last text, which shows that it lives
- */
+/** @param beat differs from that of the last text, which shows that the worker lives */
 export function textOf({ slot, number, ready }: Omit<Worker, 'owner'>, beat: number): string {
   return JSON.stringify([slot, number, beat, ready]);
 }

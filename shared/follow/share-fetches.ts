@@ -2,7 +2,7 @@ import type { ShardLogEntries } from '../sql/statements/select-log-entries.ts';
 import type { Role } from '../cell.ts';
 import { fetchLogEntries, type FetchLogEntries } from './read-log-entries.ts';
 
-/** How long an answer may still be used: followers that wake together ask within a millisecond or two. */
+/** Followers that wake together ask within a millisecond or two. */
 const FOR_MS = 5;
 
 interface Fetched {
@@ -11,12 +11,8 @@ interface Fetched {
 }
 
 /**
- * Lets followers of one process that read the same shards at the same offsets in the same moment share one statement:
- * whoever asks for a range that was just asked for gets that answer, or waits for it with the others. Ranges that
- * nobody asked for go into a statement of their own.
- *
- * An answer some milliseconds old shows the log as it was then, which is what a slower statement would show: nothing
- * can be skipped by it.
+ * Lets followers of one process that read the same ranges in the same moment share one statement. An answer some
+ * milliseconds old shows what a slower statement would show, so nothing can be skipped.
  */
 export function shareFetches(fetch: FetchLogEntries = fetchLogEntries, forMs = FOR_MS): FetchLogEntries {
   const known = new Map<string, Promise<Fetched>>();

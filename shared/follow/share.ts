@@ -1,4 +1,3 @@
-/** A worker as it announces itself. */
 export interface Worker {
   readonly owner: string;
   /** Workers of one slot succeed each other: the one with the highest number goes on. */
@@ -10,18 +9,16 @@ export interface Worker {
 }
 
 export interface Share {
-  /** The partitions that this worker should hold. */
   readonly mine: readonly number[];
-  /** Others alive, whose partitions are not to be taken. */
+  /** Other living workers, whose partitions must not be taken. */
   readonly others: readonly string[];
-  /** Who has come to take this worker's place. */
   readonly successor?: Worker;
 }
 
 /**
- * Who should hold which partition: worked out by every worker for itself from who is alive, so that there is nothing to
- * agree on; views that differ for a moment only lead to a partition being taken twice, which its fence settles. The
- * newest worker of each slot counts, in the order of the slots: a successor has the very share of its predecessor.
+ * Returns the share of a worker. Each works it out for itself: views that differ for a moment only lead to a partition
+ * being taken twice, which its fence settles. The newest worker of each slot counts, in the order of the slots, so that a
+ * successor has the share of its predecessor.
  */
 export function shareOf(partitions: number, living: readonly Worker[], owner: string): Share {
   const newest = new Map<string, Worker>();

@@ -11,15 +11,14 @@ import { UNKNOWN_FINGERPRINT } from './fingerprint.ts';
 import type { StartLocation } from './follower.ts';
 import { offsetAt } from './read-log-entries.ts';
 
-/** Where a start lies in some shards, and why it could not be found in others. */
 interface Starts {
   readonly found: ReadonlyMap<number, ShardOffset>;
   readonly refused: ReadonlyMap<number, unknown>;
 }
 
 /**
- * Where a start lies in each shard of one group, by its writer's log, with the fingerprints of the cells there: where a
- * log is cut before it is first read, another cell may have taken that place by then, and would never be given.
+ * Finds where a start lies in each shard of one group, by its writer's log, with the fingerprints of the cells there: if a
+ * log is cut before its first read, another cell may have taken that place, and would never be given.
  *
  * @throws SchemalessError `unavailable`, and `invalid_field` for a time that cannot be read
  */
@@ -53,7 +52,6 @@ export async function findStarts(
   return readStarts(client, group, datastore, { ranges, refused: unknown });
 }
 
-/** The cells at the places that were found. */
 async function readStarts(
   client: SqlClient,
   group: string,
@@ -86,20 +84,6 @@ async function readStarts(
   return { found, refused };
 }
 
-/** Where a start lies in each of some shards. Throws as `findStarts` does, also where a single shard cannot be read. */
-export async function startOffsets(
-  context: StoreContext,
-  group: string,
-  datastore: string,
-  shards: readonly number[],
-  start: StartLocation,
-): Promise<ReadonlyMap<number, ShardOffset>> {
-  const { found, refused } = await findStarts(context, group, datastore, shards, start);
-  for (const error of refused.values()) throw error;
-  return found;
-}
-
-/** An added id whose cell was not looked at. */
 export function unread(addedId: number): ShardOffset {
   return { added_id: addedId, fingerprint: addedId === 0 ? '' : UNKNOWN_FINGERPRINT, epoch: 0 };
 }

@@ -6,53 +6,27 @@ import { updateState, readState } from '../dynamo/state-table.ts';
 
 export interface WorkersOptions {
   readonly stateTable: DynamoTable;
-  /** Those who share work know each other by this name. */
   readonly crew: string;
   readonly owner: string;
-  /**
-   * Which of the workers wished for this one is; the next of the same slot succeeds it. @default its own: nobody does
-   */
+  /** The next worker of the same slot succeeds this one. @default a slot of its own */
   readonly slot?: string;
-  /** At least: a crew of many beats more slowly, see `UNITS_A_SECOND`. @default 1000 */
+  /** At least; a large crew beats more slowly, see `UNITS_A_SECOND`. @default 1000 */
   readonly heartbeatMs?: number;
-  /** Who is silent for so long counts as dead. @default 6000 */
+  /** A worker that is silent for so long counts as dead. @default 6000 */
   readonly silenceMs?: number;
-  /** Milliseconds that only go forward. @default those of this process */
   readonly now?: () => number;
-  /** Waits between two beats, or until the signal. @default `pauseFor` */
   readonly pause?: typeof pauseFor;
   readonly onError?: (error: unknown) => void;
 }
 
-export interface Workers {
-  readonly owner: string;
-  /** What this worker should hold, by what was last seen. Nothing before it is announced. */
-  share(partitions: number): Share;
-  /** How often this worker was announced: more than once means that others took it for dead. */
-  lives(): number;
-  /** Says for one of its followers whether it holds all of its share. */
-  ready(follower: string, is: boolean): void;
-  look(): Promise<void>;
-  /** Ends the heartbeat and tells the others. */
-  leave(): Promise<void>;
-}
-
 /**
- * What the beats of a crew may cost together. Each writes the whole item, about 75 bytes for each worker, and a write
- * is counted by the kilobyte: 128 workers, as 64 are at a hand-over, would write 1,280 units a second. DynamoDB takes
- * 1,000 for one item ("Best practices for designing partition keys"), and looks and joins are to have their share.
+ * Write units that the heartbeats of a crew may cost together. Each writes the whole item, about 75 bytes a worker: 128
+ * workers at a hand-over would write 1,280 units a second, and DynamoDB takes 1,000 for one item.
  */
 const UNITS_A_SECOND = 600;
 
-/**
- * Announces this worker and keeps it announced. One item for a crew holds an attribute for each worker, so that one
- * write a heartbeat both says that this one is alive and shows who else is (`SeenWorkers`).
- */
-export function joinWorkers(options: WorkersOptions): Workers {
-  return new JoinedWorker(options);
-}
-
-class JoinedWorker implements Workers {
+/** Announces this worker in an item that its crew shares: one write a heartbeat shows that it lives, and who else does. */
+export class Workers {
   readonly owner: string;
   readonly #slot: string;
   readonly #heartbeatMs: number;
@@ -66,7 +40,6 @@ class JoinedWorker implements Workers {
   readonly #readiness = new Map<string, boolean>();
   readonly #stop = new AbortController();
   readonly #beating: Promise<void>;
-  /** Given when it joins: 0 before. */
   #number = 0;
   #beats = 0;
   #lives = 0;
@@ -87,14 +60,17 @@ class JoinedWorker implements Workers {
     this.#beating = this.#keepBeating();
   }
 
+  /** Returns what this worker should hold, by its last view; nothing before it is announced. */
   share(partitions: number): Share {
     return shareOf(partitions, this.#seen.living(), this.owner);
   }
 
+  /** How often this worker was announced: more than once means that others took it for dead. */
   lives(): number {
     return this.#lives;
   }
 
+  /** Records for one of its followers whether it holds all of its share. */
   ready(follower: string, is: boolean): void {
     this.#readiness.set(follower, is);
   }
@@ -103,6 +79,7 @@ class JoinedWorker implements Workers {
     return this.#ask(async () => this.#seen.see((await readState(this.#table, this.#key)) ?? {}));
   }
 
+  /** Ends the heartbeat and tells the others. */
   async leave(): Promise<void> {
     this.#stop.abort();
     await this.#beating;
@@ -122,7 +99,7 @@ class JoinedWorker implements Workers {
     this.#beats += 1;
     const item = this.#number > 0 ? await this.#announce('attribute_exists(#me)') : undefined;
     if (item) return this.#seen.see(item);
-    // Who was taken for dead comes back as who it was: a new number would make it the heir of its own successor.
+    // A worker that was taken for dead keeps its number: a new one would make it the heir of its own successor.
     if (this.#number === 0) {
       this.#number = await this.#nextNumber();
       this.#beats = 0;
@@ -165,7 +142,7 @@ class JoinedWorker implements Workers {
     return Math.max(this.#heartbeatMs, Math.min(shared, this.#silenceMs / 3));
   }
 
-  /** One question at a time, so that no older answer comes after a newer one. */
+  /** Asks one question at a time, so that no older answer comes after a newer one. */
   #ask(question: () => Promise<void>): Promise<void> {
     this.#asking ??= question().finally(() => {
       this.#asking = undefined;

@@ -3,7 +3,7 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { MadeUser } from '../topology/database-users.ts';
 import type { GroupAddress } from '../topology/topology.ts';
-import type { TriggerQueues } from '../triggers/state/trigger-queues.ts';
+import type { Queues } from '../triggers/state/queues.ts';
 import type { AppliedQueues } from './applied-queues.ts';
 import type { UserLogin } from './create-users.ts';
 
@@ -19,7 +19,7 @@ export interface DefinitionParts {
   readonly bufferCopies: number;
   readonly queues: AppliedQueues;
   /** How much is on queues. */
-  readonly depths: Pick<TriggerQueues, 'depth'>;
+  readonly depths: Pick<Queues, 'depth'>;
   /** What the deployment defines: that is its own to change. */
   readonly deployed: Definitions;
   /** The most shards that a datastore made here gets, whatever its definition says. */

@@ -5,7 +5,7 @@ import type { MoveOperations, MoveOptions, MoveStatus } from '../contract/move-o
 import type { DynamoTable } from '../dynamo/table.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import { beginMoving, type MovingShard } from '../topology/moving-shards.ts';
-import { overState } from '../triggers/manage/state-away.ts';
+import { overState } from '../triggers/manage/unavailable.ts';
 import type { DatastoreTopology, TopologySource } from '../topology/topology.ts';
 import {
   beginMove,

@@ -4,7 +4,7 @@ import { committedOffsets } from '../../shared/follow/follower-lag.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import { shardOf } from '../../shared/address.ts';
 import { triggerFollower } from '../../shared/triggers/state/follower-name.ts';
-import { sqsTriggerQueues } from '../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../shared/triggers/state/queues.ts';
 import { triggerManagement } from '../../shared/triggers/manage/trigger-management.ts';
 import { Random } from '../support/random.ts';
 import { randomRowKey } from '../support/row-key.ts';
@@ -63,7 +63,7 @@ async function measureTailer(world: BenchWorld): Promise<readonly Measured[]> {
   const operations = await triggerManagement({
     context: store.context,
     stateTable: store.stateTable,
-    queues: sqsTriggerQueues(store.sqs),
+    queues: sqsQueues(store.sqs),
   }).triggers(access.datastore);
   await operations.pauseTrigger(TRIGGERS[1] ?? '');
   const one = await during(stage, tailer, world);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { QueueClient } from '../../shared/triggers/send/queue-client.ts';
+import type { SendingQueues } from '../../shared/triggers/state/queues.ts';
 
 /**
  * Queues behind which nothing waits for a message that was refused: it is said to be taken, and sent again later,
@@ -7,7 +7,7 @@ import type { QueueClient } from '../../shared/triggers/send/queue-client.ts';
  *
  * @param laterMs long enough for one of them
  */
-export function withoutResending(queues: QueueClient, laterMs: number): QueueClient {
+export function withoutResending(queues: SendingQueues, laterMs: number): SendingQueues {
   return {
     ...queues,
     async send(queueUrl, messages) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { QueueClient } from '../../shared/triggers/send/queue-client.ts';
+import type { SendingQueues } from '../../shared/triggers/state/queues.ts';
 
 /**
  * Queues that answer before they are asked: messages are said to be taken at once, and sent later, those of a group in
@@ -7,7 +7,7 @@ import type { QueueClient } from '../../shared/triggers/send/queue-client.ts';
  *
  * @param laterMs longer than offsets stay unwritten, so that they are written first
  */
-export function withoutWaiting(queues: QueueClient, laterMs: number): QueueClient {
+export function withoutWaiting(queues: SendingQueues, laterMs: number): SendingQueues {
   /** Of each group, what was to be sent last. */
   const last = new Map<string, Promise<unknown>>();
   return {

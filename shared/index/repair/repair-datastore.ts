@@ -117,7 +117,7 @@ export class DatastoreRepair {
     whenEnded: () => Promise<void> = async () => undefined,
   ): void {
     const { context, stateTable, topologyTable, datastore, report } = this.#work;
-    const { owner, deadline, workers, signal: ending } = this.#run;
+    const { deadline, workers, signal: ending } = this.#run;
     const { signal, end } = untilEnd(ending);
     const entry: RunningFollower = { end, over: false };
     this.#running.set(name, entry);
@@ -126,7 +126,6 @@ export class DatastoreRepair {
       context,
       stateTable,
       topologyTable,
-      owner,
       deadline,
       signal,
       workers,

@@ -1,6 +1,6 @@
 import { pauseFor } from '../../pause-for.ts';
 import { untilEnd } from '../../until-end.ts';
-import { joinWorkers, type WorkersOptions } from '../../follow/workers.ts';
+import { Workers, type WorkersOptions } from '../../follow/workers.ts';
 import { readerWatch } from '../../follow/reader-watch.ts';
 import { leases } from '../../dynamo/lease.ts';
 import type { StoreContext } from '../../access/context.ts';
@@ -41,7 +41,7 @@ export async function runRepair(run: RepairRun): Promise<void> {
     settings: { ...REPAIR_SETTINGS, ...run.settings },
     renewMs: heartbeat.heartbeatMs,
     report,
-    workers: joinWorkers({ stateTable, crew: 'repair', slot: 'repair', owner, ...heartbeat, onError }),
+    workers: new Workers({ stateTable, crew: 'repair', slot: 'repair', owner, ...heartbeat, onError }),
     leases: leases(stateTable, owner, heartbeat.silenceMs),
     readers: readerWatch(run.context, {
       report: (event) => report({ datastore: '', kind: 'followed', follower: 'repair', event }),

@@ -31,8 +31,6 @@ export interface ShardLogEntries {
   head?: number;
   /** Why the role asked first could not read this shard. */
   readonly refusal?: { readonly error: SchemalessError; readonly isAnswered: boolean };
-  /** There is no next cell, and this was read a moment ago: it need not be checked again. */
-  readonly isQuiet?: boolean;
 }
 
 /** Selects the next cells of many logs from the last cell done on, without bodies. Readers stop at holes. */

@@ -2,41 +2,28 @@ import type { TriggerMessage } from '../state/message.ts';
 import type { CallEnd } from './call-function.ts';
 import type { QueueRecord } from './queue-record.ts';
 
-/** A message whose function may be called before those in front of it in its shard are done. */
 export interface Callable {
   readonly record: QueueRecord;
   readonly message: TriggerMessage;
 }
 
 interface AheadOptions {
-  /** So many calls at a time, at most. */
   readonly atOnce: number;
   readonly call: (message: TriggerMessage) => Promise<CallEnd>;
-  /** Whether this one is still to be called, when it is its turn. Never rejects. */
+  /** Asked when it is the call's turn. Never rejects. */
   readonly mayCall: (callable: Callable) => Promise<boolean>;
 }
 
-/**
- * Calls the function for messages side by side: those of a row one after the other, none after one of its row that
- * failed. What became of them is to be looked at in the order of the log, as if each had been called in its turn.
- */
-export interface AheadCalls {
-  /** Calls for these, too, in order, as soon as there may be another call; never a second time for one. */
-  begin(callable: readonly Callable[]): void;
-  /** How the call of a message ended; undefined where there was none. Never rejects. */
-  endOf(record: QueueRecord): Promise<CallEnd | undefined>;
-  /** Resolves once all that were begun have ended. */
-  idle(): Promise<void>;
-}
+export type AheadCalls = ReturnType<typeof aheadCalls>;
 
 interface Waiting extends Callable {
   readonly resolve: (end: CallEnd | undefined) => void;
 }
 
-export function aheadCalls({ atOnce, call, mayCall }: AheadOptions): AheadCalls {
+export function aheadCalls({ atOnce, call, mayCall }: AheadOptions) {
   const ends = new Map<QueueRecord, Promise<CallEnd | undefined>>();
   const waiting: Waiting[] = [];
-  /** Rows of which one is in hand, and those of which one failed, or was not called. */
+  /** Rows with a call under way, and rows of which one failed, or was not called. */
   const [busy, ended] = [new Set<string>(), new Set<string>()];
   let lines = 0;
 
@@ -67,7 +54,8 @@ export function aheadCalls({ atOnce, call, mayCall }: AheadOptions): AheadCalls 
   }
 
   return {
-    begin(callable) {
+    /** Calls for these, in order, as soon as there may be another call; never twice for one. */
+    begin(callable: readonly Callable[]): void {
       for (const one of callable) {
         if (ends.has(one.record)) continue;
         const end = new Promise<CallEnd | undefined>((resolve) => void waiting.push({ ...one, resolve }));
@@ -75,8 +63,9 @@ export function aheadCalls({ atOnce, call, mayCall }: AheadOptions): AheadCalls 
       }
       go();
     },
-    endOf: async (record) => ends.get(record),
-    async idle() {
+    /** Resolves with how a call ended, undefined if there was none. Never rejects. */
+    endOf: async (record: QueueRecord): Promise<CallEnd | undefined> => ends.get(record),
+    async idle(): Promise<void> {
       await Promise.all(ends.values());
     },
   };

@@ -10,12 +10,11 @@ interface FunctionCall {
   readonly timeoutMs: number;
 }
 
-/** How a call ended: what the function threw, null where it returned. */
+/** What the function threw; null if it returned. */
 export interface CallEnd {
   readonly failure: { readonly thrown: unknown } | null;
 }
 
-/** Calls a trigger's function, as `callFunction` does, and says how that ended. Never rejects. */
 export async function endOfCall(call: FunctionCall): Promise<CallEnd> {
   try {
     await callFunction(call);
@@ -26,10 +25,8 @@ export async function endOfCall(call: FunctionCall): Promise<CallEnd> {
 }
 
 /**
- * Calls a trigger's function and waits for it, no longer than its time limit.
- *
- * Throws what it throws, or an Error when its time is up. JavaScript cannot end a function from outside: one that does
- * not heed its signal goes on, but its client sends nothing any more.
+ * Calls a trigger's function, for no longer than its time limit. JavaScript cannot end a function from outside: one that
+ * ignores its signal goes on, but its client sends nothing any more.
  */
 export async function callFunction({ fn, client, message, attempt, timeoutMs }: FunctionCall): Promise<void> {
   const time = new AbortController();
@@ -49,7 +46,7 @@ export async function callFunction({ fn, client, message, attempt, timeoutMs }: 
   }
 }
 
-/** Why it failed, in one line of at most 500 characters. */
+/** Returns the reason in one line of at most 500 characters. */
 export function reasonOf(error: unknown): string {
   const text =
     error instanceof Error ? `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}` : String(error);

@@ -11,13 +11,12 @@ interface MessageInHand {
   readonly record: QueueRecord;
   readonly message: TriggerMessage;
   readonly view: ShardView;
-  /** Of the call. */
   readonly timeoutMs: number;
-  /** How the first attempt ended, where it was made ahead of its turn. */
+  /** How the first attempt ended, if it was made ahead of its turn. */
   readonly ahead?: CallEnd | undefined;
 }
 
-/** `stopped`: it is done, and the trigger stopped; `not_running`: somebody else has stopped it, this one goes back. */
+/** `stopped`: the cell is parked and stopped the trigger; `not_running`: the trigger was stopped before, the message goes back. */
 export type MessageEnd =
   | { readonly kind: 'done' | 'stopped' | 'not_running' }
   | { readonly kind: 'failed'; readonly attempts: number };
@@ -25,19 +24,19 @@ export type MessageEnd =
 const DONE: MessageEnd = { kind: 'done' };
 
 /**
- * Consumes one message of a trigger that runs: calls the function, unless the cell is done with or has had all its
- * attempts, and writes down what failed. Throws what the state table throws: the message then has to come again.
+ * Consumes one message of a running trigger: calls the function, unless the cell is done or has had all its attempts, and
+ * records failures. Throws what the state table throws: the message then has to come again.
  */
 export async function consumeMessage(consumer: Consumer, hand: MessageInHand): Promise<MessageEnd> {
   const { record, message, view } = hand;
   const kept = view.cells.get(message.added_id);
-  // Another cell had this added id before the log was cut: what is kept of it, or this message, is of no cell any more.
+  // Another cell had this added id before the log was cut: one of the two is no cell any more.
   const isOther = kept !== undefined && !isSameCell(kept.message, message);
   if (isOther && isLater(kept.message, message)) return repeated(consumer, message);
   if (isOther) await forget(consumer, hand);
   const cell = view.cells.get(message.added_id);
   const isParked = cell?.parked_at !== undefined;
-  // A retry of a cell that is not parked any more has been done, or discarded.
+  // The cell of a retry that is not parked any more has been done, or discarded.
   if (isParked ? !message.replay : isRetry(record)) return repeated(consumer, message);
   return isParked ? tryParked(consumer, hand, cell) : tryCell(consumer, hand, cell);
 }
@@ -49,8 +48,8 @@ async function tryCell(consumer: Consumer, hand: MessageInHand, known: FailingCe
   await marks.begin(marked);
   const hadAll = (attempts: number): boolean => record.receipts >= 2 && attempts >= definition.maxAttempts;
   if (hadAll(known?.attempts ?? 0)) return park(consumer, hand, neverAnswered(known));
-  // Received before without an answer: perhaps because it ends its process, and then nothing can be counted afterwards.
-  // To count is six requests to the state table: not for each message that went back behind another one.
+  // Received before without an answer: it may end its process, and then nothing can be counted afterwards. Counting takes
+  // six requests to the state table, so it is not done for each message that went back behind another one.
   const isCounted = !isAnswered(record, message, view);
   const before = isCounted ? await store.begin(message) : (known?.attempts ?? 0);
   if (hadAll(before)) return park(consumer, hand, neverAnswered(known));
@@ -71,10 +70,9 @@ async function tryCell(consumer: Consumer, hand: MessageInHand, known: FailingCe
     : { kind: 'failed', attempts };
 }
 
-/** It stays parked whatever comes, so that it holds up nobody. */
 async function tryParked(consumer: Consumer, hand: MessageInHand, cell: FailingCell): Promise<MessageEnd> {
   const { record, message } = hand;
-  // A retry never goes back to the queue; one after a rewind does with its group, when one before it fails.
+  // A retry never goes back to the queue; a message after a rewind does with its group.
   const most = isRetry(record) ? 1 : consumer.definition.maxAttempts;
   const failure = record.receipts > most ? { thrown: NO_ANSWER } : await failureOf(consumer, hand, cell.attempts + 1);
   if (failure === null) {
@@ -101,7 +99,7 @@ async function forget(
   view.cells.delete(message.added_id);
 }
 
-/** Whether a cell took its added id after another one. A cut raises the generation; clocks say nothing where it tells. */
+/** Whether a cell took its added id after another one. A cut raises the generation; only within one do times tell. */
 function isLater(one: TriggerMessage, other: TriggerMessage): boolean {
   return one.generation === other.generation ? one.created_at > other.created_at : one.generation > other.generation;
 }
@@ -130,8 +128,7 @@ async function park(consumer: Consumer, hand: MessageInHand, error: string): Pro
   const { record, message, view } = hand;
   const end = await store.park(message, error, definition.stopAfterParked);
   if (end === 'not_running') {
-    // Whoever lets the trigger go on has mended something: its attempts begin anew, else it would be parked without a
-    // call.
+    // Resuming means that something was fixed: its attempts begin anew, or it would be parked without a call.
     await forget(consumer, hand);
     return { kind: 'not_running' };
   }
@@ -145,7 +142,6 @@ async function park(consumer: Consumer, hand: MessageInHand, error: string): Pro
   return DONE;
 }
 
-/** What it failed on before is worth more than that it did not answer the last time. */
 function neverAnswered(known: FailingCell | undefined): string {
   return known === undefined || known.last_error === NO_ANSWER
     ? NO_ANSWER

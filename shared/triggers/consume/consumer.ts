@@ -1,7 +1,7 @@
 import type { TriggerDefinition } from '../../definitions/definitions.ts';
 import type { TriggerMessage } from '../state/message.ts';
 import { LONGEST_PAUSE_SECONDS, safeHaltMs } from '../state/queue-limits.ts';
-import type { TriggerStore } from '../state/trigger-store.ts';
+import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import { consumedNotes, type ConsumedNotes, type NoteSettings } from './consumed-notes.ts';
 import type { HoldSettings } from './hold.ts';
 import { knownStatus, type KnownStatus } from './known-status.ts';
@@ -10,38 +10,36 @@ import type { ConsumerQueue } from './queue-record.ts';
 import type { TriggerFunction } from './trigger-function.ts';
 import type { TriggeredClient } from './triggered-client.ts';
 
-/** What happened to a message, or on the way. */
 export type ConsumeEvent =
   | { readonly kind: 'consumed'; readonly message: TriggerMessage; readonly attempt: number }
-  /** Parked, done or discarded already: the function was not called. */
+  /** Parked, done or discarded before: the function was not called. */
   | { readonly kind: 'repeated'; readonly message: TriggerMessage }
-  /** Its cell was sent again since, with those before it: the function was not called. */
+  /** Its cell was sent again since: the function was not called. */
   | { readonly kind: 'void'; readonly message: TriggerMessage }
   | { readonly kind: 'failed'; readonly message: TriggerMessage; readonly attempts: number; readonly error: string }
   | { readonly kind: 'parked'; readonly message: TriggerMessage; readonly error: string }
-  /** A parked cell that was sent again failed again. */
+  /** A retry of a parked cell failed. */
   | { readonly kind: 'retry_failed'; readonly message: TriggerMessage; readonly error: string }
   | { readonly kind: 'malformed'; readonly message_id: string; readonly error: string }
-  /** So many cells are parked that the trigger stopped. */
+  /** Parked cells stopped the trigger. */
   | { readonly kind: 'stopped' }
   /** Messages that go back to the queue. */
   | { readonly kind: 'returned'; readonly messages: number; readonly reason: ReturnReason; readonly seconds: number }
-  /** The state table was not reached. */
   | { readonly kind: 'state_away'; readonly error: unknown }
-  /** The queue was not reached; messages that go back do so when their visibility time is over. */
+  /** Messages that go back do so when their visibility time is over. */
   | { readonly kind: 'queue_away'; readonly error: unknown };
 
 /** `no_time`: the batch's time limit is too near; `stopping`: so is the end of the process. */
 export type ReturnReason = 'failed' | 'not_running' | 'no_time' | 'stopping' | 'state_away';
 
 export interface ConsumeSettings extends HoldSettings, MarkSettings, NoteSettings {
-  /** How old the known status of the trigger may be. */
+  /** The greatest age of the known status. */
   readonly statusMs: number;
-  /** A failed message and those behind it come back after 1, 2, 4 … seconds, at most so many. */
+  /** A failed message comes back after 1, 2, 4 … seconds, and at most so many. */
   readonly longestBackoffSeconds: number;
-  /** Messages of a trigger that does not run come back after 2, 4, 8 … seconds, at most so many. */
+  /** A message of a halted trigger comes back after 2, 4, 8 … seconds, and at most so many. */
   readonly longestPauseSeconds: number;
-  /** Of a batch's time, left for what comes after the last call. */
+  /** Of a batch's time, left for the work after the last call. */
   readonly marginMs: number;
 }
 
@@ -64,15 +62,15 @@ interface ConsumerOptions {
   readonly store: TriggerStore;
   readonly queue: ConsumerQueue;
   readonly fn: TriggerFunction;
-  /** Calls of a batch side by side: those of a row one after the other. @default 1: in the order of the shard's log */
+  /** Parallel calls of a batch; those of a row come one after another. @default 1: in the order of the shard's log */
   readonly atOnce?: number;
-  /** The function's client for one call; sends nothing any more once the signal is aborted. */
+  /** Makes the client of one call, which sends nothing after the signal. */
   readonly client: (signal: AbortSignal) => TriggeredClient;
   readonly report: (event: ConsumeEvent) => void;
   readonly settings?: Partial<ConsumeSettings>;
 }
 
-/** Consumes a trigger's queue, batch by batch; kept as long as its process lives. See `consumeBatch`. */
+/** Consumes a trigger's queue for as long as its process lives. */
 export interface Consumer extends Omit<ConsumerOptions, 'settings' | 'atOnce'> {
   readonly atOnce: number;
   readonly settings: ConsumeSettings;

@@ -1,34 +1,27 @@
 import type { ConsumerQueue, QueueRecord } from './queue-record.ts';
 
 export interface HoldSettings {
-  /** Messages are hidden for so long at a time. */
   readonly holdSeconds: number;
-  /** And again and again for as long, every so often. */
+  /** Between renewals. */
   readonly holdEveryMs: number;
 }
 
-/** The messages of a batch, hidden from others while it is consumed. */
-export interface Hold {
-  /** Hides these for so many seconds from now on, no longer. */
-  release(records: readonly QueueRecord[], seconds: number): Promise<void>;
-  /** What was not released stays hidden for at most the hold's time, in which it is to be deleted. */
-  end(): Promise<void>;
-}
+export type Hold = ReturnType<typeof holdMessages>;
 
 /**
- * Keeps a batch's messages hidden, for a short time at once, as long as it is consumed. The queue's own visibility time
- * has to be many times what a batch may take; a consumer that dies hard would leave its shards waiting for all of that.
+ * Hides a batch's messages for a short time, and again while the batch is consumed. The queue's own visibility time must
+ * be many times a batch's time, and a consumer that dies hard would leave its shards waiting for all of it.
  *
- * @param failed is told when the queue is not reached: the messages then come back when it pleases the queue
+ * @param failed told when the queue cannot be reached: the messages then come back in their own time
  */
 export function holdMessages(
   queue: ConsumerQueue,
   records: readonly QueueRecord[],
   settings: HoldSettings,
   failed: (error: unknown) => void,
-): Hold {
+) {
   const held = new Set(records);
-  // One request after the other, so that a release is never overtaken by a hold.
+  // One request after another, so that a hold never overtakes a release.
   let last = Promise.resolve();
   function then(change: () => Promise<void>): Promise<void> {
     last = last.then(change).catch(failed);
@@ -40,11 +33,13 @@ export function holdMessages(
   void then(hold);
   const timer = setInterval(() => void then(hold), settings.holdEveryMs);
   return {
-    release(released, seconds) {
+    /** Hides these for so many more seconds, and no longer. */
+    release(released: readonly QueueRecord[], seconds: number): Promise<void> {
       for (const record of released) held.delete(record);
       return then(() => queue.setVisibility(released, seconds));
     },
-    async end() {
+    /** What was not released stays hidden for the hold's time at most: delete it in that time. */
+    async end(): Promise<void> {
       clearInterval(timer);
       await last;
     },

@@ -1,19 +1,10 @@
 import { ageOf, moment, type Moment } from '../../time.ts';
-import type { TriggerStatus, TriggerStore } from '../state/trigger-store.ts';
+import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
+import type { TriggerStatus } from '../state/trigger-store.ts';
 
-export interface KnownStatus {
-  /** At most `maxAgeMs` old; when it cannot be read, the last one that was known. Throws when none is. */
-  read(): Promise<TriggerStatus>;
-  /** The next `read` asks again. */
-  forget(): void;
-}
+export type KnownStatus = ReturnType<typeof knownStatus>;
 
-/** @param failed is told when it cannot be read */
-export function knownStatus(
-  store: Pick<TriggerStore, 'status'>,
-  maxAgeMs: number,
-  failed: (error: unknown) => void,
-): KnownStatus {
+export function knownStatus(store: Pick<TriggerStore, 'status'>, maxAgeMs: number, failed: (error: unknown) => void) {
   let known: TriggerStatus | undefined;
   let readAt: Moment | undefined;
   let reading: Promise<TriggerStatus> | undefined;
@@ -33,12 +24,14 @@ export function knownStatus(
   }
 
   return {
-    async read() {
+    /** Returns a status at most `maxAgeMs` old, or the last known one if it cannot be read. Throws if none is known. */
+    async read(): Promise<TriggerStatus> {
       if (known && readAt && ageOf(readAt) < maxAgeMs) return known;
       reading ??= ask();
       return reading;
     },
-    forget() {
+    /** Makes the next `read` ask again. */
+    forget(): void {
       readAt = undefined;
     },
   };

@@ -1,17 +1,16 @@
 import type { TriggerMessage } from '../state/message.ts';
-import type { TriggerStore } from '../state/trigger-store.ts';
+import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import type { ShardView } from './shard-views.ts';
 
 export interface MarkSettings {
-  /** A message that was sent so long ago tells that its shard is behind. */
+  /** A message sent so long ago shows that its shard is behind. */
   readonly lateMs: number;
-  /** One that was sent less long ago tells that it keeps up again. */
+  /** A younger message shows that its shard keeps up again. */
   readonly keepsUpMs: number;
-  /** A shard that is behind is marked this often at most. */
+  /** Between marks of a shard. */
   readonly markEveryMs: number;
 }
 
-/** A message, with what is known of its shard. */
 interface MarkedMessage {
   readonly message: TriggerMessage;
   /** Milliseconds since 1970. */
@@ -19,26 +18,13 @@ interface MarkedMessage {
   readonly view: ShardView;
 }
 
-/**
- * Says how far shards are whose consumer fails or is behind, so that no more than a little is sent past that. Marks are
- * best effort: without one more is sent, a stale one is passed in time.
- */
-export interface Marks {
-  begin(marked: MarkedMessage): Promise<void>;
-  /** When a cell has failed for the first time: the store has marked its shard. */
-  failed(marked: MarkedMessage): void;
-  /** When a message is done: whether its shard keeps up again, so that the mark is to be taken away. */
-  isUpAgain(marked: MarkedMessage): boolean;
-  /** Takes the mark away, where nothing else of the shard is changed. */
-  clear(marked: MarkedMessage): Promise<void>;
-}
+export type Marks = ReturnType<typeof marks>;
 
-/** @param failed is told when a mark cannot be written */
 export function marks(
   store: Pick<TriggerStore, 'mark'>,
   { lateMs, keepsUpMs, markEveryMs }: MarkSettings,
   failed: (error: unknown) => void,
-): Marks {
+) {
   const markedAt = new Map<number, number>();
 
   function remember({ message: { shard }, view }: MarkedMessage): void {
@@ -47,26 +33,28 @@ export function marks(
   }
 
   return {
-    async begin(marked) {
+    async begin(marked: MarkedMessage): Promise<void> {
       const age = Date.now() - marked.sentAt;
       const { shard, added_id } = marked.message;
-      // A mark that is there has to move on, also while the shard is behind by little: else what was sent past it would
-      // be consumed, and nothing would follow.
+      // An existing mark moves on while the shard is only a little behind: else nothing would follow what was sent past it.
       const isBehind = age >= lateMs || (marked.view.hasMark && age >= keepsUpMs);
       if (!isBehind || performance.now() - (markedAt.get(shard) ?? -Infinity) < markEveryMs) return;
       remember(marked);
       await store.mark(shard, added_id).catch(failed);
     },
+    /** Notes that the store has marked the shard, with a cell's first failure. */
     failed: remember,
-    isUpAgain({ message: { shard, added_id }, sentAt, view }) {
+    /** Returns, for a message that is done, whether its shard keeps up again and its mark must go. */
+    isUpAgain({ message: { shard, added_id }, sentAt, view }: MarkedMessage): boolean {
       if (!view.hasMark || Date.now() - sentAt >= keepsUpMs) return false;
-      // One before this cell has left the queue in some other way, since a group is consumed in order.
+      // An earlier failing cell left the queue in some other way, since a group is consumed in order.
       if ([...view.cells.values()].some((cell) => cell.parked_at === undefined && cell.message.added_id > added_id))
         return false;
       view.hasMark = false;
       markedAt.delete(shard);
       return true;
     },
-    clear: ({ message: { shard } }) => store.mark(shard, undefined).catch(failed),
+    /** Removes the mark if nothing else of the shard changes. */
+    clear: ({ message: { shard } }: MarkedMessage): Promise<void> => store.mark(shard, undefined).catch(failed),
   };
 }

@@ -1,8 +1,7 @@
 const NAME = 'PermanentFailure';
 
 /**
- * Thrown by a trigger's function for a cell on which it will always fail: the cell is parked at once, without any
- * further attempt.
+ * Thrown by a trigger's function for a cell on which it will always fail: the cell is parked at once.
  *
  * ```ts
  * if (typeof fare !== 'number') throw new PermanentFailure(`fare: wanted a number, got ${typeof fare}`);
@@ -15,7 +14,7 @@ export class PermanentFailure extends Error {
   }
 }
 
-/** By its name, since a function may come with a copy of the class in its own bundle. */
+/** Compares the name, since a function may bundle its own copy of the class. */
 export function isPermanent(error: unknown): boolean {
   return error instanceof Error && error.name === NAME;
 }

@@ -1,11 +1,10 @@
 import type { Message } from '@aws-sdk/client-sqs';
 
-/** A message as a queue gave it. */
 export interface QueueRecord {
   readonly messageId: string;
   readonly receiptHandle: string;
   readonly body: string;
-  /** The message group: messages of one group are consumed one after the other, in order. */
+  /** The message group. */
   readonly groupId: string;
   /** How often it was received, this time included. */
   readonly receipts: number;
@@ -13,10 +12,7 @@ export interface QueueRecord {
   readonly sentAt: number;
 }
 
-/**
- * A message as `ReceiveMessage` answers it, asked for the attributes `MessageGroupId`, `ApproximateReceiveCount` and
- * `SentTimestamp`.
- */
+/** Needs the attributes `MessageGroupId`, `ApproximateReceiveCount` and `SentTimestamp`. */
 export function toQueueRecord({
   MessageId = '',
   ReceiptHandle = '',
@@ -39,7 +35,7 @@ export interface ConsumerQueue {
   setVisibility(records: readonly QueueRecord[], seconds: number): Promise<void>;
 }
 
-/** Whether it is a parked cell that is sent again: those have groups of their own, see `retryGroupId`. */
+/** Whether it is a retry of a parked cell: those have groups of their own, see `retryGroupId`. */
 export function isRetry({ groupId }: Pick<QueueRecord, 'groupId'>): boolean {
   return groupId.endsWith('-retry');
 }

@@ -1,26 +1,23 @@
 import type { TriggerMessage } from '../state/message.ts';
-import type { FailingCell, TriggerStore } from '../state/trigger-store.ts';
+import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
+import type { FailingCell } from '../state/trigger-store.ts';
 import type { QueueRecord } from './queue-record.ts';
 
-/** What is known, while a batch is consumed, of a shard that may not be in order. */
+/** What a batch knows of a shard that may not be in order. */
 export interface ShardView {
   /** By added id. */
   readonly cells: Map<number, FailingCell>;
   hasMark: boolean;
   /**
-   * How often cells up to this one failed that are not parked, as it was before the batch. With each failure those
-   * behind the cell went back to the queue with it: so many of a message's receipts are known to have been answered.
+   * How often unparked cells up to this one had failed before the batch. Each failure sent those behind the cell back to the
+   * queue: so many of a message's receipts were answered.
    */
   readonly failuresUpTo: (addedId: number) => number;
 }
 
-/** The views of a batch's shards. Throws what the state table throws. */
 export type ShardViews = (shard: number) => Promise<ShardView>;
 
-/**
- * @param doubtful the shards whose items are read, all at once when one of them is asked for, and once only; all others
- * are taken to be in order
- */
+/** @param doubtful shards whose items are read, once and together; all others are taken to be in order */
 export function shardViews(store: Pick<TriggerStore, 'shards'>, doubtful: ReadonlySet<number>): ShardViews {
   const views = new Map<number, ShardView>();
   let reading: Promise<void> | undefined;
@@ -44,8 +41,8 @@ export function shardViews(store: Pick<TriggerStore, 'shards'>, doubtful: Readon
 }
 
 /**
- * Whether each time that a message was received before was answered, as far as is known: its cell failed, or one before
- * it. Where not, its function may have ended the process.
+ * Whether each earlier receipt of a message was answered: its cell failed, or one before it. If not, its function may have
+ * ended the process.
  */
 export function isAnswered(
   { receipts }: Pick<QueueRecord, 'receipts'>,

@@ -2,22 +2,19 @@ import { LIMITS } from '../../cell.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { shorten } from '../state/malformed-messages.ts';
 import type { TriggerMessage } from '../state/message.ts';
-import { overQueue } from './queue-away.ts';
+import { overQueue } from './unavailable.ts';
 import { parseMessage } from '../state/queue-message.ts';
 import type { DeadCount, DeadMessageShown, DeadPage } from '../../contract/trigger-operations.ts';
-import type { DeadMessage } from '../state/trigger-queues.ts';
+import type { DeadMessage } from '../state/queues.ts';
 
-/** Messages that are looked at are hidden from others for so long, should they not be shown again. */
+/** How long messages stay hidden from others if they are not shown again. */
 const HIDDEN_SECONDS = 30;
-/** How long one request goes on: short of the function's own time. */
+/** How long one request goes on: less than the function's own time. */
 const LONGEST_MS = 15_000;
 const BODY_CHARACTERS = 1000;
 const GAVE_UP = 'SQS gave up on it, since it was received so many times without an end';
 
-/**
- * Shows what a trigger's last queue gives: of each shard the ten oldest at most, since a FIFO queue gives no more of a
- * group at once.
- */
+/** Lists messages of the last queue, at most the ten oldest of a shard: a FIFO queue gives no more of a group at once. */
 export async function listDead(trigger: ManagedTrigger, limit: number): Promise<DeadPage> {
   const { queues, deployed, store } = trigger;
   const queueUrl = deployed.parkedQueueUrl;
@@ -33,7 +30,7 @@ export async function listDead(trigger: ManagedTrigger, limit: number): Promise<
         seen.push(...some);
       }
     } finally {
-      await queues.show(queueUrl, seen);
+      await queues.hide(queueUrl, seen, 0);
     }
     return {
       messages: seen.slice(0, Math.min(limit, LIMITS.listCells)).map((message) => shown(message, least)),
@@ -43,10 +40,8 @@ export async function listDead(trigger: ManagedTrigger, limit: number): Promise<
 }
 
 /**
- * Each is parked before it is deleted, so that it is always in one of both; what is no message of ours is kept as
- * malformed. Also where a resend came after it: that begins at the oldest cell that was not known to be consumed, and
- * those that came behind a message which SQS moved aside may have been consumed without it. At the worst its cell is
- * given once more.
+ * Parks each message before it deletes it; an unknown message is kept as malformed. It does so after a resend too: cells
+ * behind a message that SQS moved aside may have been consumed without it. At worst a cell is given once more.
  */
 export function replayDead(trigger: ManagedTrigger): Promise<DeadCount> {
   const { store } = trigger;

@@ -2,16 +2,14 @@ import { committedLocations } from '../../follow/follower-lag.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { triggerLags, type TriggerLags } from '../state/shard-lags.ts';
 import type { TriggerError, TriggerShard, TriggerSummary, TriggerSwitch } from '../../contract/trigger-operations.ts';
-import type { TriggerStatus, TriggerStore, TroubledShard } from '../state/trigger-store.ts';
+import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
+import type { TriggerStatus, TroubledShard } from '../state/trigger-store.ts';
 
-/** Everything that there is to see of a trigger. */
 interface TriggerLook {
   readonly summary: TriggerSummary;
-  /** All of them, in order. */
   readonly shards: readonly TriggerShard[];
 }
 
-/** Reads a trigger's offsets, logs and state side by side. */
 export async function lookAtTrigger(trigger: ManagedTrigger): Promise<TriggerLook> {
   const { definition, deployed, store } = trigger;
   const depths = Promise.all([depthOf(trigger, deployed.queueUrl), depthOf(trigger, deployed.parkedQueueUrl)]);
@@ -67,12 +65,10 @@ async function lagsOf(
   return triggerLags(context, topology, { start: definition.start, locations, marks, waiting });
 }
 
-/** Undefined while SQS does not say: the rest is shown without it. */
 async function depthOf({ queues }: ManagedTrigger, queueUrl: string): Promise<number | undefined> {
   return queues.depth(queueUrl).catch(() => undefined);
 }
 
-/** By the clocks of the consumers. */
 function lastError(troubled: readonly TroubledShard[]): TriggerError | null {
   const [last] = troubled
     .flatMap(({ cells }) => cells)
@@ -82,7 +78,6 @@ function lastError(troubled: readonly TroubledShard[]): TriggerError | null {
     : null;
 }
 
-/** The shards that have failed cells. */
 export async function troubledShards(store: TriggerStore, status?: TriggerStatus): Promise<readonly TroubledShard[]> {
   const { troubled } = status ?? (await store.status());
   return store.shards(troubled);

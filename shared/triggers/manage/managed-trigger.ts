@@ -3,17 +3,16 @@ import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import type { DatastoreTopology, DeployedTrigger } from '../../topology/topology.ts';
-import { triggerStore } from '../state/dynamo-trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../state/dynamo-trigger-store.ts';
 import { triggerFollower } from '../state/follower-name.ts';
 import type { FollowerName } from '../../follow/follower-item.ts';
-import type { TriggerQueues } from '../state/trigger-queues.ts';
-import type { TriggerStore } from '../state/trigger-store.ts';
+import type { Queues } from '../state/queues.ts';
 
 export interface TriggerManagementOptions {
   readonly context: StoreContext;
   readonly stateTable: DynamoTable;
-  readonly queues: TriggerQueues;
-  /** For how long messages may wait until their queue cannot be trusted any more. @default see `safeHaltMs` */
+  readonly queues: Omit<Queues, 'send'>;
+  /** How long messages may wait until their queue cannot be trusted. @default see `safeHaltMs` */
   readonly safeHaltMs?: number;
 }
 
@@ -25,7 +24,6 @@ export interface ManagedTrigger extends TriggerManagementOptions {
   readonly store: TriggerStore;
 }
 
-/** The triggers of a datastore, by name. */
 export async function managedTriggers(
   options: TriggerManagementOptions,
   datastore: string,
@@ -41,7 +39,7 @@ export async function managedTriggers(
   }));
 }
 
-/** One of them. Throws `unknown_trigger`. */
+/** @throws SchemalessError `unknown_trigger` */
 export async function managedTrigger(
   options: TriggerManagementOptions,
   datastore: string,
@@ -50,7 +48,7 @@ export async function managedTrigger(
   const isIt = ({ definition }: ManagedTrigger): boolean => definition.name === name;
   const found = (await managedTriggers(options, datastore)).find(isIt);
   if (found) return found;
-  // It may have been made since.
+  // It may be new.
   await options.context.topology.renew();
   const all = await managedTriggers(options, datastore);
   const made = all.find(isIt);

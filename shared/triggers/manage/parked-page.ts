@@ -10,15 +10,12 @@ export interface ParkedPageWanted {
   readonly bytes?: number;
 }
 
-/** Beyond a cell, or beyond a message: the cells come first. */
+/** After a cell, or after a message: the cells come first. */
 type ParkedCursor = { readonly shard: number; readonly added_id: number } | { readonly message_id: string };
 
 const MESSAGE = 'message/';
 
-/**
- * What is parked, a page of it. What comes or goes between two pages moves nothing else: the cursor is a place, whether
- * or not something is there.
- */
+/** Returns a page of what is parked. Changes between two pages move nothing else: the cursor is a location. */
 export function parkedPage(
   troubled: readonly TroubledShard[],
   malformed: readonly MalformedMessage[],
@@ -36,7 +33,7 @@ export function parkedPage(
   return { ...page, next: fitting < cells.length + messages.length ? cursorBehind(page) : null };
 }
 
-/** `next` of a page, sent back. Throws `invalid_field`. */
+/** Parses `next` of a page. Throws `invalid_field`. */
 export function parseParkedCursor(text: string, field = 'after'): ParkedCursor {
   if (text.startsWith(MESSAGE)) return { message_id: text.slice(MESSAGE.length) };
   const [, shard, added_id] = /^(\d{1,7})\/(\d{1,15})$/.exec(text) ?? [];
@@ -74,7 +71,7 @@ function isBeyond({ shard, added_id }: ParkedCell, after: ParkedCursor | undefin
   return 'shard' in after && (shard > after.shard || (shard === after.shard && added_id > after.added_id));
 }
 
-/** At least one, so that a page always leads on. */
+/** Returns at least one, so that each page leads on. */
 function countFitting(items: readonly unknown[], limit: number, bytes: number): number {
   let room = bytes;
   const full = items

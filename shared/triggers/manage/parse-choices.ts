@@ -9,10 +9,10 @@ const CHOICE = `"*" for all, or an array of 1 to ${LIMITS.listCells} cells`;
 const REASON_CHARACTERS = 500;
 
 /**
- * Where a rewind goes, as the API writes it: `"start"`, `"now"`, `"2026-01-31T08:00:00Z"`, `{"233": 17}`.
+ * Parses a rewind of the API: `"start"`, `"now"`, `"2026-01-31T08:00:00Z"`, `{"233": 17}`. It does not check whether the
+ * datastore has the shards and cells.
  *
- * @throws SchemalessError `missing_field`, `invalid_field`; whether the datastore has the shards and cells is its to
- *   say
+ * @throws SchemalessError `missing_field`, `invalid_field`
  */
 export function parseRewind(to: unknown): RewindTo {
   if (to === undefined) throw missingField('to', REWIND);
@@ -31,7 +31,7 @@ export function parseRewind(to: unknown): RewindTo {
   return { shards: new Map(shards) };
 }
 
-/** A time to come would pass over cells that nobody has written yet, as a mistyped year does. */
+/** A future time, as from a mistyped year, would pass over cells that are not written yet. */
 export function parsePassed(to: string): string {
   let since: string;
   try {
@@ -43,14 +43,13 @@ export function parsePassed(to: string): string {
   return since;
 }
 
-/** Whether it is only asked what would be done. */
 export function parseDryRun(dryRun: unknown): boolean {
   if (dryRun === undefined) return false;
   if (typeof dryRun !== 'boolean') throw invalidField('dry_run', 'true or false', dryRun);
   return dryRun;
 }
 
-/** Which parked cells are meant. Not saying so means none: all of them go only by `"*"`. */
+/** No choice means none: all of them go only by `"*"`. */
 export function parseChoice(cells: unknown): ParkedChoice {
   if (cells === undefined) throw missingField('cells', CHOICE);
   if (cells === '*') return '*';
@@ -59,7 +58,6 @@ export function parseChoice(cells: unknown): ParkedChoice {
   return cells.map((cell: unknown, position) => parseLocation(cell, `cells[${position}]`));
 }
 
-/** Why a trigger is paused. */
 export function parseReason(reason: unknown): string | undefined {
   if (reason === undefined) return undefined;
   if (typeof reason !== 'string' || reason.length === 0 || reason.length > REASON_CHARACTERS)

@@ -1,15 +1,15 @@
 import type { ManagedTrigger } from './managed-trigger.ts';
-import { overQueue } from './queue-away.ts';
+import { overQueue } from './unavailable.ts';
 import { isUnsound, KEPT_MS, safeHaltMs } from '../state/queue-limits.ts';
 import { aimOf, resendUnconsumed } from '../state/resend.ts';
 import type { TriggerStatus } from '../state/trigger-store.ts';
 import { isSameQueue } from '../state/same-queue.ts';
 
 /**
- * Lets a halted trigger go on: with what its queue has where that can be trusted to be all, else with the oldest cell
- * of each shard that is not known to be consumed.
+ * Resumes a halted trigger: with what its queue has if that is known to be all, else from the oldest cell of each shard
+ * that is not known to be consumed.
  *
- * @throws SchemalessError `unavailable` when its queue cannot be looked at: then it stays halted
+ * @throws SchemalessError `unavailable` if its queue cannot be reached: then it stays halted
  */
 export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
   const { stateTable, deployed, topology, follower, store } = trigger;
@@ -20,7 +20,7 @@ export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
     const why = await whyResend(trigger, status, dead);
     if (why !== undefined)
       await store.wantResend({ why, seen: status, ...(!isSameQueue(aimOf(status), queueUrl) && { queueUrl }) });
-    // One that somebody else wanted as well.
+    // Another request may have come for one.
     await resendUnconsumed({
       stateTable,
       name: { datastore: follower.datastore, trigger: deployed.definition.name },
@@ -32,7 +32,7 @@ export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
   await store.resume();
 }
 
-/** Why its queue cannot be trusted to have what was sent and not consumed; undefined where it can. */
+/** Returns why the queue may lack messages that were not consumed; undefined if it has all. */
 async function whyResend(trigger: ManagedTrigger, status: TriggerStatus, dead: number): Promise<string | undefined> {
   const { definition, deployed, queues } = trigger;
   const { sound_at, changed_at, dead_seen = 0 } = status;
@@ -40,7 +40,7 @@ async function whyResend(trigger: ManagedTrigger, status: TriggerStatus, dead: n
   // Nothing was ever sent.
   if (aim === undefined) return undefined;
   if (!isSameQueue(aim, deployed.queueUrl)) return 'its queue was replaced';
-  // Elsewhere they were not known to consume before it was halted, either.
+  // A consumer elsewhere was not known to consume before the halt, either.
   const since =
     definition.function === undefined
       ? [sound_at, changed_at]
@@ -52,17 +52,16 @@ async function whyResend(trigger: ManagedTrigger, status: TriggerStatus, dead: n
     return `its messages were not consumed for longer than is safe, since ${since}`;
   if (definition.function === undefined && isUnsound(status, KEPT_MS))
     return `its queue was not empty for as long as it keeps messages, since ${sound_at}`;
-  // That of a consumer elsewhere has what it failed on, and it consumes whether the trigger runs or not.
+  // The last queue of a consumer elsewhere has what that failed on, whether the trigger runs or not.
   if (definition.function !== undefined && dead > dead_seen)
     return `SQS moved ${dead - dead_seen} messages to the last queue`;
-  // Offsets are written a little later than their cells are sent, so that what it had is not known: where all was
-  // consumed nothing is sent again.
+  // Offsets are written a little after their cells are sent, so what the queue had is not known. If all was consumed,
+  // nothing is sent again.
   return (await overQueue(() => queues.depth(deployed.queueUrl))) > 0
     ? undefined
     : 'its queue is empty, and what is not known to be consumed may have been purged';
 }
 
-/** Messages that SQS gave up on, about. */
 async function deadOf({ queues, deployed: { parkedQueueUrl } }: ManagedTrigger): Promise<number> {
   return parkedQueueUrl === '' ? 0 : queues.depth(parkedQueueUrl);
 }

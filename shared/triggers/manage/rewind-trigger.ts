@@ -1,23 +1,18 @@
-import { parseCount, parseShard } from '../../address.ts';
 import type { ShardOffset } from '../../follow/encode-offsets.ts';
-import { committedLocations } from '../../follow/follower-lag.ts';
+import { committedLocations, readLags } from '../../follow/follower-lag.ts';
 import { readFollower } from '../../follow/follower-item.ts';
-import { offsetItems } from '../../follow/offset-items.ts';
+import { OffsetItems } from '../../follow/offset-items.ts';
 import { rewindLocations, setLocations } from '../../follow/rewind-follower.ts';
 import type { RewindTo, ShardSkip } from '../../contract/trigger-operations.ts';
 import { unread } from '../../follow/start-offsets.ts';
-import type { StoreContext } from '../../access/context.ts';
-import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { parsePassed } from './parse-choices.ts';
-import { readLags } from '../state/shard-lags.ts';
 
 /**
- * Sets a trigger to another place. The marks of its shards come first: by them it is known which cells are replays, and
- * what was consumed before says nothing any more.
+ * Sets a trigger to another location. The marks of its shards come first: they tell which cells are replays, and void what
+ * was consumed before.
  *
- * @param dryRun changes nothing
- * @returns what it skips, by the offsets as they were in the very write that moved them
+ * @returns what it skips, by the offsets as they were in the write that moved them
  * @throws SchemalessError `invalid_field`, `unknown_shard`: then nothing is changed; `unavailable`
  */
 export async function rewindTrigger(
@@ -27,9 +22,8 @@ export async function rewindTrigger(
 ): Promise<readonly ShardSkip[]> {
   const { context, stateTable, topology, follower, store, definition } = trigger;
   if (typeof to === 'object' && 'since' in to) parsePassed(to.since);
-  if (typeof to === 'object' && 'shards' in to) await checkLocations(context, topology, to.shards);
   const locations = await rewindLocations(context, follower.datastore, to);
-  // Where a shard begins to which nobody has come yet: one that begins at its end has nothing before it.
+  // Where shards begin that were not begun yet. A start at the end has nothing before it.
   const starts =
     definition.start === 'now' ? locations : await rewindLocations(context, follower.datastore, definition.start);
   const skipsFrom = (before: (shard: number) => Pick<ShardOffset, 'added_id'> | undefined): readonly ShardSkip[] =>
@@ -40,21 +34,21 @@ export async function rewindTrigger(
   }
   await store.markRewound(`${new Date().toISOString().slice(0, -1)}000Z`);
   await setMarks(trigger, locations, 1);
-  // What a consumer said before of how far it is: it is somewhere else now.
+  // Marks of consumers are of the old location.
   const { troubled } = await store.status();
   for (const shard of troubled) if (locations.has(shard)) await store.mark(shard, undefined);
   let skips: readonly ShardSkip[] = [];
-  // After each write, so that what fails later hides nothing of what was skipped by then.
+  // After each write, so that a later failure does not hide what was skipped.
   await setLocations(stateTable, context, follower, locations, async (before) => {
     skips = skipsFrom((shard) => (before.has(shard) ? before.get(shard) : locations.get(shard)));
     await store.markSkipped({ shards: skips.length, cells: skips.reduce((sum, { cells }) => sum + cells, 0) });
   });
-  // Where somebody else rewound it at the same moment its generation is higher than was thought.
+  // A concurrent rewind may have raised the generation further.
   await setMarks(trigger, locations, 0);
   return skips;
 }
 
-/** @param sentTo where a shard was; undefined where it skips nothing */
+/** @param sentTo where a shard was; undefined if it skips nothing */
 function skipsOf(
   locations: ReadonlyMap<number, ShardOffset>,
   sentTo: (shard: number) => number | undefined,
@@ -67,14 +61,14 @@ function skipsOf(
     .sort((one, other) => one.shard - other.shard);
 }
 
-/** @param ahead how many generations after the ones that hold now */
+/** @param ahead generations after the current ones */
 async function setMarks(
   { context, stateTable, topology, follower, store }: ManagedTrigger,
   locations: ReadonlyMap<number, ShardOffset>,
   ahead: number,
 ): Promise<void> {
   const { partitions = 1 } = (await readFollower(stateTable, follower)) ?? {};
-  const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
+  const items = new OffsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
   const held = new Map(
     await Promise.all(
       [...new Set([...locations.keys()].map((shard) => shard % partitions))].map(
@@ -92,7 +86,7 @@ async function setMarks(
     const generation = (item?.generation ?? 0) + ahead;
     if (mark && mark.generation > generation) return undefined;
     const location = locations.get(shard) ?? unread(0);
-    // Of two that rewind it at once the place further back holds.
+    // Of two concurrent rewinds the earlier location holds.
     const { added_id, fingerprint } =
       mark?.generation === generation && mark.added_id < location.added_id ? mark : location;
     const sentTo = item?.offsets[Math.floor(shard / partitions)]?.added_id ?? 0;
@@ -103,25 +97,4 @@ async function setMarks(
       replayed_to: Math.max(mark?.replayed_to ?? 0, sentTo, logs.get(shard)?.head ?? 0),
     };
   });
-}
-
-/** Before anything is changed. Logs that cannot be read now are the rewind's to refuse. */
-async function checkLocations(
-  context: StoreContext,
-  topology: DatastoreTopology,
-  positions: ReadonlyMap<number, number>,
-): Promise<void> {
-  const chosen = [...positions].map(([shard, addedId]) => ({
-    addedId,
-    shard: parseShard(shard, topology.shards, `to.${shard}`),
-  }));
-  const logs = await readLags(
-    context,
-    topology,
-    chosen.map(({ shard }) => ({ shard, after: undefined })),
-  );
-  for (const { shard, addedId } of chosen) {
-    const head = logs.get(shard)?.head ?? Number.MAX_SAFE_INTEGER;
-    parseCount(addedId, `to.${shard}`, 0, head, `an added id from 0 to ${head}, where the log of shard ${shard} ends`);
-  }
 }

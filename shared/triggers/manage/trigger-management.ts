@@ -21,11 +21,10 @@ import type {
 import { parkedPage, parseParkedCursor } from './parked-page.ts';
 import { resumeTrigger } from './resume-trigger.ts';
 import { rewindTrigger } from './rewind-trigger.ts';
-import { overState } from './state-away.ts';
+import { overState } from './unavailable.ts';
 
-/** The triggers of every datastore, for those who run them. */
 export interface TriggerManagement {
-  /** Throws `unknown_datastore`. */
+  /** @throws SchemalessError `unknown_datastore` */
   triggers(datastore: string): Promise<TriggerOperations>;
 }
 
@@ -50,7 +49,7 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
   return {
     triggers: () =>
       overState(async () => {
-        // A trigger that was made a moment ago is listed.
+        // Lists a trigger that was created a moment ago.
         await options.context.topology.renew();
         const looks = await Promise.all((await managedTriggers(options, datastore)).map(lookAtTrigger));
         return looks.map(({ summary }) => summary);
@@ -68,7 +67,7 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
 
     pauseTrigger: (name, reason) => switchWith(name, ({ store }) => store.setState('paused', reason)),
     resumeTrigger(name) {
-      // Where its queue is by now.
+      // Its queue may be another one by now.
       options.context.topology.refresh();
       return switchWith(name, resumeTrigger);
     },
@@ -94,7 +93,7 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
   };
 }
 
-/** Changes parked cells, and says which of those named are not parked. */
+/** Changes parked cells, and returns which of those named are not parked. */
 async function change(
   { store, topology }: ManagedTrigger,
   choice: ParkedChoice,
@@ -119,7 +118,7 @@ function locationName({ shard, added_id }: CellLocation): string {
   return `${shard}/${added_id}`;
 }
 
-/** As the store takes it: nothing said means all. */
+/** Undefined means all. */
 function chosen(cells: ParkedChoice, { shards }: DatastoreTopology) {
   if (cells === '*') return undefined;
   if (cells.length === 0) throw invalidField('cells', '"*" for all, or at least one cell', 'none');

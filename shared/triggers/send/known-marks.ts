@@ -1,25 +1,13 @@
 import type { ShardOffset } from '../../follow/encode-offsets.ts';
 import { unread } from '../../follow/start-offsets.ts';
 import type { ConsumedMark } from '../state/consumed-marks.ts';
-import type { TailWork } from './tail-work.ts';
+import { joinedLook, type TailWork } from './tail-work.ts';
 
-/** What a worker knows of the marks of its shards. Answers at once: nothing here waits for DynamoDB. */
-export interface KnownMarks {
-  /**
-   * Whether a shard has a mark, by which it can be sent again should its queue be lost. One that is sent up to this
-   * offset and has none gets one there; so does one that went back, with a log that was cut, to before its mark.
-   */
-  has(shard: number, offset: ShardOffset): boolean;
-  /**
-   * Up to where a shard's cells are replays in this generation; undefined until its mark is known, and was read after
-   * the generation was.
-   */
-  replayedTo(shard: number, generation: number): number | undefined;
-}
+export type KnownMarks = ReturnType<typeof knownMarks>;
 
 interface Known {
   readonly mark: ConsumedMark;
-  /** When it was asked for, by `performance.now()`. */
+  /** By `performance.now()`. */
   readonly askedAt: number;
 }
 
@@ -28,15 +16,12 @@ interface FollowedLocation {
   readonly generation: number;
 }
 
-/** Reads marks as they are needed, those that are needed at the same time at once. */
-export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' | 'settings' | 'report'>): KnownMarks {
+/** Reads marks as they are needed, several at once. */
+export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' | 'settings' | 'report'>) {
   const known = new Map<number, Known>();
   const seen = new Map<number, { readonly generation: number; readonly at: number }>();
-  /** The shards whose marks are to be looked at. */
   const wanted = new Map<number, FollowedLocation>();
   const offsets = new Map<number, ShardOffset>();
-  let looking = false;
-  let failing = false;
   let notBefore = Number.NEGATIVE_INFINITY;
 
   async function look(): Promise<void> {
@@ -48,43 +33,42 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
     const changed =
       odd.length === 0 ? found : await store.consumed.change(odd, (shard, mark) => fitted(mark, asked.get(shard)));
     for (const shard of asked.keys()) {
-      // What is changed comes with its whole page, of whose other shards nobody has looked where they are.
+      // A change returns its whole page, with shards whose offsets were not checked.
       const mark = changed.get(shard) ?? found.get(shard);
       if (mark) known.set(shard, { mark, askedAt });
     }
   }
 
+  const joined = joinedLook({ report }, 'looking how far its consumers are', async () => {
+    // Shards asked for in the same turn are read together.
+    await Promise.resolve();
+    // After a failure.
+    notBefore = performance.now() + settings.lookMs;
+    await look();
+    notBefore = Number.NEGATIVE_INFINITY;
+  });
+
   function want(shard: number, offset: ShardOffset): void {
     wanted.set(shard, { offset, generation: seen.get(shard)?.generation ?? 0 });
-    if (looking || performance.now() < notBefore) return;
-    looking = true;
-    // Those that are asked for in the same turn go with it.
-    void Promise.resolve()
-      .then(look)
-      .then(() => {
-        failing = false;
-      })
-      .catch((error: unknown) => {
-        if (!failing) report({ kind: 'failed', what: 'looking how far its consumers are', error });
-        failing = true;
-        notBefore = performance.now() + settings.lookMs;
-      })
-      .finally(() => {
-        looking = false;
-      });
+    if (performance.now() >= notBefore) void joined();
   }
 
   return {
-    has(shard, offset) {
+    /**
+     * Whether a shard has a mark, from which it is sent again if its queue is lost. Otherwise it gets one at this offset,
+     * also if a cut log sent it back to before its mark.
+     */
+    has(shard: number, offset: ShardOffset): boolean {
       if (offset.added_id < (offsets.get(shard)?.added_id ?? 0)) known.delete(shard);
       offsets.set(shard, offset);
       if (known.has(shard)) return true;
       want(shard, offset);
       return false;
     },
-    replayedTo(shard, generation) {
+    /** Returns up to where cells are replays in this generation; undefined until the mark was read after the generation was. */
+    replayedTo(shard: number, generation: number): number | undefined {
       const found = known.get(shard);
-      // Cells come at once with the place where a shard begins: its mark comes with the next look.
+      // The mark of a new shard comes with the next read.
       if (generation === 0) return found && 0;
       const before = seen.get(shard);
       const at = before?.generation === generation ? before.at : performance.now();
@@ -97,9 +81,9 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
 }
 
 /**
- * A mark that fits where its shard is followed, undefined where it does: it is not ahead of that, and nothing that was
- * sent under a lower generation raises it any more. Where a log was cut such messages name added ids that other cells
- * have by now. It has the fingerprint of the cell there: by it a resend finds that the log was cut since.
+ * Returns a mark that fits the location of its shard, undefined if it already does: not ahead of it, and of its generation,
+ * since messages sent before a cut name added ids that other cells have by now. The fingerprint lets a resend find a later
+ * cut.
  */
 function fitted(mark: ConsumedMark | undefined, location: FollowedLocation | undefined): ConsumedMark | undefined {
   if (!location) return undefined;

@@ -1,5 +1,4 @@
 import { committedLocations } from '../../follow/follower-lag.ts';
-import { pauseFor } from '../../pause-for.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import { isFurther, type ConsumedLocation } from '../state/consumed-marks.ts';
 import { triggerFollower } from '../state/follower-name.ts';
@@ -15,46 +14,29 @@ import { isSameQueue } from '../state/same-queue.ts';
 
 type MindedRun = Pick<TailRun, 'context' | 'stateTable' | 'slot'>;
 
-/**
- * Looks whether a trigger's queue still has what was sent to it and not consumed. Where it cannot be trusted, since it
- * was replaced or SQS moved messages to the last queue, all that is not known to be consumed is sent again; so is what
- * others want sent again. Where it was empty for long enough, all that was sent is known to be consumed.
- *
- * Every worker looks at the queue's address; the rest one of them does for all. Until the signal.
- */
-export async function mindQueue(
-  work: TailWork,
-  run: MindedRun,
-  watches: TailWatches,
-  signal: AbortSignal,
-): Promise<void> {
-  const { settings, report } = work;
-  const minder = new QueueMinder(work, run, watches);
-  let failing = false;
-  while (!signal.aborted) {
-    try {
-      await minder.look();
-      failing = false;
-    } catch (error) {
-      if (!failing) report({ kind: 'failed', what: 'looking whether its queue has all', error });
-      failing = true;
-    }
-    await pauseFor(settings.lookMs, signal);
-  }
+interface MindedWatches {
+  readonly watch: Pick<TailWatches['watch'], 'status' | 'look'>;
+  readonly depth: Pick<TailWatches['depth'], 'empty'>;
 }
 
-/** One look after the other, and what is remembered between them. */
-class QueueMinder {
+/**
+ * Checks whether a trigger's queue still has what was sent to it and not consumed. If the queue was replaced, or SQS moved
+ * messages to the last queue, all that is not known to be consumed is sent again, as it is on request. If the queue was
+ * empty for long enough, all that was sent is known to be consumed.
+ *
+ * Every worker checks the queue's address; one of them does the rest for all.
+ */
+export class QueueMinder {
   readonly #work: TailWork;
   readonly #run: MindedRun;
-  readonly #watches: Pick<TailWatches, 'watch' | 'depth'>;
+  readonly #watches: MindedWatches;
   readonly #name: TriggerName;
   #otherSince: number | undefined;
   #deadAt = Number.NEGATIVE_INFINITY;
   #soundAt = Number.NEGATIVE_INFINITY;
   #sent: { readonly locations: ReadonlyMap<number, ConsumedLocation>; readonly at: number } | undefined;
 
-  constructor(work: TailWork, run: MindedRun, watches: TailWatches) {
+  constructor(work: TailWork, run: MindedRun, watches: MindedWatches) {
     this.#work = work;
     this.#run = run;
     this.#watches = watches;
@@ -71,11 +53,11 @@ class QueueMinder {
       await this.#lookAtDead(status);
       this.#deadAt = performance.now();
     }
-    // While it is halted nothing tells a queue that was emptied by its consumers from one that was purged.
+    // During a halt, a queue that consumers emptied looks like one that was purged.
     if (isAtWork(status)) await this.#lookAtEmpty(status);
   }
 
-  /** Whether cells go, or are to go again, to the queue that is deployed. */
+  /** Whether cells go, or will go again, to the deployed queue. */
   async #isAimed(status: TriggerStatus): Promise<boolean> {
     const { deployed, store, settings } = this.#work;
     const { queueUrl } = deployed;
@@ -90,8 +72,8 @@ class QueueMinder {
         (status.state === 'running' ? undefined : status.changed_at) ?? new Date().toISOString(),
       );
     else {
-      // A worker that has not read yet where the queue is now is not to lead the cells back to the old one. A deploy
-      // that wanted them on another queue may have been taken back.
+      // A worker that has not read the deployed queue yet must not lead the cells back to the old one. A deploy that
+      // asked for another queue may have been rolled back.
       this.#otherSince ??= performance.now();
       if (performance.now() - this.#otherSince < 2 * settings.listMs) return false;
       await store.wantResend({ why: 'its queue was replaced', seen: status, queueUrl });
@@ -113,12 +95,12 @@ class QueueMinder {
     await this.#watches.watch.look();
   }
 
-  /** Where our function consumes, nothing but a queue that was left alone gives up on messages. */
+  /** With a deployed function, a queue gives up on messages only if it was left alone. */
   async #lookAtDead(status: TriggerStatus): Promise<void> {
     const { definition } = this.#work.deployed;
     const seen = status.dead_seen ?? 0;
     const dead = await this.#deadNow();
-    // What a resend left in the queue is void, and has been received nearly as often as SQS lets it be.
+    // Messages that a resend left in the queue are void, and were received nearly as often as SQS allows.
     const isLeft =
       status.resend?.done_at !== undefined && Date.now() - Date.parse(status.resend.done_at) < safeHaltMs(definition);
     if (dead < seen || (dead > seen && isLeft)) await writeDeadSeen(this.#run.stateTable, this.#name, dead);
@@ -127,7 +109,7 @@ class QueueMinder {
     }
   }
 
-  /** What was committed before the queue was found empty had been sent before. */
+  /** Offsets committed before the queue was found empty had been sent before. */
   async #lookAtEmpty(status: TriggerStatus): Promise<void> {
     const { store, settings, deployed } = this.#work;
     const { definition } = deployed;
@@ -135,7 +117,7 @@ class QueueMinder {
     if (!empty) this.#sent = undefined;
     else if (!this.#sent) this.#sent = { locations: await this.#sentLocations(), at: performance.now() };
     else if (empty.at - Math.max(empty.since, this.#sent.at) >= settings.emptyMs) {
-      // Messages that nobody consumed for as long as they may wait may have expired, which leaves a queue as empty.
+      // Messages that waited for too long may have expired, which leaves the queue just as empty.
       if (isUnsound(status, definition.function === undefined ? KEPT_MS : safeHaltMs(definition)))
         return this.#wishAgain('its messages were not consumed for longer than is safe', status);
       await store.consumed.raise(this.#sent.locations);
@@ -149,19 +131,14 @@ class QueueMinder {
     const follower = { name: triggerFollower(trigger), datastore };
     const locations = await committedLocations(this.#run.stateTable, follower, await this.#shards());
     const marks = await this.#work.store.consumed.read(locations.keys().toArray());
-    return new Map(
-      locations.flatMap((location, shard): [number, ConsumedLocation][] => {
-        const mark = marks.get(shard);
-        return !location || !mark || !isFurther(location, mark)
-          ? []
-          : [
-              [
-                shard,
-                { generation: location.generation, added_id: location.added_id, fingerprint: location.fingerprint },
-              ],
-            ];
-      }),
-    );
+    const sent = new Map<number, ConsumedLocation>();
+    for (const [shard, location] of locations.entries()) {
+      const mark = marks.get(shard);
+      if (!location || !mark || !isFurther(location, mark)) continue;
+      const { generation, added_id, fingerprint } = location;
+      sent.set(shard, { generation, added_id, fingerprint });
+    }
+    return sent;
   }
 
   async #wishAgain(why: string, seen: TriggerStatus): Promise<void> {

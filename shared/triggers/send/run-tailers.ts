@@ -1,27 +1,23 @@
-import { joinWorkers, type Workers } from '../../follow/workers.ts';
+import { Workers } from '../../follow/workers.ts';
 import { pauseFor } from '../../pause-for.ts';
 import { bellTower } from '../../follow/bells.ts';
 import { readerWatch } from '../../follow/reader-watch.ts';
-import { peekFirst } from '../../follow/peek-first.ts';
 import { shareFetches } from '../../follow/share-fetches.ts';
 import { untilEnd } from '../../until-end.ts';
 import type { StoreContext } from '../../access/context.ts';
-import { listTriggers, type ListedTrigger } from './list-triggers.ts';
 import { TAIL_SETTINGS } from './settings.ts';
 import type { TailRun } from './tail-run.ts';
-import { tailTrigger, type TailCrew, type TriggerTail } from './tail-trigger.ts';
+import { tailTrigger, type ListedTrigger, type TailCrew, type TriggerTail } from './tail-trigger.ts';
 import { readTailerCount } from './tailer-count.ts';
 
-/** How often it is looked at what has ended, and whether a successor is ready. */
+/** Between checks for triggers that ended, and for a successor that is ready. */
 const SHORT_MS = 200;
 
 /**
- * Tails the logs of all datastores for all their triggers, with whoever else does: sends each cell to the queues of the
- * triggers that want its column. Until a successor of its slot has taken over all of it, the deadline, the signal, or
- * until fewer workers are wished for. Started every minute for each slot, so that there is never a gap.
+ * Sends the cells of all datastores to the queues of their triggers, with other workers. Ends with the deadline, the
+ * signal, once a successor of its slot has taken over everything, or once fewer workers are configured.
  *
- * One crew for all triggers: a worker has the same share of each, and triggers of a datastore that are equally far
- * share the statements that read the logs.
+ * One crew serves all triggers: a worker has the same share of each, and triggers of a datastore share statements.
  */
 export async function runTailers(run: TailRun): Promise<void> {
   const settings = { ...TAIL_SETTINGS, ...run.settings };
@@ -35,11 +31,11 @@ export async function runTailers(run: TailRun): Promise<void> {
     const wished = watchCount(run, report);
     const list = watchTriggers(run.context, settings.listMs, report);
     if (!(await wished())) return;
-    // Known before this worker is: whom it succeeds lets go of everything once it sees it.
+    // The list comes first: the predecessor lets go of everything once it sees this worker.
     while (!signal.aborted && !(await list())) await pauseFor(settings.lookMs, signal);
     if (signal.aborted) return;
     const { stateTable, owner, slot, heartbeat } = run;
-    workers = joinWorkers({
+    workers = new Workers({
       ...heartbeat,
       stateTable,
       crew: 'tail',
@@ -54,18 +50,18 @@ export async function runTailers(run: TailRun): Promise<void> {
       run,
       settings,
       workers,
-      fetch: shareFetches(peekFirst()),
+      fetch: shareFetches(),
       readers,
       bells: bellTower(run.context, { read: readers.roleOf }),
       signal,
     };
     while (!signal.aborted && (await wished())) {
       const isSucceeded = workers.share(1).successor !== undefined;
-      // One that ended by itself may have been forgotten: it is looked at which there are before it is begun again.
-      const listed = await list(!isSucceeded && [...tails.values()].some((tail) => tail.state() !== 'running'));
+      // A tail that ended by itself may have been forgotten: the list is read before it begins again.
+      const listed = await list(!isSucceeded && [...tails.values()].some((tail) => !tail.isRunning()));
       if (listed) align(crew, tails, listed, isSucceeded);
       workers.ready('tail', true);
-      if (workers.share(1).successor?.ready && [...tails.values()].every((tail) => tail.state() !== 'running')) return;
+      if (workers.share(1).successor?.ready && [...tails.values()].every((tail) => !tail.isRunning())) return;
       await pauseFor(SHORT_MS, signal);
     }
   } finally {
@@ -76,7 +72,7 @@ export async function runTailers(run: TailRun): Promise<void> {
   }
 }
 
-/** Begins what is listed, ends what is not, or is deployed otherwise now. A worker that is succeeded begins nothing. */
+/** Begins listed triggers, and ends those not listed or deployed otherwise. A worker with a successor begins nothing. */
 function align(
   crew: TailCrew,
   tails: Map<string, TriggerTail>,
@@ -87,16 +83,13 @@ function align(
   for (const [key, tail] of tails) {
     const now = wanted.get(key);
     if (!now || JSON.stringify(now) !== JSON.stringify(tail.listed)) tail.end();
-    if (tail.state() !== 'running' && !isSucceeded) tails.delete(key);
+    if (!tail.isRunning() && !isSucceeded) tails.delete(key);
   }
   if (isSucceeded) return;
   for (const [key, one] of wanted) if (!tails.has(key)) tails.set(key, tailTrigger(crew, one));
 }
 
-/**
- * Whether this slot is among those wished for; read about once a second. While DynamoDB is away what was last said
- * holds.
- */
+/** Returns whether this slot is among those configured, read about once a second; the last answer holds. */
 function watchCount(
   { stateTable, slot, tailers = Number.POSITIVE_INFINITY }: TailRun,
   report: (what: string, error: unknown) => void,
@@ -109,6 +102,7 @@ function watchCount(
   return async () => slot < ((await count()) ?? tailers);
 }
 
+/** The triggers of all datastores, as deployed. */
 function watchTriggers(
   { topology }: StoreContext,
   listMs: number,
@@ -116,14 +110,18 @@ function watchTriggers(
 ): (anew?: boolean) => Promise<readonly ListedTrigger[] | undefined> {
   return everyMs(
     listMs,
-    () => listTriggers(topology),
+    async () => {
+      topology.refresh();
+      const listed: ListedTrigger[] = [];
+      for (const datastore of await topology.datastores())
+        for (const deployed of await topology.triggers(datastore)) listed.push({ datastore, deployed });
+      return listed;
+    },
     (error) => report('looking which triggers there are', error),
   );
 }
 
-/**
- * Reads something no more often than this, or when it is wanted `anew`; what was last read holds while it cannot be.
- */
+/** Reads something no more often than this, or when asked `anew`; the last value holds while it cannot be read. */
 function everyMs<T>(
   milliseconds: number,
   read: () => Promise<T>,

@@ -1,28 +1,25 @@
 import type { LogEntry } from '../../follow/follower.ts';
-import type { QueueMessage } from './queue-client.ts';
+import type { QueueMessage } from '../state/queues.ts';
 
 export interface SendInOrder {
-  /** Sends up to ten messages; says for each, in order, why the queue does not have it. */
+  /** Sends up to ten messages, and returns for each why the queue does not have it. */
   readonly send: (messages: readonly QueueMessage[]) => Promise<readonly (Error | undefined)[]>;
   readonly toMessage: (cell: LogEntry) => QueueMessage;
-  /** Requests under way at once. */
+  /** Parallel requests. */
   readonly sideBySide: number;
-  /** No request is begun after this time. */
+  /** No request begins after this time. */
   readonly forMs: number;
 }
 
 export interface Sent {
-  /** How far the queue has each shard: the added id of the last of its cells that it took. */
+  /** The added id of the last cell of each shard that the queue took. */
   readonly done: ReadonlyMap<number, number>;
   readonly cells: readonly LogEntry[];
-  /** Of a request, or of one message. */
   readonly failure: unknown;
 }
 
-/** SQS takes ten messages a request. */
 const MESSAGES_A_REQUEST = 10;
 
-/** The cells of one shard that are still to be sent. */
 interface Line {
   readonly shard: number;
   readonly cells: readonly LogEntry[];
@@ -31,13 +28,11 @@ interface Line {
 }
 
 /**
- * Puts cells on a FIFO queue, those of each shard in their order **whatever fails**: a cell is sent once the queue is
- * known to have the one before it. Requests are filled with cells of ten different shards, so that the one that fails
- * in the middle of a request stops its own shard only.
+ * Sends cells to a FIFO queue, those of each shard in their order **whatever fails**: a cell is sent once the queue is known
+ * to have the one before it. A request holds cells of ten different shards.
  *
- * Ten cells of one shard in a request would be fewer requests for a single busy shard, and wrong: where the third alone
- * fails, the queue has the fourth before it, and the deduplication ids drop the fourth when it is sent again after the
- * third. Consumers take a shard's cells one after another, too, and each takes longer than a request here.
+ * Ten cells of one shard in a request would be wrong: if the third fails alone, the queue has the fourth before it, and
+ * drops the fourth by its deduplication id when both are sent again.
  *
  * @param cells in log order for each shard
  */

@@ -1,45 +1,37 @@
-import { pauseFor } from '../../pause-for.ts';
 import { CLOCKS_DIFFER_MS } from '../state/queue-limits.ts';
 import { encodeMessage, retryDeduplicationId, retryGroupId } from '../state/queue-message.ts';
 import { isAtWork, type FailingCell } from '../state/trigger-store.ts';
-import type { QueueMessage } from './queue-client.ts';
+import type { QueueMessage } from '../state/queues.ts';
 import type { TailSettings } from './settings.ts';
 import type { TailWork } from './tail-work.ts';
 import type { TriggerWatch } from './watch-trigger.ts';
 
-/** Taken and not sent yet at most: what a worker that dies then leaves behind waits for `lostRetryMs`. */
+/** Cells taken and not sent: those of a worker that dies wait for `lostRetryMs`. */
 const MOST_TAKEN = 100;
 const MESSAGES_A_REQUEST = 10;
 
 /**
- * Sends parked cells again that somebody wants retried, or whose time has come: those of the shards that this worker
- * holds, each taken first, so that nobody else sends it as well. Not while the trigger does not run.
+ * Returns what sends parked cells again whose retry was requested, or is due: of the shards that this worker holds, while
+ * the trigger runs. Each is taken first, so that no other worker sends it too.
  */
-export async function sendRetries(work: TailWork, watch: TriggerWatch, signal: AbortSignal): Promise<void> {
-  const { settings, report } = work;
+export function retrySender(
+  work: TailWork,
+  watch: Pick<TriggerWatch, 'status' | 'troubled' | 'look'>,
+): () => Promise<void> {
   let taken: QueueMessage[] = [];
-  let failing = false;
-  while (!signal.aborted) {
+  return async () => {
     const status = watch.status();
-    if (status && isAtWork(status)) {
-      try {
-        taken = await takeDue(work, watch, taken);
-        const left = await sendTaken(work, taken);
-        if (taken.length > left.length) report({ kind: 'retried', cells: taken.length - left.length });
-        failing = left.length > 0;
-        taken = left;
-      } catch (error) {
-        if (!failing) report({ kind: 'failed', what: 'retrying parked cells', error });
-        failing = true;
-      }
-    }
-    await pauseFor(settings.lookMs, signal);
-  }
+    if (!status || !isAtWork(status)) return;
+    taken = await takeDue(work, watch, taken);
+    const left = await sendTaken(work, taken);
+    if (taken.length > left.length) work.report({ kind: 'retried', cells: taken.length - left.length });
+    taken = left;
+  };
 }
 
 async function takeDue(
   { store, settings, deployed }: TailWork,
-  watch: TriggerWatch,
+  watch: Pick<TriggerWatch, 'troubled' | 'look'>,
   before: readonly QueueMessage[],
 ): Promise<QueueMessage[]> {
   const taken = [...before];
@@ -50,7 +42,7 @@ async function takeDue(
   for (const cell of due.slice(0, Math.max(0, MOST_TAKEN - taken.length))) {
     if (await store.takeRetry(cell)) taken.push(toRetry(cell));
   }
-  // What was taken is not to be tried for again.
+  // Taken cells must not be taken again.
   if (due.length > 0) await watch.look();
   return taken;
 }
@@ -64,7 +56,7 @@ function isDue(
   if (parked_at === undefined) return false;
   if (retry === 'wanted') return true;
   const age = now - Date.parse(retried_at ?? parked_at);
-  // Written by a clock that was ahead: when that was cannot be told, and it is not to wait until this one is there.
+  // A clock that was ahead wrote this: the cell must not wait until this clock has caught up.
   if (age < -CLOCKS_DIFFER_MS) return everyMs !== undefined || retry === 'sent';
   return age >= (everyMs ?? Number.POSITIVE_INFINITY) || (retry === 'sent' && age >= lostRetryMs);
 }

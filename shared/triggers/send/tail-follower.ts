@@ -4,27 +4,27 @@ import { deduplicationId, encodeMessage, groupId, toMessage } from '../state/que
 import type { TriggerMessage } from '../state/message.ts';
 import type { TriggerStatus } from '../state/trigger-store.ts';
 import type { KnownMarks } from './known-marks.ts';
-import type { QueueMessage } from './queue-client.ts';
+import type { QueueMessage } from '../state/queues.ts';
 import { sendInOrder, type SendInOrder, type Sent } from './send-in-order.ts';
 import type { TailWork } from './tail-work.ts';
 import type { DepthWatch } from './watch-depth.ts';
 import type { TriggerWatch } from './watch-trigger.ts';
 import { isSameQueue } from '../state/same-queue.ts';
 
-/** What tailing knows of a trigger, its queue, and its consumers. */
 export interface TailWatches {
-  readonly watch: TriggerWatch;
+  readonly watch: Pick<TriggerWatch, 'status' | 'limitOf' | 'troubled' | 'look'>;
   readonly depth: DepthWatch;
   readonly marks: KnownMarks;
 }
 
 /** Follows the logs for a trigger: a cell is done once the trigger's queue has it. */
-export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatches): Follower {
+export function tailFollower(work: TailWork, watches: TailWatches): Follower {
+  const { watch, depth, marks } = watches;
   const { datastore, deployed, settings, report } = work;
   const { definition, queueUrl } = deployed;
   const name = { datastore, trigger: definition.name };
-  const isOpen = sendingGate(work, watch, depth);
-  /** Of each shard, up to which added id its cells were sent when it was read: the next is sent where that is below its limit. */
+  const isOpen = sendingGate(work, watches);
+  /** The added id up to which each shard was sent when it was read. */
   const lastSent = new Map<number, number>();
   let failing = false;
 
@@ -61,7 +61,7 @@ export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatche
     start: definition.start,
     ...(definition.columns ? { columns: definition.columns } : {}),
     wants: (shard, offset) => {
-      // Cells of other columns are nothing that is sent past a mark: however many, the next one wanted is looked for.
+      // Cells of other columns do not count towards the limit.
       const sent = offset.given ?? offset.added_id;
       lastSent.set(shard, sent);
       const limit = watch.limitOf(shard, sent);
@@ -85,15 +85,14 @@ export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatche
   };
 }
 
-/** Whether cells may be sent at all; tells when that changes. */
-function sendingGate({ settings, deployed, report }: TailWork, watch: TriggerWatch, depth: DepthWatch): () => boolean {
+/** Returns whether cells may be sent at all, and reports when that changes. */
+function sendingGate({ settings, deployed, report }: TailWork, { watch, depth }: TailWatches): () => boolean {
   let told: string | undefined;
   return () => {
     const status = watch.status();
-    // A trigger that is new begins with its queue in a moment: nothing holds it back.
+    // A new trigger gets its queue in a moment: that is no reason to report.
     if (!status || (status.queue_url === undefined && haltOf(status) === undefined)) return false;
     const full = depth.isFull() ? `its queue holds ${settings.depthLimit} messages or more` : undefined;
-    // Once it is known where what was sent is: see `mindQueue`.
     const elsewhere = isSameQueue(status.queue_url, deployed.queueUrl)
       ? undefined
       : 'its queue is not the one that it was sent to before';

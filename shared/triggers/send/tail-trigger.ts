@@ -5,21 +5,24 @@ import type { ReaderWatch } from '../../follow/reader-watch.ts';
 import type { FetchLogEntries } from '../../follow/read-log-entries.ts';
 import { untilEnd } from '../../until-end.ts';
 import type { Workers } from '../../follow/workers.ts';
+import type { DeployedTrigger } from '../../topology/topology.ts';
 import { triggerStore } from '../state/dynamo-trigger-store.ts';
-import type { ListedTrigger } from './list-triggers.ts';
 import type { TailRun } from './tail-run.ts';
-import { sendRetries } from './send-retries.ts';
+import { retrySender } from './send-retries.ts';
 import type { TailSettings } from './settings.ts';
 import { knownMarks } from './known-marks.ts';
-import { mindQueue } from './mind-queue.ts';
+import { QueueMinder } from './mind-queue.ts';
 import { tailFollower, type TailWatches } from './tail-follower.ts';
-import type { TailHappening, TailWork } from './tail-work.ts';
+import { poll, type TailHappening, type TailWork } from './tail-work.ts';
 import { watchDepth } from './watch-depth.ts';
-import { watchLag } from './watch-lag.ts';
-import { watchTroubles } from './watch-troubles.ts';
-import { watchTrigger } from './watch-trigger.ts';
+import { reportLag, reportTroubles } from './report-lag.ts';
+import { TriggerWatch } from './watch-trigger.ts';
 
-/** What the tailing for all triggers has in hand, beside the options of the run. */
+export interface ListedTrigger {
+  readonly datastore: string;
+  readonly deployed: DeployedTrigger;
+}
+
 export interface TailCrew {
   readonly run: TailRun;
   readonly settings: TailSettings;
@@ -32,16 +35,30 @@ export interface TailCrew {
 
 export interface TriggerTail {
   readonly listed: ListedTrigger;
-  /** `over`: a successor holds all of it, or it was forgotten; `failed`: it could not begin. */
-  state(): 'running' | 'over' | 'ended' | 'failed';
+  /** False once a successor holds all of it, it was forgotten, it ended, or it could not begin. */
+  isRunning(): boolean;
   end(): void;
   /** Never fails. */
   readonly ended: Promise<void>;
 }
 
-/**
- * Tails the logs for one trigger, with whoever else does, until the signal, `end`, or until a successor has taken over.
- */
+/** Returns what a worker polls for a trigger; the worker of slot 0 reports for all. */
+function pollsOf(work: TailWork, run: TailRun, { watch, depth }: TailWatches) {
+  const { lookMs, depthEveryMs, lagEveryMs } = work.settings;
+  const minder = new QueueMinder(work, run, { watch, depth });
+  const forAll = [
+    { what: 'looking how far it is', everyMs: lagEveryMs, look: () => reportLag(work, run) },
+    { what: 'looking what waits for an operator', everyMs: lagEveryMs, look: () => reportTroubles(work) },
+  ];
+  return [
+    { what: 'looking at its state', everyMs: lookMs, look: () => watch.look() },
+    { what: 'looking at its queue', everyMs: depthEveryMs, look: () => depth.look() },
+    { what: 'looking whether its queue has all', everyMs: lookMs, look: () => minder.look() },
+    ...(run.slot === 0 ? forAll : []),
+  ];
+}
+
+/** Tails the logs for one trigger, with other workers, until the signal, `end`, or until a successor has taken over. */
 export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail {
   const { run, settings, workers } = crew;
   const { datastore, deployed } = listed;
@@ -55,59 +72,45 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
     settings,
     report,
   };
-  const watches: TailWatches = { watch: watchTrigger(work), depth: watchDepth(work), marks: knownMarks(work) };
-  const { watch, depth } = watches;
+  const watches: TailWatches = { watch: new TriggerWatch(work), depth: watchDepth(work), marks: knownMarks(work) };
   const follower = tailFollower(work, watches);
   const { signal, end } = untilEnd(crew.signal);
-  let state: ReturnType<TriggerTail['state']> = 'running';
+  let isRunning = true;
 
   async function follow(): Promise<void> {
-    const { context, stateTable, topologyTable, owner, deadline, partitions } = run;
-    const { pageCells, commitEveryMs, pauses } = settings;
     const lookouts = new AbortController();
-    // Beside the following, until its last page has ended.
-    const watching = [
-      watch.run(lookouts.signal),
-      depth.run(lookouts.signal),
-      sendRetries(work, watch, signal),
-      mindQueue(work, run, watches, lookouts.signal),
-      ...(run.slot === 0 ? [watchLag(work, run, lookouts.signal), watchTroubles(work, lookouts.signal)] : []),
+    // Polls go on until the last page has ended; retries end with the signal.
+    const polling = [
+      ...pollsOf(work, run, watches).map((one) => poll(work, one, lookouts.signal)),
+      poll(
+        work,
+        { what: 'retrying parked cells', everyMs: settings.lookMs, look: retrySender(work, watches.watch) },
+        signal,
+      ),
     ];
-    let outcome: ReturnType<TriggerTail['state']> = 'failed';
     try {
       await runFollower({
+        ...run,
+        ...settings,
+        ...crew,
         follower,
-        context,
-        stateTable,
-        topologyTable,
-        owner,
-        deadline,
         signal,
-        workers,
-        pageCells,
-        commitEveryMs,
-        pauses,
         read: 'reader',
-        fetch: crew.fetch,
-        bells: crew.bells,
-        readers: crew.readers,
         report: (event) => report({ kind: 'followed', event }),
-        ...(partitions === undefined ? {} : { partitions }),
       });
-      outcome = signal.aborted ? 'ended' : 'over';
     } catch (error) {
       report({ kind: 'failed', what: 'beginning', error });
       await pauseFor(settings.lookMs, signal);
     }
     end();
     lookouts.abort();
-    await Promise.all(watching);
-    // What is not followed any more keeps no successor waiting.
+    await Promise.all(polling);
+    // A trigger that is not followed any more keeps no successor waiting.
     workers.ready(`${follower.name}#${datastore}`, true);
-    state = outcome;
+    isRunning = false;
   }
 
-  // Said before anything is waited for: this worker is not to be taken for ready meanwhile.
+  // Before the first await: this worker must not be taken for ready.
   workers.ready(`${follower.name}#${datastore}`, false);
-  return { listed, state: () => state, end, ended: follow() };
+  return { listed, isRunning: () => isRunning, end, ended: follow() };
 }

@@ -1,33 +1,62 @@
 import type { FollowEvent } from '../../follow/follower.ts';
+import { nowAndThen } from '../../now-and-then.ts';
 import type { DeployedTrigger } from '../../topology/topology.ts';
-import type { TriggerStore } from '../state/trigger-store.ts';
-import type { QueueClient } from './queue-client.ts';
+import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
+import type { SendingQueues } from '../state/queues.ts';
 import type { TailSettings } from './settings.ts';
 
 export interface TailWork {
   readonly datastore: string;
   readonly deployed: DeployedTrigger;
-  readonly queues: QueueClient;
+  readonly queues: SendingQueues;
   readonly store: TriggerStore;
   readonly settings: TailSettings;
   readonly report: (happening: TailHappening) => void;
 }
 
-/** Something worth a metric or a log line. Never holds a cell's body. */
+/** Polls something until the signal, and reports the first of consecutive failures. */
+export function poll(
+  { report }: Pick<TailWork, 'report'>,
+  { what, everyMs, look }: { readonly what: string; readonly everyMs: number; readonly look: () => Promise<void> },
+  signal: AbortSignal,
+): Promise<void> {
+  return nowAndThen({ everyMs, look, failed: (error) => report({ kind: 'failed', what, error }) }, signal);
+}
+
+/** Returns a look that joins the one under way, never fails, and reports the first of consecutive failures. */
+export function joinedLook(
+  { report }: Pick<TailWork, 'report'>,
+  what: string,
+  look: () => Promise<void>,
+): () => Promise<void> {
+  let looking: Promise<void> | undefined;
+  let isFailing = false;
+  const lookOnce = async (): Promise<void> => {
+    try {
+      await look();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) report({ kind: 'failed', what, error });
+      isFailing = true;
+    } finally {
+      looking = undefined;
+    }
+  };
+  return () => (looking ??= lookOnce());
+}
+
+/** An event for a metric or a log line. Never holds a cell's body. */
 export type TailEvent = { readonly datastore: string; readonly trigger: string } & TailHappening;
 
 export type TailHappening =
   | { readonly kind: 'followed'; readonly event: FollowEvent }
-  /** Cells that the queue has; among them cells that were read again after a rewind. */
+  /** Cells that the queue took; some may be replays after a rewind. */
   | { readonly kind: 'sent'; readonly cells: number; readonly replays: number }
   /** Parked cells that were sent again. */
   | { readonly kind: 'retried'; readonly cells: number }
-  /** SQS did not take messages: they are sent again. Told at the first failure of a row of them. */
+  /** SQS did not take messages: they are sent again. Reported at the first of consecutive failures. */
   | { readonly kind: 'send_failed'; readonly error: unknown }
-  /**
-   * How far consuming, and sending alone, are behind the logs, as far as their groups can be read: the cells, and for
-   * how long the oldest has been there.
-   */
+  /** How far consuming and sending are behind the logs that can be read: the cells, and the age of the oldest. */
   | {
       readonly kind: 'lag';
       readonly cells: number;
@@ -35,17 +64,16 @@ export type TailHappening =
       readonly unsentCells: number;
       readonly unsentSeconds: number;
     }
-  /** What waits for an operator now: that it stopped by itself, cells that are parked, messages that cannot be read. */
+  /** What waits for an operator. */
   | {
       readonly kind: 'troubles';
       readonly isStopped: boolean;
       readonly parked: number;
       readonly malformed: number;
     }
-  /** All that is not known to be consumed is sent again from now on. */
+  /** All cells not known to be consumed are sent again from now on. */
   | { readonly kind: 'resent' }
-  /** Nothing is sent for now. Told when it begins. */
+  /** Nothing is sent for now. */
   | { readonly kind: 'held_back'; readonly why: string }
   | { readonly kind: 'goes_on' }
-  /** Tried again. Told at the first failure of a row of them. */
   | { readonly kind: 'failed'; readonly what: string; readonly error: unknown };

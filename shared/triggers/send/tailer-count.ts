@@ -4,21 +4,18 @@ import type { DynamoTable } from '../../dynamo/table.ts';
 
 const KEY = 'tailers';
 
-/** One for each of the partitions that a trigger has at most by default: more would hold nothing. */
+/** As many as a trigger has partitions by default: more would hold nothing. */
 export const MAX_TAILERS = 64;
 
-/**
- * How many tailers are wished for at run time; undefined while nobody has said: then the environment's number holds.
- */
+/** Returns the number of tailers set at run time; undefined means that of the environment. */
 export async function readTailerCount(table: DynamoTable): Promise<number | undefined> {
   const count = (await readState(table, KEY))?.['count']?.N;
   return count === undefined ? undefined : Number(count);
 }
 
 /**
- * Wishes for so many tailers; those beyond end in order within seconds, those missing are started by their schedules.
+ * Sets the number of tailers, 0 to 64: surplus ones end within seconds, missing ones start with their schedules.
  *
- * @param count 0 to 64
  * @throws SchemalessError `invalid_field`
  */
 export async function writeTailerCount(table: DynamoTable, count: number): Promise<void> {

@@ -1,62 +1,44 @@
-import { pauseFor } from '../../pause-for.ts';
 import { CLOCKS_DIFFER_MS } from '../state/queue-limits.ts';
 import type { TriggerStatus, TroubledShard } from '../state/trigger-store.ts';
-import type { TailWork } from './tail-work.ts';
+import { joinedLook, type TailWork } from './tail-work.ts';
 
-/** A shard that nobody asked about for so long is not this worker's any more. */
+/** A shard not asked about for so long is not this worker's any more. */
 const MINE_MS = 5000;
-
-/** What is known of a trigger's state. Answers at once, by what was last seen: nothing here waits for DynamoDB. */
-export interface TriggerWatch {
-  /** Undefined until it could be read for the first time. */
-  status(): TriggerStatus | undefined;
-  /**
-   * Where a shard is sent to no further: a cell may be sent where the one that was sent before it lies below. Remembers
-   * that the shard is this worker's.
-   *
-   * @param after up to which added id it is sent
-   */
-  limitOf(shard: number, after: number): number;
-  /** Those of this worker's shards that are not in order. */
-  troubled(): readonly TroubledShard[];
-  /** Looks now, or joins the look under way. Never fails. */
-  look(): Promise<void>;
-  /** Looks again and again until the signal. */
-  run(signal: AbortSignal): Promise<void>;
-}
 
 type WatchWork = Pick<TailWork, 'store' | 'settings' | 'report'>;
 
 /**
- * Looks at a trigger's status, and at the items of those of this worker's shards that are not in order. While DynamoDB
- * is away what was last seen holds.
+ * Watches a trigger's status, and those of this worker's shards that are not in order. It answers at once, by what was
+ * last seen, also while DynamoDB is unavailable.
  */
-export function watchTrigger(work: WatchWork): TriggerWatch {
-  return new LastSeen(work);
-}
-
-/** A trigger's state as it was last seen. */
-class LastSeen implements TriggerWatch {
+export class TriggerWatch {
+  /** Looks now, or joins the look under way. Never fails. */
+  readonly look: () => Promise<void>;
   readonly #work: WatchWork;
-  /** When each shard was last asked about. */
   readonly #asked = new Map<number, number>();
   readonly #pastOld = new Map<number, { readonly at: string; readonly limit: number }>();
   #status: TriggerStatus | undefined;
   #troubled = new Set<number>();
   #shards = new Map<number, TroubledShard>();
-  /** Troubled shards whose items were asked for, whatever came of it. */
+  /** Troubled shards whose items were asked for, successfully or not. */
   #looked = new Set<number>();
-  #looking: Promise<void> | undefined;
-  #failing = false;
 
   constructor(work: WatchWork) {
     this.#work = work;
+    this.look = joinedLook(work, 'looking at its state', () => this.#lookOnce());
   }
 
+  /** Returns undefined until the first read. */
   status(): TriggerStatus | undefined {
     return this.#status;
   }
 
+  /**
+   * Returns up to where a shard is sent: its next cell may be sent if the one sent before lies below. Remembers that the
+   * shard is this worker's.
+   *
+   * @param after the added id up to which it is sent
+   */
   limitOf(shard: number, after: number): number {
     this.#asked.set(shard, performance.now());
     if (!this.#troubled.has(shard)) return Number.POSITIVE_INFINITY;
@@ -69,7 +51,7 @@ class LastSeen implements TriggerWatch {
     const { pastMark, oldMarkMs } = this.#work.settings;
     const limit = mark.added_id + pastMark;
     const age = Date.now() - Date.parse(mark.at);
-    // One from times to come was made by another clock, which says nothing of its age.
+    // A mark from the future was made by another clock, which does not tell its age.
     return age < oldMarkMs && age > -CLOCKS_DIFFER_MS
       ? limit
       : this.#limitPastOld(shard, after, { at: mark.at, limit });
@@ -77,28 +59,6 @@ class LastSeen implements TriggerWatch {
 
   troubled(): readonly TroubledShard[] {
     return [...this.#shards.values()];
-  }
-
-  look(): Promise<void> {
-    this.#looking ??= this.#lookOnce()
-      .then(() => {
-        this.#failing = false;
-      })
-      .catch((error: unknown) => {
-        if (!this.#failing) this.#work.report({ kind: 'failed', what: 'looking at its state', error });
-        this.#failing = true;
-      })
-      .finally(() => {
-        this.#looking = undefined;
-      });
-    return this.#looking;
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.look();
-      await pauseFor(this.#work.settings.lookMs, signal);
-    }
   }
 
   async #lookOnce(): Promise<void> {
@@ -116,10 +76,7 @@ class LastSeen implements TriggerWatch {
     }
   }
 
-  /**
-   * A mark as old as this may be one of a consumer that died with an empty queue: some cells more let the next one set
-   * it right.
-   */
+  /** An old mark may be of a consumer that died with an empty queue: some more cells let the next one correct it. */
   #limitPastOld(shard: number, after: number, { at, limit }: { readonly at: string; readonly limit: number }): number {
     const known = this.#pastOld.get(shard);
     if (known?.at === at) return known.limit;

@@ -1,19 +1,18 @@
 import { SchemalessError } from '../../errors.ts';
 import { afterAttempt, answered, findCell, parkedCell, withCell } from './failing-cell.ts';
-import type { FailingCell, TriggerStore, TroubledShard } from './trigger-store.ts';
+import type { TriggerMessage } from './message.ts';
+import type { FailingCell, TroubledShard } from './trigger-store.ts';
 import { fits, type ShardChange, type TroubledShards } from './troubled-shards.ts';
 
-type CellAttempts = Pick<TriggerStore, 'begin' | 'failed' | 'parkDead' | 'retryFailed' | 'succeeded' | 'takeRetry'>;
-
 interface CellChange<T> {
-  /** Is written; undefined takes it out, null leaves it as it is. */
+  /** Undefined removes the cell, null leaves it as it is. */
   readonly next: FailingCell | undefined | null;
-  /** Of its shard from now on, undefined takes it away. @default as it was */
+  /** Of its shard; undefined removes it. @default as it was */
   readonly mark?: TroubledShard['mark'] | undefined;
   readonly result: T;
 }
 
-export function cellAttempts(shards: TroubledShards): CellAttempts {
+export function cellAttempts(shards: TroubledShards) {
   async function changeCell<T>(
     shard: number,
     addedId: number,
@@ -30,20 +29,26 @@ export function cellAttempts(shards: TroubledShards): CellAttempts {
   }
 
   return {
-    begin: (message) =>
+    /** Counts an attempt before it is made, in case it ends the process. Returns how many there were before. */
+    begin: (message: TriggerMessage): Promise<number> =>
       changeCell(message.shard, message.added_id, (cell) => ({
         next: afterAttempt(cell, message, 1, undefined),
         result: cell?.attempts ?? 0,
       })),
 
-    failed: (message, error, counted, { marks = false } = {}) =>
+    /**
+     * Counts a failure, unless `begin` counted it (`counted`), and returns how many attempts there were. With `marks`, the
+     * first one of a cell also marks its shard there.
+     */
+    failed: (message: TriggerMessage, error: string, counted: boolean, { marks = false } = {}): Promise<number> =>
       changeCell(message.shard, message.added_id, (cell) => {
         const next = afterAttempt(cell, message, counted && cell ? 0 : 1, error);
         const mark = { added_id: message.added_id, at: new Date().toISOString() };
         return { next, result: next.attempts, ...(marks && next.attempts === 1 && { mark }) };
       }),
 
-    async parkDead(message, error) {
+    /** Parks a cell that SQS gave up on, to be sent again soon. Throws if its shard has no room. */
+    async parkDead(message: TriggerMessage, error: string): Promise<void> {
       await shards.change(message.shard, (before): ShardChange<void> => {
         const cell = parkedCell(afterAttempt(findCell(before.cells, message.added_id), message, 1, error));
         const cells = withCell(before.cells, message.added_id, { ...cell, retry: 'wanted' });
@@ -56,20 +61,23 @@ export function cellAttempts(shards: TroubledShards): CellAttempts {
       });
     },
 
-    retryFailed: (message, error) =>
+    /** Keeps a cell parked whose replay failed, with the new error and one more attempt. */
+    retryFailed: (message: TriggerMessage, error: string): Promise<void> =>
       changeCell(message.shard, message.added_id, (cell) => ({
         next: cell?.parked_at === undefined ? null : answered(afterAttempt(cell, message, 1, error)),
         result: undefined,
       })),
 
-    succeeded: (message, { keepsUp = false } = {}) =>
+    /** Deletes a cell that had failed; with `keepsUp` its shard's mark too. */
+    succeeded: (message: TriggerMessage, { keepsUp = false } = {}): Promise<void> =>
       changeCell(message.shard, message.added_id, (cell) => ({
         next: cell ? undefined : null,
         result: undefined,
         ...(keepsUp && { mark: undefined }),
       })),
 
-    takeRetry: (wanted) =>
+    /** Takes a retry that was requested or is due, under the next round; returns false if another worker did. */
+    takeRetry: (wanted: FailingCell): Promise<boolean> =>
       changeCell(wanted.message.shard, wanted.message.added_id, (cell) =>
         cell?.parked_at !== undefined && cell.round === wanted.round
           ? {

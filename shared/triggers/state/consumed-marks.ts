@@ -1,51 +1,38 @@
 import { groupBy } from '../../group-by.ts';
-import { readState, updateState } from '../../dynamo/state-table.ts';
+import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
 
-/** A cell of a shard that is consumed, and all before it. */
+/** A cell up to which a shard is consumed. */
 export interface ConsumedLocation {
-  /** Under which its message was sent. */
+  /** The generation of its message. */
   readonly generation: number;
   readonly added_id: number;
-  /** Of the cell: where the log was cut since, another cell has its added id. */
+  /** Of the cell: after a cut another cell has its added id. */
   readonly fingerprint: string;
 }
 
-/**
- * How far the consumers of a shard are, as far as it was written down: what comes after it is not known to be consumed.
- */
+/** How far a shard is known to be consumed. */
 export interface ConsumedMark extends ConsumedLocation {
-  /** Up to here cells were in the log when the shard was last rewound: what is sent of them is a replay. */
+  /** The end of the log at the last rewind: cells up to here are replays. */
   readonly replayed_to: number;
 }
 
-/** Shards whose marks are one item, of about a kilobyte: DynamoDB counts by it. */
+/** An item of 64 marks has about a kilobyte, by which DynamoDB charges. */
 const SHARDS_AN_ITEM = 64;
 
-type Entry = readonly [shard: number, generation: number, addedId: number, fingerprint: string, replayedTo: number];
-
-/** What becomes of a shard's mark; undefined leaves it as it is. */
+/** Returns the new mark of a shard; undefined leaves it as it is. */
 type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
 
-/** How far the shards of a trigger are known to be consumed. */
-export interface ConsumedMarks {
-  /** Those of these shards that have one. */
-  read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>>;
-  change(shards: readonly number[], how: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>>;
-  /** Says that so much is consumed. What was sent before the last rewind says nothing any more. */
-  raise(locations: ReadonlyMap<number, ConsumedLocation>): Promise<void>;
-}
-
 /**
- * The marks of a trigger's shards. They may lag behind what was consumed, and never run ahead of it: what they lack is
- * only sent once more where a queue has lost its messages.
+ * The marks of a trigger's shards. They may lag behind what was consumed, and are never ahead of it: the difference is sent
+ * once more if a queue lost its messages.
  */
-export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMarks {
+export function consumedMarks(table: DynamoTable, name: TriggerName) {
   const listed = new Set<number>();
 
-  /** Before it is written, so that whoever forgets the trigger knows of it. */
+  /** Lists a page before it is written, so that forgetting the trigger deletes it. */
   async function list(page: number): Promise<void> {
     if (listed.has(page)) return;
     if (!(await readState(table, consumedKey(name, page)))) {
@@ -65,14 +52,14 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
   ): Promise<ReadonlyMap<number, ConsumedMark>> {
     await list(page);
     return changeItem(table, consumedKey(name, page), (item) => {
-      const marks = toMarks(unpack<readonly Entry[]>(item?.['marks'], []));
+      const marks = marksIn(item);
       let hasChanged = false;
       for (const shard of shards) {
         const next = change(shard, marks.get(shard));
         if (next) marks.set(shard, next);
         hasChanged ||= next !== undefined;
       }
-      return { result: marks, ...(hasChanged && { values: { marks: { B: pack(toEntries(marks)) } } }) };
+      return { result: marks, ...(hasChanged && { values: { marks: { B: pack([...marks]) } } }) };
     });
   }
 
@@ -83,21 +70,19 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
   }
 
   return {
+    /** Returns the marks that exist. */
     async read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>> {
       const wanted = new Set(shards);
       const items = await readItems(
         table,
         [...new Set(shards.map(pageOf))].map((page) => consumedKey(name, page)),
       );
-      return new Map(
-        [...items.values()]
-          .flatMap((item) => [...toMarks(unpack<readonly Entry[]>(item['marks'], []))])
-          .filter(([shard]) => wanted.has(shard)),
-      );
+      return new Map([...items.values()].flatMap((item) => [...marksIn(item)]).filter(([shard]) => wanted.has(shard)));
     },
 
     change,
 
+    /** Raises marks. Locations of before the last rewind are ignored. */
     async raise(locations: ReadonlyMap<number, ConsumedLocation>): Promise<void> {
       await change([...locations.keys()], (shard, mark) => {
         const location = locations.get(shard);
@@ -107,7 +92,6 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
   };
 }
 
-/** Whether a place says more than another one of its shard. */
 export function isFurther(location: ConsumedLocation, than: ConsumedLocation | undefined): boolean {
   return (
     !than ||
@@ -120,23 +104,6 @@ function pageOf(shard: number): number {
   return Math.floor(shard / SHARDS_AN_ITEM);
 }
 
-function toMarks(entries: readonly Entry[]): Map<number, ConsumedMark> {
-  return new Map(
-    entries.map(([shard, generation, added_id, fingerprint, replayed_to]) => [
-      shard,
-      { generation, added_id, fingerprint, replayed_to },
-    ]),
-  );
-}
-
-function toEntries(marks: ReadonlyMap<number, ConsumedMark>): readonly Entry[] {
-  return [...marks]
-    .sort(([one], [other]) => one - other)
-    .map(([shard, { generation, added_id, fingerprint, replayed_to }]) => [
-      shard,
-      generation,
-      added_id,
-      fingerprint,
-      replayed_to,
-    ]);
+function marksIn(item: StateItem | undefined): Map<number, ConsumedMark> {
+  return new Map(unpack<readonly (readonly [shard: number, mark: ConsumedMark])[]>(item?.['marks'], []));
 }

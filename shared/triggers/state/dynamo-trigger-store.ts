@@ -1,9 +1,11 @@
+import type { CellLocation, TriggerSkip, TriggerState } from '../../contract/trigger-operations.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { cellAttempts } from './cell-attempts.ts';
 import { consumedMarks } from './consumed-marks.ts';
 import { malformedMessages } from './malformed-messages.ts';
 import { parkCell } from './park-cell.ts';
 import { changeParked, forgetAttempts } from './parked-cells.ts';
+import type { TriggerMessage } from './message.ts';
 import type { TriggerName } from './trigger-items.ts';
 import {
   beginQueue,
@@ -14,11 +16,16 @@ import {
   wantResend,
   writeState,
 } from './trigger-status.ts';
-import type { TriggerStatus, TriggerStore } from './trigger-store.ts';
+import type { ParkEnd, ResendWish, TriggerStatus, TroubledShard } from './trigger-store.ts';
 import { troubledShards, type ShardChange } from './troubled-shards.ts';
 
-/** The state of a trigger in the state table: see `trigger-items.ts`. */
-export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStore {
+export type TriggerStore = ReturnType<typeof triggerStore>;
+
+/**
+ * The state of one trigger in the state table (`trigger-items.ts`): nothing is written for shards while nothing fails. All
+ * methods throw what DynamoDB throws, and may be repeated.
+ */
+export function triggerStore(table: DynamoTable, name: TriggerName) {
   const shards = troubledShards(table, name);
   const malformed = malformedMessages(table, name);
   const status = (): Promise<TriggerStatus> => readStatus(table, name);
@@ -26,23 +33,28 @@ export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStor
 
   return {
     status,
-    setState: (state, reason) => writeState(table, name, state, reason),
-    async resume() {
+    setState: (state: Exclude<TriggerState, 'running'>, reason?: string): Promise<void> =>
+      writeState(table, name, state, reason),
+    /** Resuming means that something was fixed, so the attempts of unparked cells begin anew. */
+    async resume(): Promise<void> {
       await forgetAttempts(shards, await troubled());
       await writeState(table, name, 'running');
     },
-    markRewound: (at) => markRewound(table, name, at),
-    markSkipped: (skipped) => markSkipped(table, name, skipped),
+    markRewound: (at: string): Promise<void> => markRewound(table, name, at),
+    markSkipped: (skipped: TriggerSkip): Promise<void> => markSkipped(table, name, skipped),
     consumed: consumedMarks(table, name),
-    confirmSound: () => confirmSound(table, name),
-    beginQueue: (queueUrl, soundAt) => beginQueue(table, name, queueUrl, soundAt),
-    wantResend: (wish) => wantResend(table, name, wish),
-    shards: (numbers) => shards.read(numbers),
+    confirmSound: (): Promise<void> => confirmSound(table, name),
+    beginQueue: (queueUrl: string, soundAt: string): Promise<void> => beginQueue(table, name, queueUrl, soundAt),
+    wantResend: (wish: ResendWish): Promise<void> => wantResend(table, name, wish),
+    /** Reads shards in the order asked for; those without an item are left out. */
+    shards: (numbers: readonly number[]): Promise<readonly TroubledShard[]> => shards.read(numbers),
 
     ...cellAttempts(shards),
-    park: (message, error, stopAfterParked) => parkCell({ table, name, shards, stopAfterParked }, message, error),
+    park: (message: TriggerMessage, error: string, stopAfterParked: number): Promise<ParkEnd> =>
+      parkCell({ table, name, shards, stopAfterParked }, message, error),
 
-    async mark(shard, addedId) {
+    /** Marks how far the consumer of a shard is; undefined means that it keeps up. */
+    async mark(shard: number, addedId: number | undefined): Promise<void> {
       const mark = addedId === undefined ? undefined : { added_id: addedId, at: new Date().toISOString() };
       await shards.change(shard, ({ mark: before, cells }): ShardChange<void> => {
         if (!mark && !before) return { result: undefined };
@@ -50,12 +62,15 @@ export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStor
       });
     },
 
-    parkMalformed: (message) => malformed.add(message),
-    malformed: () => malformed.list(),
+    parkMalformed: malformed.add,
+    malformed: malformed.list,
 
-    wantRetry: async (cells) => changeParked(shards, await troubled(), cells, (cell) => ({ ...cell, retry: 'wanted' })),
+    /** Requests retries of parked cells, by default all, and returns how many there were. */
+    wantRetry: async (cells?: readonly CellLocation[]): Promise<number> =>
+      changeParked(shards, await troubled(), cells, (cell) => ({ ...cell, retry: 'wanted' })),
 
-    async discard(cells) {
+    /** Deletes parked cells, by default all and the malformed messages, and returns how many there were. */
+    async discard(cells?: readonly CellLocation[]): Promise<number> {
       const discarded = await changeParked(shards, await troubled(), cells, () => undefined);
       return cells ? discarded : discarded + (await malformed.clear());
     },

@@ -4,15 +4,10 @@ import type { FailingCell } from './trigger-store.ts';
 
 const ERROR_CHARACTERS = 500;
 
-/** The last error of a cell whose function was begun and has not answered. */
+/** The last error of a cell whose function began and has not answered. */
 export const NO_ANSWER = 'it ended before it answered';
 
-/**
- * A cell as it is after another attempt.
- *
- * @param more attempts to be counted
- * @param error undefined where the attempt is only begun
- */
+/** Returns a cell after `more` attempts; `error` is undefined if the attempt only begins. */
 export function afterAttempt(
   before: FailingCell | undefined,
   message: TriggerMessage,
@@ -35,18 +30,18 @@ export function afterAttempt(
   };
 }
 
-/** The cell parked, since now or since it was. A retry that was sent has had its answer. */
+/** Returns the cell parked, since now or since it was; a retry that was sent is answered. */
 export function parkedCell(cell: FailingCell): FailingCell {
   return { ...answered(cell), parked_at: cell.parked_at ?? new Date().toISOString() };
 }
 
-/** Without the retry that was sent; a wish for another one stays. */
+/** Removes a retry that was sent; a requested one stays. */
 export function answered(cell: FailingCell): FailingCell {
   const { retry, ...rest } = cell;
   return retry === 'wanted' ? cell : rest;
 }
 
-/** The cells of a shard with one of them exchanged, added, or with undefined taken out. */
+/** Returns the cells with one replaced, added, or removed (undefined). */
 export function withCell(
   cells: readonly FailingCell[],
   addedId: number,

@@ -4,14 +4,11 @@ import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { malformedKey, type TriggerName } from './trigger-items.ts';
 import type { MalformedMessage } from '../../contract/trigger-operations.ts';
 
-/**
- * Nobody but the tailer should send to a trigger's queue: what others send is kept to be looked at, the newest of it.
- */
+/** Only the tailer should send to a trigger's queue; the newest messages of others are kept. */
 const KEPT = 100;
 const BODY_CHARACTERS = 1000;
 const ERROR_CHARACTERS = 500;
 
-/** The messages of a trigger's queue that could not be read: the newest 100, by when they were parked. */
 export function malformedMessages(table: DynamoTable, name: TriggerName) {
   return {
     async list(): Promise<readonly MalformedMessage[]> {
@@ -32,7 +29,7 @@ export function malformedMessages(table: DynamoTable, name: TriggerName) {
       });
     },
 
-    /** Forgets them. Returns how many there were. */
+    /** Deletes them, and returns how many there were. */
     clear(): Promise<number> {
       return changeItem(table, malformedKey(name), (item) => {
         const { length } = unpack<readonly MalformedMessage[]>(item?.['messages'], []);
@@ -42,7 +39,7 @@ export function malformedMessages(table: DynamoTable, name: TriggerName) {
   };
 }
 
-/** Cut to so many characters, and without halves of one. */
+/** Cuts a text, without halves of a character. */
 export function shorten(text: string, characters: number): string {
   return text.slice(0, characters).toWellFormed();
 }

@@ -10,16 +10,15 @@ interface ParkingLot {
   readonly table: DynamoTable;
   readonly name: TriggerName;
   readonly shards: TroubledShards;
-  /** So many cells parked now stop the trigger. */
+  /** Parked cells that stop the trigger. */
   readonly stopAfterParked: number;
 }
 
 /**
- * Parks a cell unless the trigger does not run, and counts, after that, what is parked in all shards: of consumers that
- * park at once the last one sees them all, so that none passes the threshold unseen, and each parks one more at most.
- * The count is never kept, since two items cannot be changed at once.
+ * Parks a cell while the trigger runs, and then counts the parked cells of all shards: of consumers that park at the same
+ * time the last one sees them all. The count is not stored, since two items cannot be changed at once.
  *
- * A shard's item cannot hold more than some thousand cells: one that is full stops the trigger, too, and parks nothing.
+ * A shard's item holds some thousand cells: a full one stops the trigger and parks nothing.
  */
 export async function parkCell(
   { table, name, shards, stopAfterParked }: ParkingLot,

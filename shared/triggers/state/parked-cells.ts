@@ -4,11 +4,9 @@ import type { FailingCell } from './trigger-store.ts';
 import type { ShardChange, TroubledShards } from './troubled-shards.ts';
 
 /**
- * Changes parked cells, shard by shard; with undefined one is taken out.
+ * Changes parked cells, shard by shard, and returns how many; undefined removes a cell.
  *
  * @param troubled the shards that may have some
- * @param wanted those to change @default all
- * @returns how many were changed
  */
 export function changeParked(
   shards: TroubledShards,
@@ -27,7 +25,7 @@ export function changeParked(
   );
 }
 
-/** Forgets the attempts of all cells that are not parked: they begin anew. */
+/** Deletes the attempts of all cells that are not parked. */
 export async function forgetAttempts(shards: TroubledShards, troubled: readonly number[]): Promise<void> {
   await changeCells(
     shards,

@@ -9,11 +9,10 @@ import type { TriggerMessage } from './message.ts';
 import type { FailingCell } from './trigger-store.ts';
 
 /**
- * What a trigger's queue carries for a cell. A replay is a cell that was in its log when the shard was last rewound;
- * one that came after it is new, although the offset's generation stays raised.
+ * Makes the message of a cell. A replay is a cell that was in its log at the last rewind; a later one is new, although the
+ * generation stays raised.
  *
- * @param replayedTo of the shard's mark, read after the cell's generation was known, so that it knows of the rewind
- *   that raised it
+ * @param replayedTo of the shard's mark, read after the cell's generation was known
  */
 export function toMessage(
   cell: LogEntry,
@@ -45,43 +44,31 @@ export function fingerprintOfMessage(message: TriggerMessage): string {
   );
 }
 
-/**
- * What SQS refuses (U+FFFE, U+FFFF), and emulators of it do (characters beyond U+FFFF): a column name may hold either.
- */
+/** SQS refuses U+FFFE and U+FFFF, and emulators characters beyond U+FFFF: a column name may hold either. */
 const REFUSED = /[\uD800-\uDFFF\uFFFE\uFFFF]/g;
 
-/** Its JSON, with characters escaped that queues refuse. */
-export function encodeMessage({
-  datastore,
-  trigger,
-  shard,
-  added_id,
-  row_key,
-  column_name,
-  ref_key,
-  created_at,
-  replay,
-  generation,
-  erasure,
-}: TriggerMessage): string {
-  const text = JSON.stringify({
-    datastore,
-    trigger,
-    shard,
-    added_id,
-    row_key,
-    column_name,
-    ref_key,
-    created_at,
-    replay,
-    generation,
-    erasure,
-  });
+const FIELDS = [
+  'datastore',
+  'trigger',
+  'shard',
+  'added_id',
+  'row_key',
+  'column_name',
+  'ref_key',
+  'created_at',
+  'replay',
+  'generation',
+  'erasure',
+] as const satisfies readonly (keyof TriggerMessage)[];
+
+/** Encodes a message as JSON, with the characters escaped that queues refuse. */
+export function encodeMessage(message: TriggerMessage): string {
+  const text = JSON.stringify(message, [...FIELDS]);
   return text.replaceAll(REFUSED, (unit) => String.raw`\u` + unit.charCodeAt(0).toString(16));
 }
 
 /**
- * Reads a message's body; members that it does not know are left out.
+ * Parses a message's body, and ignores unknown members.
  *
  * @throws SchemalessError `invalid_json`; `missing_field` or `invalid_field`, naming the field
  */
@@ -90,7 +77,7 @@ export function parseMessage(text: string): TriggerMessage {
   const erasure = parseScope(fields['erasure']);
   const { row_key, column_name, ref_key } = parseAddress({
     row_key: fields['row_key'],
-    // That of a row is none.
+    // A row has none.
     column_name: erasure === 'row' ? 'all' : fields['column_name'],
     ref_key: fields['ref_key'],
   });
@@ -109,20 +96,17 @@ export function parseMessage(text: string): TriggerMessage {
   };
 }
 
-/** One group a shard: its cells are consumed one after another. */
+/** Each shard is a group: its cells are consumed one after another. */
 export function groupId(shard: number): string {
   return String(shard);
 }
 
-/** Another group for parked cells that are sent again, so that they hold up nobody. */
+/** Retries of parked cells have a group of their own, so that they delay no others. */
 export function retryGroupId(shard: number): string {
   return `${shard}-retry`;
 }
 
-/**
- * The same for every repetition of a cell, so that SQS drops what is sent twice within five minutes; another one after
- * a rewind, and for another cell that took the added id after the log was cut.
- */
+/** Equal for repetitions of a cell, so that SQS drops them; different after a rewind, and for another cell after a cut. */
 export function deduplicationId({
   shard,
   added_id,
@@ -132,12 +116,7 @@ export function deduplicationId({
   return `${shard}-${added_id}-${fingerprint}-${generation}`;
 }
 
-/**
- * Another one for each round of retries of a parked cell, counted from its parking: a cell that was done, rewound and
- * parked again begins with its first round anew.
- *
- * @param round the one that it is sent in
- */
+/** Different for each round of retries since a cell was parked. */
 export function retryDeduplicationId(
   { message, parked_at = '' }: Pick<FailingCell, 'message' | 'parked_at'>,
   round: number,

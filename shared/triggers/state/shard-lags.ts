@@ -1,18 +1,13 @@
 import type { TriggerStart } from '../../definitions/definitions.ts';
-import { askParts, partsOf } from '../../access/ask-parts.ts';
-import { selectLags, toLags, type StoredLag } from '../../sql/statements/select-lags.ts';
 import type { StoreContext } from '../../access/context.ts';
-import { byGroup } from '../../access/groups.ts';
-import { SchemalessError } from '../../errors.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { ShardOffset } from '../../follow/encode-offsets.ts';
+import { readLags } from '../../follow/follower-lag.ts';
 import type { ConsumedMark } from './consumed-marks.ts';
 import type { TriggerLag, TriggerShard } from '../../contract/trigger-operations.ts';
 
-/** A shard as far as logs and offsets tell. */
 type ShardLag = Pick<TriggerShard, 'shard' | 'offset' | 'head' | 'cells' | 'seconds'>;
 
-/** How far a trigger is. */
 export interface TriggerLags {
   /** Of what is not consumed, for each shard in order. */
   readonly shards: readonly (ShardLag & Pick<TriggerShard, 'consumed'>)[];
@@ -22,17 +17,16 @@ export interface TriggerLags {
 
 interface TriggerLocations {
   readonly start: TriggerStart;
-  /** By shard; undefined where the trigger has not begun. */
+  /** By shard; undefined if the trigger has not begun. */
   readonly locations: readonly (Pick<ShardOffset, 'added_id' | 'given'> | undefined)[];
-  /** Up to where the shards are known to be consumed. */
   readonly marks: ReadonlyMap<number, Pick<ConsumedMark, 'added_id'>>;
-  /** Messages on its queue, about; undefined while nobody knows. */
+  /** About how many messages are on its queue; undefined if unknown. */
   readonly waiting: number | undefined;
 }
 
 /**
- * How far consuming and sending are behind the logs. What is consumed is written down now and then, so that a shard may
- * be further than is known; that all is consumed, and how many are not at most, is known by what the queue holds.
+ * Returns how far consuming and sending are behind the logs. Marks are written now and then, so the queue's depth tells
+ * whether all is consumed, and how many cells are not at most.
  */
 export async function triggerLags(
   context: StoreContext,
@@ -44,7 +38,7 @@ export async function triggerLags(
   const consumed = locations.map((location, shard) => {
     const { added_id: offset = undefined, given = Number.POSITIVE_INFINITY } = location ?? {};
     const mark = marks.get(shard)?.added_id;
-    // What comes after the last cell that was sent is of columns that the trigger does not want.
+    // Cells after the last one that was sent are of columns that the trigger does not want.
     const isAllConsumed = waiting === 0 || mark === undefined || mark >= given;
     return offset === undefined || isAllConsumed ? offset : Math.min(offset, mark);
   });
@@ -62,20 +56,14 @@ export async function triggerLags(
   };
 }
 
-const SHARDS_A_STATEMENT = 256;
-
-/**
- * How far some place of each shard is behind its log, in order. Asks the writers, whose logs are the logs.
- *
- * @param offsets by shard; undefined where the trigger has not begun
- */
+/** Returns how far each offset is behind its log, in order, by the writers. */
 async function shardLags(
   context: StoreContext,
   topology: DatastoreTopology,
   offsets: readonly (number | undefined)[],
   start: TriggerStart,
 ): Promise<readonly ShardLag[]> {
-  // What begins at the log's start has all of it before it; where another start lies is found when it begins.
+  // A start other than that of the log is found when the trigger begins.
   const afters = topology.homes.map((_, shard) => offsets[shard] ?? (start === 'start' ? 0 : undefined));
   const found = await readLags(
     context,
@@ -89,37 +77,12 @@ async function shardLags(
     const lag = found.get(shard);
     const known = after === undefined ? undefined : lag;
     const cells = known && after !== undefined ? Math.max(0, known.head - after) : null;
-    // A cell that is committed and not visible yet has just come.
+    // A committed cell that is not visible yet has just come.
     const seconds = cells === null ? null : cells === 0 ? 0 : (known?.ageSeconds ?? 0);
     return { shard, offset: offsets[shard] ?? null, head: lag?.head ?? null, cells, seconds };
   });
 }
 
-/** Heads, and ages of what comes after; shards that cannot be read, or whose group cannot, are left out. */
-export async function readLags(
-  context: StoreContext,
-  topology: DatastoreTopology,
-  ranges: readonly { readonly shard: number; readonly after: number | undefined }[],
-): Promise<ReadonlyMap<number, StoredLag>> {
-  const found = new Map<number, StoredLag>();
-  await Promise.all(
-    [...byGroup(topology, ranges)].map(async ([group, items]) => {
-      for (let start = 0; start < items.length; start += SHARDS_A_STATEMENT) {
-        try {
-          const statement = selectLags(topology.datastore, items.slice(start, start + SHARDS_A_STATEMENT));
-          const { rows } = await askParts(await context.groups.client(group), group, 'writer', partsOf(statement));
-          for (const [shard, lag] of toLags(rows)) found.set(shard, lag);
-        } catch (error) {
-          if (!(error instanceof SchemalessError) || error.code !== 'unavailable') throw error;
-          return;
-        }
-      }
-    }),
-  );
-  return found;
-}
-
-/** The shards taken together. */
 function sumLags(lags: readonly ShardLag[]): TriggerLag {
   return {
     cells: lags.reduce((sum, { cells }) => sum + (cells ?? 0), 0),

@@ -25,14 +25,13 @@ export const malformedKey = ({ datastore, trigger }: TriggerName): string => `ma
 export const consumedKey = ({ datastore, trigger }: TriggerName, page: number): string =>
   `consumed#${datastore}#${trigger}#${page}`;
 
-/** DynamoDB's own limit. */
 const KEYS_A_READ = 100;
-/** What it left out was throttled: waited for a little longer each time. */
+/** Pauses after throttled reads grow by this. */
 const PAUSE_MS = 50;
 const MAX_TRIES = 8;
 const TIMEOUT_MS = 3000;
 
-/** Reads many items, consistently. Those that are not there are left out. */
+/** Reads many items, consistently; missing ones are left out. */
 export async function readItems(
   { client, table }: DynamoTable,
   keys: readonly string[],
@@ -60,10 +59,7 @@ export async function readItems(
   return found;
 }
 
-/**
- * Deletes everything that is kept of a trigger: whoever is defined under its name later begins anew. Its offsets are
- * kept elsewhere, see `forgetFollower`.
- */
+/** Deletes the state of a trigger; `forgetFollower` deletes its offsets. */
 export async function forgetTrigger(table: DynamoTable, name: TriggerName): Promise<void> {
   const status = await readState(table, statusKey(name));
   for (const shard of status?.['troubled']?.NS ?? []) await deleteState(table, troubledKey(name, Number(shard)));

@@ -2,93 +2,61 @@ import { randomUUID } from 'node:crypto';
 import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { statusKey, type TriggerName } from './trigger-items.ts';
-import type { Resend, ResendWish, TriggerStatus } from './trigger-store.ts';
+import type { ResendWish, TriggerStatus } from './trigger-store.ts';
 import type { TriggerSkip, TriggerState } from '../../contract/trigger-operations.ts';
 
-/** A trigger that nobody paused, and of which nothing failed, has no item: it is running. */
+/** Reads the status. A trigger without an item is running: it was never paused, and nothing failed. */
 export async function readStatus(table: DynamoTable, name: TriggerName): Promise<TriggerStatus> {
   return toStatus(await readState(table, statusKey(name)));
 }
 
-export function toStatus(item: StateItem | undefined): TriggerStatus {
-  const [reason, changed, rewound, skipped] = ['reason', 'changed_at', 'rewound_at', 'skipped'].map(
-    (key) => item?.[key]?.S,
-  );
+export function toStatus(item: StateItem = {}): TriggerStatus {
+  const text = (key: string): string | undefined => item[key]?.S;
+  const count = (key: string): number | undefined => (item[key]?.N === undefined ? undefined : Number(item[key].N));
+  const [skipped, why, asked] = ['skipped', 'resend_why', 'resend_asked_at'].map(text);
   return {
-    state: (item?.['state']?.S ?? 'running') as TriggerState,
-    ...(reason !== undefined && { reason }),
-    ...(changed !== undefined && { changed_at: changed }),
-    troubled: (item?.['troubled']?.NS ?? []).map(Number).sort((a, b) => a - b),
-    ...(rewound !== undefined && { rewound_at: rewound }),
-    ...(skipped !== undefined && { skipped: JSON.parse(skipped) as TriggerSkip }),
-    ...queueStatus(item),
+    state: (text('state') ?? 'running') as TriggerState,
+    reason: text('reason'),
+    changed_at: text('changed_at'),
+    troubled: (item['troubled']?.NS ?? []).map(Number).sort((a, b) => a - b),
+    rewound_at: text('rewound_at'),
+    skipped: skipped === undefined ? undefined : (JSON.parse(skipped) as TriggerSkip),
+    queue_url: text('queue_url'),
+    sound_at: text('sound_at'),
+    dead_seen: count('dead_seen'),
+    least_generation: count('least_generation'),
+    resend:
+      why === undefined || asked === undefined
+        ? undefined
+        : {
+            why,
+            asked_at: asked,
+            id: text('resend_id'),
+            queue_url: text('resend_queue'),
+            done_at: text('resend_done_at'),
+          },
   };
 }
 
-function queueStatus(
-  item: StateItem | undefined,
-): Pick<TriggerStatus, 'queue_url' | 'sound_at' | 'dead_seen' | 'least_generation' | 'resend'> {
-  const [queue, sound, dead, least] = [
-    item?.['queue_url']?.S,
-    item?.['sound_at']?.S,
-    item?.['dead_seen']?.N,
-    item?.['least_generation']?.N,
-  ];
-  const resend = toResend(item);
-  return {
-    ...(queue !== undefined && { queue_url: queue }),
-    ...(sound !== undefined && { sound_at: sound }),
-    ...(dead !== undefined && { dead_seen: Number(dead) }),
-    ...(least !== undefined && { least_generation: Number(least) }),
-    ...(resend && { resend }),
-  };
-}
-
-function toResend(item: StateItem | undefined): Resend | undefined {
-  const [why, asked] = [item?.['resend_why']?.S, item?.['resend_asked_at']?.S];
-  if (why === undefined || asked === undefined) return undefined;
-  const [id, queue, done] = [item?.['resend_id']?.S, item?.['resend_queue']?.S, item?.['resend_done_at']?.S];
-  return {
-    why,
-    asked_at: asked,
-    ...(id !== undefined && { id }),
-    ...(queue !== undefined && { queue_url: queue }),
-    ...(done !== undefined && { done_at: done }),
-  };
-}
-
-/** @param at when a rewind was asked for: RFC 3339, UTC, six decimals */
+/** @param at when a rewind was requested: RFC 3339, UTC, six decimals */
 export async function markRewound(table: DynamoTable, name: TriggerName, at: string): Promise<void> {
-  await updateState(table, {
-    key: statusKey(name),
-    update: 'SET #rewound_at = :at REMOVE #skipped',
-    values: { ':at': { S: at } },
-  });
+  await set(table, name, { rewound_at: { S: at } }, { remove: ['skipped'] });
 }
 
-/** What the last rewind skipped; nothing is kept where that is nothing. */
+/** Records what the last rewind skipped, if anything. */
 export async function markSkipped(table: DynamoTable, name: TriggerName, skipped: TriggerSkip): Promise<void> {
-  if (skipped.cells === 0) return;
-  await updateState(table, {
-    key: statusKey(name),
-    update: 'SET #skipped = :skipped',
-    values: { ':skipped': { S: JSON.stringify(skipped) } },
-  });
+  if (skipped.cells > 0) await set(table, name, { skipped: { S: JSON.stringify(skipped) } });
 }
 
-/** Messages leave the queue by being consumed, as of now. */
+/** Records that messages leave the queue by being consumed. */
 export async function confirmSound(table: DynamoTable, name: TriggerName): Promise<void> {
-  await updateState(table, {
-    key: statusKey(name),
-    update: 'SET #sound_at = :now',
-    values: { ':now': { S: new Date().toISOString() } },
-  });
+  await set(table, name, { sound_at: now() });
 }
 
 /**
- * Where cells are sent to, unless somebody has said it.
+ * Records where cells are sent to; only the first call counts.
  *
- * @param soundAt since when its messages are known to be consumed: of a trigger that is halted, when it was
+ * @param soundAt since when its messages are known to be consumed: for a halted trigger the time of the halt
  */
 export async function beginQueue(
   table: DynamoTable,
@@ -104,30 +72,25 @@ export async function beginQueue(
 }
 
 /**
- * Not while one is wanted, unless the cells are to go elsewhere; nor where the queue was found sound, or made so,
- * since.
+ * Requests that all that is not known to be consumed is sent again (`resendUnconsumed`). Does nothing while one is
+ * requested, unless to another queue, or if the queue was found sound since the status was seen.
  */
 export async function wantResend(
   table: DynamoTable,
   name: TriggerName,
   { why, seen, queueUrl }: ResendWish,
 ): Promise<void> {
-  const unchanged = seen.sound_at === undefined ? 'attribute_not_exists(#sound_at)' : '#sound_at = :seen';
-  await updateState(table, {
-    key: statusKey(name),
-    update: `SET #resend_id = :id, #resend_why = :why, #resend_asked_at = :now${queueUrl === undefined ? '' : ', #resend_queue = :queue'} REMOVE #resend_done_at`,
-    ...(queueUrl === undefined && { condition: `attribute_not_exists(#resend_id) AND ${unchanged}` }),
-    values: {
-      ':id': { S: randomUUID() },
-      ':why': { S: why },
-      ':now': { S: new Date().toISOString() },
-      ...(queueUrl !== undefined && { ':queue': { S: queueUrl } }),
-      ...(queueUrl === undefined && seen.sound_at !== undefined && { ':seen': { S: seen.sound_at } }),
-    },
-  });
+  const wish = { resend_id: { S: randomUUID() }, resend_why: { S: why }, resend_asked_at: now() };
+  const remove = ['resend_done_at'];
+  if (queueUrl !== undefined) await set(table, name, { ...wish, resend_queue: { S: queueUrl } }, { remove });
+  else
+    await set(table, name, wish, {
+      remove,
+      condition: `attribute_not_exists(#resend_id) AND ${unchanged('sound_at', seen.sound_at)}`,
+      values: seenValue(seen.sound_at),
+    });
 }
 
-/** What holds once a resend is done. */
 interface ResendEnd {
   readonly id: string;
   readonly generation: number;
@@ -136,39 +99,34 @@ interface ResendEnd {
   readonly dead: number;
 }
 
-/** Lets it go on, unless another resend was wanted since. */
+/** Ends a resend, unless another one was requested since. */
 export async function endResend(
   table: DynamoTable,
   name: TriggerName,
   { id, generation, queueUrl, dead }: ResendEnd,
 ): Promise<void> {
-  await updateState(table, {
-    key: statusKey(name),
-    update:
-      'SET #least_generation = :generation, #queue_url = :url, #dead_seen = :dead, #sound_at = :now, #resend_done_at = :now REMOVE #resend_id, #resend_queue',
+  const ended = {
+    least_generation: { N: String(generation) },
+    queue_url: { S: queueUrl },
+    dead_seen: { N: String(dead) },
+    sound_at: now(),
+    resend_done_at: now(),
+  };
+  await set(table, name, ended, {
+    remove: ['resend_id', 'resend_queue'],
     condition: '#resend_id = :id',
-    values: {
-      ':generation': { N: String(generation) },
-      ':url': { S: queueUrl },
-      ':dead': { N: String(dead) },
-      ':now': { S: new Date().toISOString() },
-      ':id': { S: id },
-    },
+    values: { ':id': { S: id } },
   });
 }
 
-/** Messages in the last queue that are known of: there are fewer once somebody has looked after them. */
+/** Records the messages in the last queue that were handled; there may be fewer than before. */
 export async function writeDeadSeen(table: DynamoTable, name: TriggerName, dead: number): Promise<void> {
-  await updateState(table, {
-    key: statusKey(name),
-    update: 'SET #dead_seen = :dead',
-    values: { ':dead': { N: String(dead) } },
-  });
+  await set(table, name, { dead_seen: { N: String(dead) } });
 }
 
 /**
- * Whoever halts a trigger that is halted, and gives no reason, has nothing against the one that is there. Since when it
- * does not run stays as it is: by that it is known for how long its messages have waited.
+ * Sets the state. Halting a halted trigger without a reason keeps the reason, and always keeps since when it is halted:
+ * that tells how long its messages have waited.
  */
 export async function writeState(
   table: DynamoTable,
@@ -176,42 +134,67 @@ export async function writeState(
   state: TriggerState,
   reason?: string,
 ): Promise<void> {
-  const [key, set] = [statusKey(name), `SET #state = :state${reason === undefined ? '' : ', #reason = :reason'}`];
-  const values = { ':state': { S: state }, ...(reason !== undefined && { ':reason': { S: reason } }) };
-  const again = {
-    key,
-    update: set,
+  const values = { state: { S: state }, ...(reason !== undefined && { reason: { S: reason } }) };
+  const isHalted = {
     condition: 'attribute_exists(#state) AND #state <> :running',
-    values: { ...values, ':running': { S: 'running' } },
+    values: { ':running': { S: 'running' } },
   };
-  if (state !== 'running' && (await updateState(table, again))) return;
-  await updateState(table, {
-    key,
-    update: `${set}, #changed_at = :now${state === 'running' ? ' REMOVE #reason' : ''}`,
-    values: { ...values, ':now': { S: new Date().toISOString() } },
-  });
+  if (state !== 'running' && (await set(table, name, values, isHalted))) return;
+  await set(table, name, { ...values, changed_at: now() }, { remove: state === 'running' ? ['reason'] : [] });
 }
 
-/**
- * Stops a trigger that runs, unless somebody has set its state since it was seen: who resumes one knows of more than
- * what was counted before.
- */
+/** Stops a running trigger, unless its state was set since it was seen: resuming knows of more than the old count. */
 export async function stopRunning(
   table: DynamoTable,
   name: TriggerName,
   seen: TriggerStatus,
   reason: string,
 ): Promise<void> {
-  await updateState(table, {
-    key: statusKey(name),
-    update: 'SET #state = :stopped, #changed_at = :now, #reason = :reason',
-    condition: `(attribute_not_exists(#state) OR #state = :running) AND ${seen.changed_at === undefined ? 'attribute_not_exists(#changed_at)' : '#changed_at = :seen'}`,
-    values: {
-      ':stopped': { S: 'stopped' },
-      ':running': { S: 'running' },
-      ':now': { S: new Date().toISOString() },
-      ':reason': { S: reason },
-      ...(seen.changed_at === undefined ? {} : { ':seen': { S: seen.changed_at } }),
+  await set(
+    table,
+    name,
+    { state: { S: 'stopped' }, changed_at: now(), reason: { S: reason } },
+    {
+      condition: `(attribute_not_exists(#state) OR #state = :running) AND ${unchanged('changed_at', seen.changed_at)}`,
+      values: { ':running': { S: 'running' }, ...seenValue(seen.changed_at) },
     },
+  );
+}
+
+interface SetOptions {
+  readonly remove?: readonly string[];
+  readonly condition?: string;
+  readonly values?: StateItem;
+}
+
+/** Sets attributes of the status, and returns whether the condition held. */
+async function set(
+  table: DynamoTable,
+  name: TriggerName,
+  attributes: StateItem,
+  { remove = [], condition, values = {} }: SetOptions = {},
+): Promise<boolean> {
+  const sets = Object.keys(attributes).map((key) => `#${key} = :${key}`);
+  const removes = remove.map((key) => `#${key}`);
+  const update = `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`;
+  const bound = Object.fromEntries(Object.entries(attributes).map(([key, value]) => [`:${key}`, value]));
+  const item = await updateState(table, {
+    key: statusKey(name),
+    update,
+    ...(condition !== undefined && { condition }),
+    values: { ...bound, ...values },
   });
+  return item !== undefined;
+}
+
+function unchanged(key: string, seen: string | undefined): string {
+  return seen === undefined ? `attribute_not_exists(#${key})` : `#${key} = :seen`;
+}
+
+function seenValue(seen: string | undefined): StateItem {
+  return seen === undefined ? {} : { ':seen': { S: seen } };
+}
+
+function now(): { readonly S: string } {
+  return { S: new Date().toISOString() };
 }

@@ -5,41 +5,25 @@ import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { readItems, statusKey, troubledKey, type TriggerName } from './trigger-items.ts';
 import type { FailingCell, TroubledShard } from './trigger-store.ts';
 
-/** DynamoDB keeps 400 KB an item; what parks a cell leaves room for those that fail before it is looked after. */
+/** DynamoDB keeps 400 KB an item; the rest is for cells that fail before an operator acts. */
 const MAX_CELLS_BYTES = 300_000;
-/** Others that keep finding shards in trouble may beat a removal so often; the next one then does it. */
+/** Concurrent listings may beat a removal so often; the next removal then does it. */
 const TIDY_TRIES = 5;
 
-/** What a change makes of a shard: undefined for `next` writes nothing. */
+/** Undefined for `next` writes nothing. */
 export interface ShardChange<T> {
   readonly next?: Omit<TroubledShard, 'shard'>;
   readonly result: T;
 }
 
-export interface TroubledShards {
-  /** Those that have an item which says something, in the order asked for. */
-  read(shards: readonly number[]): Promise<readonly TroubledShard[]>;
-  /**
-   * Changes a shard, whatever others change beside it.
-   *
-   * @returns what `change` returned, and the status item where the shard was listed with it
-   */
-  change<T>(
-    shard: number,
-    change: (before: TroubledShard) => ShardChange<T>,
-  ): Promise<{
-    readonly result: T;
-    readonly status?: StateItem;
-  }>;
-}
+export type TroubledShards = ReturnType<typeof troubledShards>;
 
 /**
- * The items of the shards that are not in order, and their list in the status item. A shard is listed after its item
- * was written, and each listing raises `changes`; it leaves the list only when its item was found empty and nobody was
- * listed since, so that the list never lacks a shard for long: whoever died before listing it has not acknowledged its
- * message, and the next consumer lists it.
+ * The items of the shards that are not in order, and their list in the status item. A shard is listed after its item is
+ * written, and each listing raises `changes`; it leaves the list only if its item is empty and no shard was listed since. A
+ * worker that died before listing one has not acknowledged its message, so the next consumer lists it.
  */
-export function troubledShards(table: DynamoTable, name: TriggerName): TroubledShards {
+export function troubledShards(table: DynamoTable, name: TriggerName) {
   async function list(shard: number): Promise<StateItem> {
     const status = await updateState(table, {
       key: statusKey(name),
@@ -79,6 +63,7 @@ export function troubledShards(table: DynamoTable, name: TriggerName): TroubledS
       });
     },
 
+    /** Changes a shard; returns what `change` returned, and the status item if the shard was listed with it. */
     async change<T>(
       shard: number,
       change: (before: TroubledShard) => ShardChange<T>,
@@ -95,7 +80,6 @@ export function troubledShards(table: DynamoTable, name: TriggerName): TroubledS
   };
 }
 
-/** Whether an item can hold these cells, and what may fail beside them. */
 export function fits(cells: readonly FailingCell[]): boolean {
   return pack(cells).length <= MAX_CELLS_BYTES;
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell } from '../../../shared/cell.ts';
 import { runFollower } from '../../../shared/follow/run-follower.ts';
+import { Workers } from '../../../shared/follow/workers.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { cellReads } from '../../../shared/store/read-cells.ts';
 import { eq } from '../../support/index-on.ts';
@@ -132,6 +133,7 @@ async function follow(
   state: Watched,
   signal: AbortSignal,
 ): Promise<void> {
+  const workers = new Workers({ stateTable, crew: 'watch', owner: randomUUID() });
   await runFollower({
     follower: {
       name: 'watch',
@@ -155,11 +157,12 @@ async function follow(
     context,
     stateTable,
     topologyTable,
-    owner: randomUUID(),
+    workers,
     deadline: Number.MAX_SAFE_INTEGER,
     signal,
     read: 'reader',
   });
+  await workers.leave();
 }
 
 async function untilFollowed({ datastore }: OpenStore, last: ReadonlyMap<number, number>): Promise<void> {

@@ -1,4 +1,3 @@
-/** Calls and sends that fail, and a rewind: what is to be delivered all the same. */
 import { grouped } from '../fault-run.ts';
 import { deliveryCheck, LEAST_CELLS, twoWays } from './part.ts';
 import { Scene } from './scene.ts';

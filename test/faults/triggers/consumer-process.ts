@@ -4,7 +4,7 @@ import { DeleteMessageBatchCommand, ReceiveMessageCommand } from '@aws-sdk/clien
 import { consumeBatch } from '../../../shared/triggers/consume/consume-batch.ts';
 import { openConsumer, type Consumer } from '../../../shared/triggers/consume/consumer.ts';
 import { toQueueRecord } from '../../../shared/triggers/consume/queue-record.ts';
-import { sqsQueue } from '../../../shared/triggers/consume/sqs-queue.ts';
+import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { triggeredClients } from '../../../shared/triggers/consume/triggered-client.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../shared/triggers/state/message.ts';
@@ -59,9 +59,10 @@ await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, 
     datastore: access.datastore,
     definition: deployed.definition,
     store: triggerStore(store.stateTable, { datastore: access.datastore, trigger: access.trigger }),
-    queue: sqsQueue(store.sqs, access.queueUrl),
+    queue: {
+      setVisibility: (records, seconds) => sqsQueues(store.sqs).hide(access.queueUrl, records, seconds),
+    },
     fn,
-    // Nobody asks it: the function writes down what it was called with.
     client: triggeredClients({ url: 'http://127.0.0.1:9', datastore: access.datastore }),
     // A batch whose deletion SQS did not answer comes again after so long: sooner than a run takes nothing more for the
     // end.

@@ -1,4 +1,3 @@
-/** Tailers and servers that are killed or paused. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
 import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
@@ -103,7 +102,6 @@ export const killedServers: Part = {
 
 const LEASE_TIMES = 3;
 const PAUSES = 3;
-/** Between pauses, so that each holds its share again. */
 const BETWEEN_PAUSES_SECONDS = 3;
 /** Few, so that the offsets of all of them can be polled often. */
 const PARTITIONS = 6;

@@ -9,14 +9,12 @@ import { onEachShard, rowsOf } from '../../support/past-the-store.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
 import { grouped, sumOf } from '../fault-run.ts';
 
-/** What the trigger's function does wrong. */
 export interface ConsumerVariation {
   readonly failing: number;
   readonly failsOnPoison: boolean;
   /** A failure is not noticed: its message is consumed. For controls. */
   readonly forgets: boolean;
   readonly callMs: number;
-  /** Messages of a trigger that does not run come back after so long at most, in seconds. */
   readonly pauseSeconds: number;
 }
 
@@ -47,7 +45,6 @@ export interface Delivery {
   /** Tells the cell from any other that ever took this added id. */
   readonly cell: string;
   readonly replay: boolean;
-  /** When the call ended, by `Date.now()`. */
   readonly at: number;
 }
 
@@ -131,7 +128,6 @@ export function isWhole({ never, outOfOrder, due }: DeliveryVerdict): boolean {
   return due > 0 && never + outOfOrder === 0;
 }
 
-/** "0 never, 0 out of order of 1,234" */
 export function deliveryFigure({ due, never, outOfOrder }: DeliveryVerdict): string {
   return `${grouped(never)} never, ${grouped(outOfOrder)} out of order of ${grouped(due)}`;
 }
@@ -140,7 +136,6 @@ function keyOf({ shard, cell }: Pick<LoggedCell, 'shard' | 'cell'>): string {
   return `${shard}/${cell}`;
 }
 
-/** A cell as it lies in its shard's table. */
 export interface LoggedCell {
   readonly shard: number;
   readonly added_id: number;

@@ -1,6 +1,6 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
-import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 import type { FaultRun } from '../fault-run.ts';
 import { deliveryCheck, twoWays } from './part.ts';
@@ -27,7 +27,6 @@ export const haltedRun: FaultRun = {
   },
 };
 
-/** In the control the resume does not look at the queue, nor the tailer at what was given up. */
 const halt = twoWays({
   name: 'halted',
   fault: haltedRun.fault,
@@ -42,7 +41,7 @@ const halt = twoWays({
       consumer: { callMs: 120, pauseSeconds: 0 },
       tailers: [looks ? {} : { settings: { lagEveryMs: NEVER_MS } }],
     });
-    const queues = sqsTriggerQueues(scene.store.sqs);
+    const queues = sqsQueues(scene.store.sqs);
     const { queueUrl, parkedQueueUrl, datastore, trigger: halted } = scene.access;
     await scene.load(world.seconds ?? 6, 300);
     await scene.until('messages wait', async () => (await queues.depth(queueUrl)) >= GIVEN_UP + EXPIRED + SHARDS);

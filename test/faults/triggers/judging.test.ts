@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { QueueMessage } from '../../../shared/triggers/send/queue-client.ts';
+import type { QueueMessage } from '../../../shared/triggers/state/queues.ts';
 import {
   DeliveryLog,
   deliveryFigure,

@@ -1,4 +1,3 @@
-/** Services that are away, and cells that are gone. */
 import type { Service } from '../../../infra/local/emulators/emulator.ts';
 import { killWithDisk, stopReceiving, untilAllRun } from '../../support/nodes.ts';
 import type { Phase } from '../load/latency.ts';

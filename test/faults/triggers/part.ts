@@ -17,7 +17,6 @@ export interface Part {
 interface TwoWays<Done> {
   readonly name: string;
   readonly fault: string;
-  /** Where they would be in each other's way. */
   readonly inTurn?: boolean;
   act(setting: Setting, name: string, isReal: boolean): Promise<Done>;
   judge(real: Done, control: Done): Omit<RunOutcome, 'notes'> & Partial<Pick<RunOutcome, 'notes'>>;

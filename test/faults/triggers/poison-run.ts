@@ -27,7 +27,6 @@ const NEVER = 10_000;
 /** More than one: on a slow machine a message may come a second time while it is in hand. */
 const MAX_ATTEMPTS = 2;
 
-/** The poison cells are parked, no other one, and all others are delivered in order. */
 const parkPoison = twoWays({
   name: 'poison',
   fault: 'some cells are poison',
@@ -74,7 +73,6 @@ const parkPoison = twoWays({
 });
 
 const THRESHOLD = 10;
-/** What was being consumed when it stopped may be delivered and parked a little later. */
 const SETTLE_SECONDS = 2;
 const QUIET_SECONDS = 4;
 /** Were parked cells sent again by themselves, they would come by then. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { triggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { sumOf } from '../fault-run.ts';
@@ -32,7 +32,6 @@ interface SceneOptions {
   /** Of its datastore: must be new for each scene of a stage. */
   readonly name: string;
   readonly definition?: Partial<TriggerDefinition>;
-  /** So many receipts move a message to the last queue. @default it is never moved */
   readonly receipts?: number;
   /** Its groups are reached by endpoints that follow a promotion. @default false */
   readonly promotes?: boolean;
@@ -40,9 +39,7 @@ interface SceneOptions {
   readonly tailers?: readonly (TailerOptions | ((life: number) => TailerOptions))[];
   readonly consumers?: number;
   readonly consumer?: Partial<ConsumerVariation>;
-  /** After each write of each of the writers. @default 60 */
   readonly pauseMs?: number;
-  /** Share of the cells that are poison. @default 0 */
   readonly poison?: number;
 }
 
@@ -51,7 +48,6 @@ const CONSUMER = new URL('consumer-process.ts', import.meta.url);
 
 /** Tailers that are silent for so long are taken for dead: less time is spent waiting for that. */
 export const QUICK_LEASES = { heartbeatMs: 300, silenceMs: 1500 };
-/** Throughout. */
 export const WRITERS = 8;
 const PAUSE_MS = 60;
 const POLL_MS = 200;
@@ -62,7 +58,6 @@ const CONTROL_PATIENCE_MS = 6000;
 /** As long as something is sent again, it is waited for; then for so long. */
 const REWIND_PATIENCE_MS = 12_000;
 const OPERATOR_TRIES = 10;
-/** Whatever comes. */
 const LONGEST_MS = 600_000;
 
 interface FurtherTailer extends TailerOptions {
@@ -70,7 +65,6 @@ interface FurtherTailer extends TailerOptions {
 }
 
 interface Settling {
-  /** Off: a control is given up sooner. @default true */
   readonly isReal?: boolean;
   readonly patienceMs?: number;
   readonly isDue?: (cell: LoggedCell) => boolean;
@@ -81,7 +75,6 @@ type Writers = RunningWorker<'stop', WritersProgress, WritersProgress>;
 /** A datastore that is written to, the tailers of its trigger, and its consumers: processes that can be killed. */
 export class Scene implements AsyncDisposable {
   readonly access: TriggeredAccess;
-  /** In this process, to look at it and to operate it. */
   readonly store: TriggeredStore;
   readonly tailers: readonly RestartedProcess<TailerInput, TailerProgress>[];
   consumers: readonly KillableProcess<ConsumerProgress>[];
@@ -113,13 +106,11 @@ export class Scene implements AsyncDisposable {
     this.consumers = Array.from({ length: consumers }, (_, position) => this.#startConsumer(consumer, position));
   }
 
-  /** Returns once everybody works. */
   static async start(setting: Setting, options: SceneOptions): Promise<Scene> {
     const access = await setting.stage.define(options.name, options);
     const scene = new Scene(setting, await openTriggered(access, { connections: 2 }), access, options);
     try {
       await Promise.all([...scene.tailers, ...scene.consumers].map(({ ready }) => ready));
-      // Last, so that no backlog waits for the others to be started.
       await scene.#startWriters(options).ready;
       return scene;
     } catch (error) {
@@ -174,7 +165,6 @@ export class Scene implements AsyncDisposable {
     return sumOf(this.tailers.flatMap(({ progress }) => progress.map((said) => said[what])));
   }
 
-  /** One more, or a successor, which whoever starts it ends. Returns once it works. */
   async startTailer(options: FurtherTailer): Promise<KillableProcess<TailerProgress>> {
     const input = this.#tailerInput(options, 0);
     const tailer = this.#parts.use(
@@ -197,7 +187,7 @@ export class Scene implements AsyncDisposable {
   /** The trigger as its operator has it. What DynamoDB, or a group, does not answer is asked again. */
   async operate<T>(task: (operations: TriggerOperations, trigger: string) => Promise<T>): Promise<T> {
     const { context, stateTable, sqs, name } = this.store;
-    const operations = await triggerManagement({ context, stateTable, queues: sqsTriggerQueues(sqs) }).triggers(name);
+    const operations = await triggerManagement({ context, stateTable, queues: sqsQueues(sqs) }).triggers(name);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await task(operations, this.access.trigger);
@@ -212,7 +202,6 @@ export class Scene implements AsyncDisposable {
     return loggedCells(this.access.groups, this.access.datastore);
   }
 
-  /** The parked cells, as the operator lists them: `shard/added id`. */
   async parked(): Promise<ReadonlySet<string>> {
     return await this.operate(async (operations, trigger) => {
       const parked = new Set<string>();
@@ -234,7 +223,6 @@ export class Scene implements AsyncDisposable {
     return await this.#untilWhole((await this.logged()).filter(isDue), () => this.deliveries(), patienceMs);
   }
 
-  /** Ends the writers before that. */
   async conclude(settling: Settling = {}): Promise<DeliveryVerdict> {
     await this.stopWriters();
     return await this.settle(settling);
@@ -269,7 +257,6 @@ export class Scene implements AsyncDisposable {
     return judgeDeliveries(due, deliveries());
   }
 
-  /** Lets the load go on for so long, and until so many cells are stored. */
   async load(seconds: number, cells: number): Promise<void> {
     await this.wait(seconds);
     await this.until(`${cells} cells are stored`, () => this.stored >= cells);

@@ -1,5 +1,5 @@
 import { defaultPartitions } from '../../../shared/follow/follower-item.ts';
-import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
 import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 import type { FaultRun } from '../fault-run.ts';
@@ -11,7 +11,6 @@ const SHARDS = 64;
 
 const SPREAD_BAR_SECONDS = 15;
 const SPREAD_MOST_SECONDS = 20;
-/** Each number of workers lasts so long after it is reached. */
 const SPREAD_BETWEEN_SECONDS = 2;
 /** No tailer is taken for dead while the control lasts. */
 const NEVER_DEAD = { silenceMs: 120_000 };
@@ -34,7 +33,6 @@ const spreadShards = twoWays({
     await spread(1);
     const [second, third, fourth] = [await start(1), await start(2), await start(3)];
     await spread(4);
-    // One that was there first, and one that came later.
     await Promise.all([first, third].map((one) => (inOrder ? one.stop() : one.kill())));
     await spread(2);
     setting.world.say(`${name}: spread after ${seconds.map((one) => one?.toFixed(1) ?? 'too many').join(', ')} s`);
@@ -65,7 +63,6 @@ const spreadShards = twoWays({
 
 const HAND_OVERS = 10;
 const CONTROL_DEATHS = 2;
-/** After a successor has taken over. */
 const HAND_OVER_BETWEEN_SECONDS = 1;
 const HAND_OVER_BAR_SECONDS = 2;
 
@@ -86,7 +83,6 @@ const handOver = twoWays({
       if (!inOrder) await current.kill();
       const start = performance.now();
       const next = await scene.startTailer({ slots: [0], once: true });
-      // It ends by itself once the next one holds everything.
       await current.gone;
       seconds.push((performance.now() - start) / 1000);
       current = next;
@@ -171,7 +167,7 @@ const manyWorkers = twoWays({
 async function assignments(scene: Scene, partitions: number): Promise<readonly number[] | undefined> {
   const { datastore, trigger } = scene.access;
   const follower = { name: triggerFollower(trigger), datastore, shards: SHARDS, partitions };
-  const items = offsetItems(scene.store.stateTable, follower);
+  const items = new OffsetItems(scene.store.stateTable, follower);
   const counts = new Map<string, number>();
   try {
     for (let partition = 0; partition < partitions; partition += 1) {
@@ -184,7 +180,6 @@ async function assignments(scene: Scene, partitions: number): Promise<readonly n
   return [...counts.values()].sort((one, other) => other - one);
 }
 
-/** How long it takes until the partitions are spread; undefined where it takes longer than that. */
 async function secondsUntilSpread(
   scene: Scene,
   workers: number,

@@ -6,10 +6,9 @@ import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
-import type { TriggerStore } from '../../../shared/triggers/state/trigger-store.ts';
-import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { DATASTORE, messageOf, TRIGGER } from '../../shared/triggers/consume/support/stage.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 import { startSqs, type LocalSqs } from '../../support/sqs.ts';
@@ -104,7 +103,7 @@ export class TriggerStage {
   }
 
   depth(queueUrl = this.deployed.queueUrl): Promise<number> {
-    return sqsTriggerQueues(this.sqs.client).depth(queueUrl);
+    return sqsQueues(this.sqs.client).depth(queueUrl);
   }
 
   /** The event that Lambda makes of one receive. */

@@ -15,7 +15,6 @@ it('a function of a trigger is bundled where nobody has the package that polls q
     platform: 'node',
     format: 'esm',
     external: ['@aws-sdk/*'],
-    // As in a folder where it is not installed.
     alias: { 'sqs-consumer': join(PROJECT_ROOT, 'not-installed') },
     logLevel: 'silent',
   });

@@ -7,7 +7,6 @@ import { TriggerStage } from '../support/trigger-stage.ts';
 
 const stage = new TriggerStage();
 
-/** What a program prints that consumes one cell, and is told to end then. */
 async function printedFor(shard: number, parameters: readonly string[]): Promise<readonly string[]> {
   await stage.send(shard, 1);
   const child = spawn(process.execPath, ['test/functions/support/consuming-program.ts', ...parameters], {

@@ -35,7 +35,6 @@ beforeAll(() => {
 
 const LAMBDA = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 60_000 };
 
-/** The handler of a bundle, in an environment of its own. */
 async function open(name: Name) {
   await stage.deployAnew();
   const { handler } = await import(pathToFileURL(join(folder.path, 'bundles', name, 'index.mjs')).href);
@@ -60,7 +59,6 @@ describe("a trigger's bundle", () => {
       });
       const [failing] = (await stage.deployed.store.shards([17])).flatMap(({ cells }) => cells);
       expect(failing).toMatchObject({ attempts: 1, last_error: error });
-      // The instance ends, and another one would load it anew.
       expect(exit.mock.calls).toEqual([[1]]);
       // It comes again after a second, and has two attempts.
       const again = await stage.nextEvent();

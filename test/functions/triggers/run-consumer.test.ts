@@ -16,7 +16,6 @@ const folder = folderOfTests();
 interface Started {
   readonly child: ChildProcess;
   notes(): Promise<string[]>;
-  /** The exit code, and what it said on standard error. */
   readonly ended: Promise<{ readonly code: number; readonly error: string }>;
 }
 
@@ -49,7 +48,6 @@ describe('a consumer in a plain process', () => {
     await stage.send(17, 1);
     const consumer = await start('first', ['--trigger', 'bill_rider', '--module', MODULE], 1500);
     await until('the first cell is called for', async () => (await consumer.notes()).length === 1);
-    // While it is, so that these are received together.
     await Promise.all([stage.send(4, 1), stage.send(5, 1), stage.send(6, 1)]);
     await until('the next is called for', async () => (await consumer.notes()).length === 3);
     expect((await consumer.notes()).slice(0, 2)).toEqual(['begin 17/1', 'end {"fare":12} 17/1']);

@@ -18,7 +18,6 @@ const passing = (what: string, isSo: () => boolean): Promise<void> =>
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, n) => n + 1);
 
-/** Gives a cell another time, as a server's clock would have that is wrong. */
 const setTime = (shard: number, added_id: number, time: string) =>
   followed.change(shard, 'UPDATE ENTITY SET created_at = ? WHERE added_id = ?', time, added_id);
 
@@ -69,10 +68,8 @@ describe('a follower that keeps behind the logs', () => {
     // The first poll sees the whole log.
     await readers.caughtUp();
     const deeds = newDeeds();
-    // Fifty pages.
     const worker = startWorker(followed, deeds, { behindMs: 1500, pageCells: 10, now });
     await passing('the first is handled', () => deeds.idsOf(2).length > 0);
-    // No more of its time passes.
     await until('all is handled', () => deeds.idsOf(2).length === 500);
     await worker.stop();
     expect(deeds.idsOf(2)).toEqual(upTo(500));

@@ -16,7 +16,6 @@ import { triggerNamed } from '../../support/trigger-named.ts';
 
 const SHARDS = 24;
 const PAUSES: Pauses = { leastMs: 5, mostMs: 100 };
-/** Between two slow polls of a shard. */
 const SLOW_MS = 10_000;
 /** Less than a slow poll away, and more than a worker expects of a shard that rang. */
 const SOON_MS = 5000;
@@ -24,9 +23,7 @@ let bells: BellTower;
 /** The clock of the workers and of the bells, which moves only as a test lets it. */
 let clockMs = 0;
 const now = (): number => clockMs;
-/** Reads of logs, once they are answered. */
 let read: string[] = [];
-/** No ring arrives. */
 let isMute = false;
 
 const isRing = (sql: string): boolean => sql.startsWith('INSERT INTO `schemaless`.bell ');
@@ -112,7 +109,6 @@ async function heardBy(deeds: Deeds): Promise<() => Promise<void>> {
 }
 
 describe('what is heard of bells', () => {
-  /** Numbers as a node shows them, one look after another; the last one again and again. */
   const heardOf = async (...looks: readonly (readonly number[])[]): Promise<number[]> => {
     const heard: number[] = [];
     let look = 0;
@@ -205,7 +201,6 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     isMute = mute;
     await followed.write(5, 3, column);
     isMute = false;
-    // All that rings reaches the worker, and time passes.
     await followed.write(6, 1);
     const handled = deeds.handled.length;
     await whilePassing('another shard that rang is handled', () => deeds.handled.length === handled + 1);

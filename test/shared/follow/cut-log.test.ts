@@ -11,7 +11,6 @@ const followed = await sharedFollowed(SHARDS);
 const { datastore, caughtUp, cutAfter } = followed;
 const { topologyTable, context, topology } = followed.store;
 
-/** What a promotion of a replica without the last writes does to a shard's row. */
 const forgetEpoch = (shard: number) =>
   followed.change(shard, 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = ?', datastore, shard);
 const raising = (shard: number) => ({ table: topologyTable, groups: context.groups, datastore, shard });
@@ -34,7 +33,6 @@ describe('a log that was cut', () => {
     for (let round = 0; round < 10; round += 1) await followed.write(1, 10);
     await Promise.all([one, other].map(caughtUp));
     await cutAfter(1, 93);
-    // New cells take the old added ids, and go beyond.
     await followed.write(1, 20);
     await Promise.all([one, other].map(caughtUp));
     await until('both noticed', () => cuts(one).length > 0 && cuts(other).length > 0);
@@ -45,7 +43,6 @@ describe('a log that was cut', () => {
       expect(back_to).toBeLessThanOrEqual(93);
     }
     expect(await epochs(1)).toEqual({ topology: 2, row: 2 });
-    // Writers that knew the old epoch were refused at most once, and go on.
     await followed.write(1, 5);
     await Promise.all([one, other].map(caughtUp));
     await Promise.all(workers.map((worker) => worker.stop()));
@@ -85,7 +82,6 @@ describe('a log that was cut', () => {
     const raise = raising(4);
     expect(await Promise.all(Array.from({ length: 4 }, () => raiseEpoch(raise, 1)))).toEqual([2, 2, 2, 2]);
     expect(await epochs(4)).toEqual({ topology: 2, row: 2 });
-    // The topology was written, the row was not.
     await forgetEpoch(4);
     expect(await raiseEpoch(raise, 1)).toBe(2);
     expect(await epochs(4)).toEqual({ topology: 2, row: 2 });

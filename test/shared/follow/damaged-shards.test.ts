@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { peekFirst } from '../../../shared/follow/peek-first.ts';
 import { shareFetches } from '../../../shared/follow/share-fetches.ts';
 import { SqlError, type SqlClient, type Target } from '../../../shared/sql/client.ts';
 import { connectionTo } from '../../support/connection-to.ts';
@@ -9,14 +8,11 @@ import { until } from '../../support/until.ts';
 
 /** Of three groups: two pages of each. */
 const SHARDS = 291;
-/** In one partition the pages are in the order of the shards. */
 const QUIET = { partitions: 1, pauses: { leastMs: 20, mostMs: 200 } };
-/** Among the others of its group, in its first page. */
 const DAMAGED = 21;
 
 /** What statements to this node that name the shard's table are answered with. */
 let damage: { readonly target: Target; readonly error: () => SqlError } | undefined;
-/** Reads of the shard's log; those of a page read others, too. */
 let naming: string[] = [];
 const isOfPage = (sql: string): boolean => new Set(sql.match(/_\d{4}`\./gu)).size > 1;
 const followed = await sharedFollowed(SHARDS, damaged);
@@ -65,7 +61,7 @@ describe('a shard that cannot be read', () => {
     await followed.write(DAMAGED, 3);
     await writeToOthers(2);
     const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { ...QUIET, fetch: shareFetches(peekFirst({ checkEveryMs: 500 })) });
+    const worker = startWorker(followed, deeds, { ...QUIET, fetch: shareFetches() });
     await until(
       'all is handled',
       () => deeds.idsOf(DAMAGED).length === 3 && others.every((shard) => deeds.idsOf(shard).length === 2),
@@ -76,7 +72,6 @@ describe('a shard that cannot be read', () => {
         await until('it is told', () => failedShards(deeds).includes(DAMAGED));
         await writeToOthers(3);
         await until('the others are handled', () => others.every((shard) => deeds.idsOf(shard).length === 5));
-        // Told once, however often it is tried.
         naming = [];
         await until('it is tried again', () => naming.length > 2);
         expect(failedShards(deeds)).toEqual([DAMAGED]);

@@ -1,24 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { openFollower } from '../../../shared/follow/follower-item.ts';
 import { committedLocations } from '../../../shared/follow/follower-lag.ts';
-import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import type { LogEntry } from '../../../shared/follow/follower.ts';
-import { forgetFollower, rewindFollower } from '../../../shared/follow/rewind-follower.ts';
+import { forgetFollower, rewindLocations, setLocations } from '../../../shared/follow/rewind-follower.ts';
 import { readLogEntries } from '../../../shared/follow/read-log-entries.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
 import { selectLogEntries } from '../../../shared/sql/statements/select-log-entries.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { openGate } from './support/gate.ts';
-import {
-  doneWith,
-  movedClock,
-  newDeeds,
-  nameOf,
-  sharedFollowed,
-  startWorker,
-  type Deeds,
-} from './support/followed-store.ts';
+import { doneWith, movedClock, newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { rowsRead } from '../../support/rows-read.ts';
@@ -30,11 +22,10 @@ for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 25);
 
 const { caughtUp, idOf, stateTable } = followed;
 const { context } = followed.store;
-/** Waits until all that it has handled is committed, too. */
 const committed = (deeds: Deeds) =>
   until('committed', async () => (await followed.lag(deeds)).every(({ offset, head }) => offset === head));
-const rewind = (deeds: Deeds, to: Parameters<typeof rewindFollower>[3]) =>
-  rewindFollower(stateTable, context, idOf(deeds), to);
+const rewind = async (deeds: Deeds, to: Parameters<typeof rewindLocations>[2]): Promise<void> =>
+  setLocations(stateTable, context, idOf(deeds), await rewindLocations(context, followed.datastore, to));
 const inEachShard = <T>(value: T): T[] => Array.from({ length: SHARDS }, () => value);
 
 describe('a follower', () => {
@@ -55,12 +46,6 @@ describe('a follower', () => {
     ).toEqual([21, 22, 23, 24, 25].map((id) => [2, id, 2]));
     await worker.stop();
     expect(await followed.offsets(deeds)).toEqual(inEachShard(25));
-    await expect(rewind(deeds, { shards: new Map([[2, 26]]) })).rejects.toThrow(
-      'wanted an added id from 0 to 25, where the log of shard 2 ends, got 26',
-    );
-    await expect(rewind(deeds, { shards: new Map([[6, 0]]) })).rejects.toThrow(
-      'shard: wanted an integer from 0 to 5, got 6',
-    );
     await forgetFollower(stateTable, idOf(deeds));
     expect(await followed.offsets(deeds)).toEqual(inEachShard(undefined));
   });
@@ -71,14 +56,13 @@ describe('a follower', () => {
     await caughtUp(deeds);
     await committed(deeds);
     await forgetFollower(stateTable, idOf(deeds));
-    // It has nothing to commit, and ends all the same.
     await worker.ended;
     const busy = startWorker(followed, deeds);
     await followed.begun(deeds);
     await forgetFollower(stateTable, idOf(deeds));
     await followed.write(1, 1);
     await busy.ended;
-    const items = offsetItems(stateTable, { ...idOf(deeds), shards: SHARDS, partitions: SHARDS });
+    const items = new OffsetItems(stateTable, { ...idOf(deeds), shards: SHARDS, partitions: SHARDS });
     expect(await Promise.all(Array.from({ length: SHARDS }, (_, partition) => items.read(partition)))).toEqual(
       inEachShard(undefined),
     );
@@ -109,26 +93,6 @@ describe('a follower', () => {
     await caughtUp(deeds);
     await worker.stop();
     expect(ids()).toEqual(ids().map((_, at) => at + 1));
-  });
-
-  it('goes on while DynamoDB is away, repeats nothing, and commits once it is back', async () => {
-    const deeds = newDeeds();
-    const clock = movedClock();
-    const worker = startWorker(followed, deeds, { now: clock.now });
-    await caughtUp(deeds);
-    worker.gate.state = 'away';
-    await followed.write(0, 5);
-    // Longer than the silence after which a worker counts as dead.
-    clock.pass(60_000);
-    await followed.write(1, 5);
-    await caughtUp(deeds);
-    await until('DynamoDB was asked in vain', () => deeds.eventsOf('state_failed').length > 0);
-    worker.gate.state = 'open';
-    await followed.write(2, 5);
-    await committed(deeds);
-    await worker.stop();
-    expect(deeds.handled.map(nameOf)).toHaveLength(deeds.names().size);
-    expect(deeds.eventsOf('partition_lost')).toEqual([]);
   });
 
   it('lets the shards of a group that is away wait, and goes on with the others', async () => {
@@ -222,7 +186,6 @@ describe('a follower', () => {
     await followed.write(3, 1);
     await until('it looked again', () => deeds.handled.length > length);
     expect(deeds.eventsOf('hole')).toMatchObject([{ shard: 4, added_id: 10 }]);
-    // It says how long it lasts by then.
     expect(deeds.eventsOf('hole')[0]?.seconds).toBeGreaterThanOrEqual(10);
     expect(ofShard()).toHaveLength(9);
     await move(1_000_000, 10);
@@ -252,7 +215,6 @@ describe('a follower', () => {
     });
     await worker.stop();
     expect(deeds.handled.map(({ column_name }) => column_name)).toEqual(['BASE', 'BASE']);
-    // What comes after the last one that it wanted is known to be none of its own.
     expect((await locations()).map((location) => location?.given)).toEqual(
       Array.from({ length: SHARDS }, (_, shard) => (shard === 3 ? deeds.handled[1]?.added_id : begun[shard])),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_SHARDS } from '../../../shared/definitions/definitions.ts';
 import { defaultPartitions, openFollower } from '../../../shared/follow/follower-item.ts';
-import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import { createDatastore, readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import { sharedTable } from '../../support/shared-table.ts';
 
@@ -16,7 +16,7 @@ describe('what is kept of the largest datastore, in items of 400 KB at most', ()
     const follower = { name: 'largest', datastore: 'trips' };
     await expect(openFollower(table, follower, MAX_SHARDS, 63)).rejects.toThrow('wanted an integer from 64');
     const { partitions } = await openFollower(table, follower, MAX_SHARDS);
-    const items = offsetItems(table, { ...follower, shards: MAX_SHARDS, partitions });
+    const items = new OffsetItems(table, { ...follower, shards: MAX_SHARDS, partitions });
     const taken = await items.take(0, 'worker', []);
     if (!taken) throw new Error('not taken');
     expect(taken.offsets).toHaveLength(1024);

@@ -3,7 +3,6 @@ import { movedLongAgo } from '../../../shared/follow/moved-long-ago.ts';
 
 const LOOK_MS = 100;
 
-/** Looks ten times a second for a minute, and says how often each was told. */
 function toldInAMinute(afterMs: number, ...moving: readonly ((second: number) => boolean)[]): readonly number[] {
   let time = 0;
   const dueAfter = movedLongAgo<{ readonly place: number; hasMoved(): boolean }>(() => time);

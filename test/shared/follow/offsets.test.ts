@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ShardOffset } from '../../../shared/follow/encode-offsets.ts';
-import { heldPartition } from '../../../shared/follow/held-partition.ts';
-import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { HeldPartition } from '../../../shared/follow/held-partition.ts';
+import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { sharedTable } from '../../support/shared-table.ts';
@@ -13,19 +13,17 @@ let follower = 0;
 
 const table = await sharedTable();
 
-/** @param through stands before the table @default the table itself */
 function newItems(through = (all: DynamoTable): DynamoTable => all) {
   follower += 1;
-  return offsetItems(through(table), { name: `f${follower}`, datastore: 'trips', shards: 4, partitions: 2 });
+  return new OffsetItems(through(table), { name: `f${follower}`, datastore: 'trips', shards: 4, partitions: 2 });
 }
 
-async function holder(items: ReturnType<typeof offsetItems>, owner: string, others: readonly string[] = []) {
+async function holder(items: OffsetItems, owner: string, others: readonly string[] = []) {
   const taken = await items.take(1, owner, others);
-  return taken && heldPartition(items, 1, taken, 2, await items.readCheckpoints(1));
+  return taken && new HeldPartition(items, 1, taken, 2, await items.readCheckpoints(1));
 }
 
-/** Its two shards. */
-async function bothHeld(items: ReturnType<typeof offsetItems>) {
+async function bothHeld(items: OffsetItems) {
   const held = await holder(items, 'a');
   const [shard, other] = held?.shards ?? [];
   if (!held || !shard || !other) throw new Error('not held');
@@ -47,8 +45,7 @@ function move(held: Held | undefined, added_id: number, tenure = held?.tenure())
   held.move(shard, at(added_id), tenure);
 }
 
-const reached = async (items: ReturnType<typeof offsetItems>): Promise<number | undefined> =>
-  (await items.read(1))?.offsets[0]?.added_id;
+const reached = async (items: OffsetItems): Promise<number | undefined> => (await items.read(1))?.offsets[0]?.added_id;
 
 describe('the offsets of a partition', () => {
   it('say which cells were given last, until something else moves them', async () => {
@@ -101,7 +98,6 @@ describe('the offsets of a partition', () => {
 
   it.each([
     [true, undefined, 20],
-    // The control: what the fence is for.
     [false, withoutCommitFence, 10],
   ])('are not set back by a holder that was paused (fenced: %s)', async (fenced, through, expected) => {
     const items = newItems(through);
@@ -117,7 +113,6 @@ describe('the offsets of a partition', () => {
 
   it.each([
     ['fenced', undefined, 3],
-    // The controls.
     ['not fenced', withoutCommitFence, 30],
     ['not by generation', withoutGenerationFence, 30],
   ])('stay where a rewind put them, under whoever holds them (%s)', async (_fence, through, expected) => {
@@ -133,7 +128,6 @@ describe('the offsets of a partition', () => {
     expect(await reached(items)).toBe(expected);
     if (through) return;
     expect([held?.isLost(), held?.tenure().generation, held?.shards[0]?.offset?.added_id]).toEqual([false, 1, 3]);
-    // What was begun before the rewind does not count any more.
     move(held, 40, before);
     expect(held?.hasMoved()).toBe(false);
     move(held, 4);
@@ -155,7 +149,6 @@ describe('the offsets of a partition', () => {
       3,
       false,
     ]);
-    // A rewind that came first counts more.
     await items.rewind(1, ([, next]) => [unread(2), next]);
     expect(await held.goBack(shard, unread(1), held.tenure())).toBe(false);
     expect([held.tenure().generation, shard.offset?.added_id]).toEqual([2, 2]);
@@ -173,7 +166,6 @@ describe('the offsets of a partition', () => {
       false,
       [],
     ]);
-    // Another start comes too late.
     held.startAt(shard, unread(9), held.tenure());
     expect([shard.offset?.added_id, held.hasMoved()]).toEqual([7, false]);
     move(held, 7);
@@ -182,7 +174,6 @@ describe('the offsets of a partition', () => {
       { added_id: 7, fingerprint },
       { added_id: 8, fingerprint },
     ]);
-    // A rewind before it was written counts more.
     held.startAt(other, unread(5), held.tenure());
     await items.rewind(1, ([first]) => [first, unread(2)]);
     await held.commit();

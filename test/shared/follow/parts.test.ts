@@ -17,7 +17,7 @@ import type { HeldPartition } from '../../../shared/follow/held-partition.ts';
 import { heldShard } from '../../../shared/follow/held-shard.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
 import type { StoredLogEntry } from '../../../shared/sql/statements/select-log-entries.ts';
-import { adaptivePause, type PassEnd, type Pauses } from '../../../shared/follow/pace.ts';
+import { adaptivePause, lastSlowPoll, untilMultiple, type PassEnd, type Pauses } from '../../../shared/follow/pace.ts';
 import { shareOf, type Worker } from '../../../shared/follow/share.ts';
 
 const fingerprint = '0123456789abcdef';
@@ -184,6 +184,36 @@ describe('the pause', () => {
       expect(new Set(pauses)).toEqual(new Set([10, 20, 40, 80, 100]));
     },
   );
+});
+
+describe('passes and slow polls', () => {
+  const PAUSES = { leastMs: 80, mostMs: 640 };
+
+  it('are aligned: a pause ends at a multiple of its length, a quarter to one and a quarter of it later', () => {
+    for (let now = 0; now < 1000; now += 0.7) {
+      const wait = untilMultiple(100, now);
+      expect(wait).toBeGreaterThanOrEqual(25);
+      expect(wait).toBeLessThanOrEqual(126);
+      expect((now + wait) % 100).toBeLessThan(1.001);
+    }
+    // A timer that came a millisecond early has served its multiple.
+    expect(untilMultiple(100, 299.2)).toBe(101);
+    expect(untilMultiple(0, 12)).toBe(0);
+  });
+
+  it('poll each shard once in ten seconds, and find it due in the same pass whichever of them begins later', () => {
+    const late = fc.double({ min: 0, max: 39, noNaN: true });
+    const passes = fc.integer({ min: 1, max: 100_000 }).map((multiple) => multiple * PAUSES.leastMs);
+    fc.assert(
+      fc.property(passes, late, late, (pass, one, other) => {
+        const last = lastSlowPoll(PAUSES, pass + one);
+        expect(last).toBe(lastSlowPoll(PAUSES, pass + other));
+        expect(pass - last).toBeLessThan(10_000);
+        expect(lastSlowPoll(PAUSES, last + 9600)).toBeCloseTo(last + 9600, 3);
+        expect(lastSlowPoll(PAUSES, last + 9599)).toBeCloseTo(last, 3);
+      }),
+    );
+  });
 });
 
 describe('giving cells', () => {

@@ -12,7 +12,6 @@ import { until } from '../../support/until.ts';
 
 const SHARDS = 6;
 const GROUP = 'group-1';
-/** In place of ten seconds. */
 const EVERY_MS = 400;
 /** While it is there, readers of the group show what they had when it began: their replication stands still. */
 let still: Connection | undefined;
@@ -38,7 +37,6 @@ async function stopReplication(): Promise<Connection> {
   return connection;
 }
 
-/** Follows as triggers do, or as the repair does; has read all that is there. */
 async function followAll(readers: ReaderWatch | undefined, run: Partial<FollowerRun> = {}) {
   const deeds = newDeeds();
   const worker = startWorker(followed, deeds, {

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { untilMultiple } from '../../../shared/follow/pace.ts';
 import type { FetchLogEntries } from '../../../shared/follow/read-log-entries.ts';
 import { shareFetches } from '../../../shared/follow/share-fetches.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
@@ -14,7 +13,6 @@ const entry = (shard: number, at: number) => ({
   created_at: '',
 });
 
-/** Answers with one cell behind each range, after a moment; remembers what it was asked. */
 function fakeFetch() {
   const asked: string[] = [];
   const fetch: FetchLogEntries = async (_context, group, { read }, ranges) => {
@@ -41,7 +39,6 @@ describe('shared fetches', () => {
     expect(answers.map(({ found }) => found)).toEqual(
       wants.map((want) => want.map(({ shard, at }) => ({ entries: [entry(shard, at)], epoch: shard }))),
     );
-    // A moment later, for one that woke a little late.
     await shared(context, 'one', from, ranges(5, 6));
     expect(asked).toHaveLength(2);
   });
@@ -63,20 +60,5 @@ describe('shared fetches', () => {
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(shared(context, 'away', from, want)).rejects.toThrow('away');
     expect(asked).toHaveLength(6);
-  });
-});
-
-describe('aligned pauses', () => {
-  it('end at multiples of their length, a quarter to one and a quarter of it later', () => {
-    for (let now = 0; now < 1000; now += 0.7) {
-      const wait = untilMultiple(100, now);
-      expect(wait).toBeGreaterThanOrEqual(25);
-      expect(wait).toBeLessThanOrEqual(126);
-      const past = (now + wait) % 100;
-      expect(past).toBeLessThan(1.001);
-    }
-    // A timer that came a millisecond early has served its multiple.
-    expect(untilMultiple(100, 299.2)).toBe(101);
-    expect(untilMultiple(0, 12)).toBe(0);
   });
 });

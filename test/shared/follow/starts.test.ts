@@ -7,7 +7,6 @@ const SHARDS = 3;
 const followed = await sharedFollowed(SHARDS);
 const { headOf } = followed;
 
-/** In the future: every cell that there is lies before it, and those that come, too. */
 const LATER: StartLocation = { since: '2100-01-01T00:00:00Z' };
 
 describe('where a follower begins', () => {

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { joinWorkers } from '../../../shared/follow/workers.ts';
+import { Workers } from '../../../shared/follow/workers.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { openGate } from './support/gate.ts';
-import { newDeeds, nameOf, sharedFollowed, startWorker } from './support/followed-store.ts';
+import { newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
 
 const SHARDS = 12;
 const followed = await sharedFollowed(SHARDS);
 
-/** Writers to all shards, until they are stopped. */
 function startWriters(writers: number) {
   const state = { going: true };
   const done = Promise.all(
@@ -64,67 +63,12 @@ describe('workers of a follower', () => {
     expect(deeds.eventsOf('cut')).toEqual([]);
     expect(orderBreaks(deeds.handled)).toBe(0);
   });
-
-  it('hand over to a successor of their slot without ending before it holds everything', async () => {
-    const deeds = newDeeds();
-    // On a busy machine nobody is to be taken for dead here.
-    const heartbeat = { heartbeatMs: 100, silenceMs: 10_000 };
-    const [old, other] = [
-      startWorker(followed, deeds, { slot: '0', heartbeat }),
-      startWorker(followed, deeds, { slot: '1', heartbeat }),
-    ];
-    const stored = await followed.stored();
-    const items = followed.items(deeds);
-    const owners = () =>
-      Promise.all(Array.from({ length: SHARDS }, async (_, partition) => (await items.read(partition))?.owner));
-    await until('everything is handled', () => stored.every((cell) => deeds.names().has(cell)));
-    await until(
-      'both hold their halves',
-      async () => (await owners()).every(Boolean) && new Set(await owners()).size === 2,
-    );
-    const before = await owners();
-    const heir = startWorker(followed, deeds, { slot: '0', heartbeat });
-    await old.ended;
-    // The very share of the predecessor, no more.
-    expect(await owners()).toEqual(before.map((owner) => (owner === old.owner ? heir.owner : owner)));
-    const handledAt = deeds.handled.length;
-    for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 1);
-    await until('both handle their halves', () => deeds.handled.length >= handledAt + SHARDS);
-    expect(new Set(deeds.handled.slice(handledAt).map(({ owner }) => owner))).toEqual(
-      new Set([heir.owner, other.owner]),
-    );
-    await Promise.all([heir.stop(), other.stop()]);
-    expect(deeds.backwards()).toBe(0);
-  });
-
-  it('repeat, and never skip, when one dies between handling and committing', async () => {
-    const deeds = newDeeds();
-    const first = startWorker(followed, deeds, { follower: { start: 'now' } });
-    await followed.begun(deeds);
-    await first.stop();
-    const before = new Set(await followed.stored());
-    const doomed = startWorker(followed, deeds);
-    await until('the doomed worker holds everything', () => deeds.eventsOf('partition_taken').length >= 2 * SHARDS);
-    doomed.gate.state = 'no-commits';
-    for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 3);
-    await until('it has handled them', () => deeds.names().size === 3 * SHARDS);
-    doomed.gate.state = 'paused';
-    const next = startWorker(followed, deeds);
-    const again = (): Set<string> => new Set(deeds.handled.filter(({ owner }) => owner === next.owner).map(nameOf));
-    await until('the next one handles them again', () => again().size === 3 * SHARDS);
-    const added = (await followed.stored()).filter((cell) => !before.has(cell));
-    expect([...again()].sort()).toEqual(added.sort());
-    doomed.gate.state = 'open';
-    await Promise.all([doomed.stop(), next.stop()]);
-    expect(deeds.backwards()).toBe(0);
-  });
 });
 
 describe('the announcement of a worker', () => {
-  /** Whose clock moves by its pauses, which take no time. */
   const join = (stateTable: DynamoTable, crew: string, owner: string, paused: (milliseconds: number) => void) => {
     let clockMs = 0;
-    return joinWorkers({
+    return new Workers({
       stateTable,
       crew,
       owner,
@@ -172,7 +116,6 @@ describe('the announcement of a worker', () => {
       await workers.leave();
       return pauses;
     };
-    // Units that all of them write in a second.
     expect((128 * kilobytes * 1000) / Math.min(...(await pausesOf(crew)))).toBeLessThan(1000);
     expect(new Set(await pausesOf(randomUUID())), 'alone it is as quick as it was asked to be').toEqual(new Set([200]));
   });

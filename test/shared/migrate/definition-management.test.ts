@@ -3,7 +3,7 @@ import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { writeDeployed } from '../../../shared/topology/deployed-definitions.ts';
-import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { watchedClient } from '../../support/connection-to.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
@@ -97,7 +97,7 @@ describe('applied definitions', () => {
     const [made] = await triggersNow();
     expect(made?.definition).toEqual(SEND);
     await sendMessage(made?.queueUrl);
-    expect(await sqsTriggerQueues(sqs.client).depth(made?.queueUrl ?? '')).toBe(1);
+    expect(await sqsQueues(sqs.client).depth(made?.queueUrl ?? '')).toBe(1);
   });
 
   it('can be repeated, and say then that nothing is to be done', async () => {

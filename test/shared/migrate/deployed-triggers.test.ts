@@ -1,7 +1,7 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openFollower, readFollower } from '../../../shared/follow/follower-item.ts';
-import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import { deployTriggers } from '../../../shared/migrate/deployed-triggers.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
@@ -47,7 +47,7 @@ const stateKeys = async (): Promise<readonly string[]> =>
 async function work(datastore: string, name: string): Promise<void> {
   const follower = { name: triggerFollower(name), datastore };
   await openFollower(stateTable, follower, 2);
-  const items = offsetItems(stateTable, { ...follower, shards: 2, partitions: 2 });
+  const items = new OffsetItems(stateTable, { ...follower, shards: 2, partitions: 2 });
   for (const partition of [0, 1]) {
     const taken = await items.take(partition, 'worker', []);
     await items.commit(partition, { token: taken?.token ?? 0, generation: 0 }, [

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { openContext } from '../../../shared/access/context.ts';
 import { openDeployment } from '../../../shared/store/deployment.ts';
 import { triggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
-import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
 import { connect, defined, manageWith, SEND, shop, sqs, topologyNow, useShop } from './support/shop.ts';
@@ -19,7 +19,7 @@ it('what was applied is known to the next request, also where others ask for unk
   const deployment = openDeployment(options);
   const context = openContext(options);
   const { stateTable } = shop;
-  const management = triggerManagement({ context, stateTable, queues: sqsTriggerQueues(sqs.client) });
+  const management = triggerManagement({ context, stateTable, queues: sqsQueues(sqs.client) });
   const noIndex = async () =>
     (await deployment.datastore(shop.name)).query({ index: 'none', where: [eq('buyer', buyer)] });
   const noTrigger = async () => (await management.triggers(shop.name)).trigger('none');

@@ -15,7 +15,6 @@ import { selectCells } from '../../../shared/sql/statements/select-cells.ts';
 import { selectHeads } from '../../../shared/sql/statements/select-heads.ts';
 import { selectLags } from '../../../shared/sql/statements/select-lags.ts';
 import { selectLog } from '../../../shared/sql/statements/select-log.ts';
-import { selectNextCells } from '../../../shared/sql/statements/select-next-cells.ts';
 import { selectColumns } from '../../../shared/sql/statements/select-columns.ts';
 import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
@@ -149,7 +148,6 @@ describe('rows read', () => {
     ['each of two columns', () => selectColumns(kept, 1, { ...ofRow(), columns: TWO }, false), 2 * 6],
     ['20 cells of the log', () => selectLog(all, LOG, 20, 1e6), 20 * 13],
     ['the end of the log', () => selectLog(all, [{ shard: 1, after: CELLS + 9000 }], 20, 1e6), 12],
-    ['whether 64 shards have a next cell', () => selectNextCells(datastore, times(64, { shard: 1, at: 1500 })), 64 * 3],
     ['the head of a shard', () => selectHeads(datastore, [1]), 8],
     ['how far a shard is done', () => selectLags(datastore, LOG), 8],
     ['how far 64 shards are done', () => selectLags(datastore, times(64, { shard: 1, after: 1500 })), 64 * 8],

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkersOptions } from '../../../shared/follow/workers.ts';
 import { runTailers } from '../../../shared/triggers/send/run-tailers.ts';
 import type { TailSettings } from '../../../shared/triggers/send/settings.ts';
-import { sqsQueues } from '../../../shared/triggers/send/sqs-queues.ts';
+import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import type { TailEvent } from '../../../shared/triggers/send/tail-work.ts';
 import { runAsProcess } from '../processes/process-side.ts';
 import {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import type { QueueClient } from '../../../shared/triggers/send/queue-client.ts';
+import type { SendingQueues } from '../../../shared/triggers/state/queues.ts';
 import { TAIL_SETTINGS } from '../../../shared/triggers/send/settings.ts';
 import { Random } from '../random.ts';
 import { withoutCommitFence } from '../without-commit-fence.ts';
@@ -87,15 +87,15 @@ export function varyState(table: DynamoTable, { commitFence, generationFence }: 
  * @param file every message that a queue took is written there, also by a tailer that dies right after
  */
 export function varyQueues(
-  queues: QueueClient,
+  queues: SendingQueues,
   variation: TailerVariation,
   counts: SendCounts,
   { file, seed }: { readonly file: string; readonly seed: string },
-): QueueClient & Disposable {
+): SendingQueues & Disposable {
   const random = new Random(seed, 'refused sends', 0);
   const handle = openSync(file, 'a');
   let sends = 0;
-  const varied: QueueClient = {
+  const varied: SendingQueues = {
     depth: (queueUrl) => queues.depth(queueUrl),
     async send(queueUrl, given) {
       const messages = variation.generationsInQueue
@@ -117,7 +117,7 @@ export function varyQueues(
   return { ...withoutItsCare(varied, variation), [Symbol.dispose]: () => closeSync(handle) };
 }
 
-function withoutItsCare(queues: QueueClient, { waitsForQueue, resendsFromRefused }: TailerVariation): QueueClient {
+function withoutItsCare(queues: SendingQueues, { waitsForQueue, resendsFromRefused }: TailerVariation): SendingQueues {
   if (!waitsForQueue) return withoutWaiting(queues, TAIL_SETTINGS.commitEveryMs);
   return resendsFromRefused ? queues : withoutResending(queues, AGAIN_AFTER_MS);
 }

@@ -58,20 +58,6 @@ export function planLogRead(sql: string): Plan | undefined {
         }),
     };
   }
-  if (/^SELECT \d+ AS item FROM `\w+`\.`entity` WHERE added_id = \d+/.test(sql)) {
-    const items = itemsIn(sql);
-    const ids = [...sql.matchAll(/ WHERE added_id = (\d+)/g)].map(([, id]) => Number(id));
-    return {
-      kind: 'next cells',
-      shards,
-      read: (execution) =>
-        shards.flatMap((shard, position): SqlRow[] =>
-          shownCells(execution, shard).some(({ added_id }) => added_id === ids[position])
-            ? [[items[position] ?? -1]]
-            : [],
-        ),
-    };
-  }
   return undefined;
 }
 

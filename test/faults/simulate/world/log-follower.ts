@@ -1,9 +1,8 @@
 import { followShards, type FollowWork } from '../../../../shared/follow/follow-shards.ts';
-import { heldPartition } from '../../../../shared/follow/held-partition.ts';
+import { HeldPartition } from '../../../../shared/follow/held-partition.ts';
 import type { OffsetItem, OffsetItems } from '../../../../shared/follow/offset-items.ts';
 import type { Checkpoint } from '../../../../shared/follow/checkpoints.ts';
 import { HandleError } from '../../../../shared/follow/give-cells.ts';
-import { peekFirst } from '../../../../shared/follow/peek-first.ts';
 import { fetchLogEntries } from '../../../../shared/follow/read-log-entries.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import { requireDatastore, homeOf } from '../../../../shared/access/groups.ts';
@@ -39,7 +38,7 @@ export async function logFollower(world: World, context: StoreContext, start: 's
   const keepsStarts = world.bug?.keepsStarts ?? true;
   let isCommitting = false;
   let cuts = 0;
-  const itemsOfWorker: OffsetItems = keepsStarts
+  const itemsOfWorker: MemoryItems = keepsStarts
     ? items
     : { ...items, commit: async (...commit) => !isCommitting || items.commit(...commit) };
   let held = await take(itemsOfWorker, shards);
@@ -61,7 +60,7 @@ export async function logFollower(world: World, context: StoreContext, start: 's
     readOf: () => read,
     behindMs: random.chance(0.3) ? REPAIR_BEHIND_MS : 0,
     pageCells: PAGE,
-    fetch: random.chance(0.5) ? fetchLogEntries : peekFirst({ now: time.now }),
+    fetch: fetchLogEntries,
     now: time.now,
     report(event) {
       if (event.kind === 'cut') cuts += 1;
@@ -109,14 +108,16 @@ export async function logFollower(world: World, context: StoreContext, start: 's
   };
 }
 
-async function take(items: OffsetItems, shards: number): Promise<ReturnType<typeof heldPartition>> {
+type MemoryItems = Pick<OffsetItems, 'read' | 'take' | 'commit' | 'release' | 'readCheckpoints' | 'writeCheckpoints'>;
+
+async function take(items: MemoryItems, shards: number): Promise<HeldPartition> {
   const taken = await items.take(0, 'simulated', []);
   if (!taken) throw new Error(`nobody else takes the ${shards} shards`);
-  return heldPartition(items, 0, taken, 1, await items.readCheckpoints(0));
+  return new HeldPartition(items, 0, taken, 1, await items.readCheckpoints(0));
 }
 
 /** The follower's items in DynamoDB: one partition with every shard. */
-function memoryItems(shards: number): OffsetItems {
+function memoryItems(shards: number): MemoryItems {
   const offsets = Array.from({ length: shards }, () => undefined);
   let item: OffsetItem = { owner: '', token: 0, generation: 0, offsets };
   let checkpoints: readonly (readonly Checkpoint[])[] = Array.from({ length: shards }, () => []);
@@ -132,11 +133,9 @@ function memoryItems(shards: number): OffsetItems {
       return true;
     },
     release: async () => undefined,
-    rewind: async () => undefined,
     readCheckpoints: async () => checkpoints.map((some) => [...some]),
     async writeCheckpoints(_partition, some) {
       checkpoints = some;
     },
-    forget: async () => undefined,
   };
 }

@@ -3,9 +3,10 @@ import { afterAll, inject } from 'vitest';
 import { decodeOffsets } from '../../../../shared/follow/encode-offsets.ts';
 import { committedOffsets, followerLag } from '../../../../shared/follow/follower-lag.ts';
 import type { FollowerName } from '../../../../shared/follow/follower-item.ts';
-import { offsetItems } from '../../../../shared/follow/offset-items.ts';
+import { OffsetItems } from '../../../../shared/follow/offset-items.ts';
 import type { Follower, FollowEvent, LogEntry } from '../../../../shared/follow/follower.ts';
 import { runFollower, type FollowerRun } from '../../../../shared/follow/run-follower.ts';
+import { Workers, type WorkersOptions } from '../../../../shared/follow/workers.ts';
 import type { SqlChange, SqlClient, SqlParameter } from '../../../../shared/sql/client.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import type { StoreContext } from '../../../../shared/access/context.ts';
@@ -17,10 +18,8 @@ import { openRealStore } from '../../../support/real-store.ts';
 import { openGate, type Gate } from './gate.ts';
 import { until } from '../../../support/until.ts';
 
-/** A store whose logs are followed, and a state table. */
 export type FollowedStore = Awaited<ReturnType<typeof openFollowedStore>>;
 
-/** A store that the tests of a file share, after which it is closed. */
 export async function sharedFollowed(...given: Parameters<typeof openFollowedStore>): Promise<FollowedStore> {
   const followed = await openFollowedStore(...given);
   afterAll(() => followed.close());
@@ -45,7 +44,6 @@ export async function openFollowedStore(
   let ref_key = 0;
   const groupOf = async (shard: number): Promise<SqlClient> =>
     store.client((await store.topology.datastore(datastore))?.homes[shard]?.group ?? '');
-  /** Whose deeds these are, as the state table knows it. */
   const idOf = ({ name }: Pick<Deeds, 'name'>): FollowerName => ({ name, datastore });
   /** Plain SQL to the shard's group, in which `ENTITY` is the shard's table of cells. */
   const changeShard = async (shard: number, text: string, ...parameters: readonly SqlParameter[]): Promise<SqlChange> =>
@@ -64,7 +62,6 @@ export async function openFollowedStore(
     }
     return found;
   };
-  /** What it has committed, by shard; undefined where it does not know yet where it begins. */
   const offsets = (deeds: Pick<Deeds, 'name'>): Promise<(number | undefined)[]> =>
     committedOffsets(stateTable, idOf(deeds), shards);
   return {
@@ -78,7 +75,6 @@ export async function openFollowedStore(
     offsets,
     stored,
     change: changeShard,
-    /** Appends cells to a shard, one after another. */
     async write(shard: number, cells: number, column_name = 'BASE'): Promise<void> {
       for (let rest = cells; rest > 0; rest -= 100) {
         const results = await trips.batchPut(
@@ -90,21 +86,16 @@ export async function openFollowedStore(
         if (failed) throw new Error(JSON.stringify(failed));
       }
     },
-    /** What a promotion of a replica without the last cells does to a log. */
     async cutAfter(shard: number, addedId: number): Promise<void> {
       await changeShard(shard, 'DELETE FROM ENTITY WHERE added_id > ?', addedId);
       const forgetEnd = 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ? AND shard = ?';
       await changeShard(shard, forgetEnd, datastore, shard);
     },
-    /** How far the log of a shard goes; of a thousand cells at most. */
     headOf: async (shard: number): Promise<number> => (await logOf(shard, 0)).next,
     lag: (deeds: Pick<Deeds, 'name'>) => followerLag(stateTable, store.context, idOf(deeds)),
-    /** Its partitions, of which there is one for each shard. */
-    items: (deeds: Pick<Deeds, 'name'>) => offsetItems(stateTable, { ...idOf(deeds), shards, partitions: shards }),
-    /** Waits until it knows where it begins in every shard. */
+    items: (deeds: Pick<Deeds, 'name'>) => new OffsetItems(stateTable, { ...idOf(deeds), shards, partitions: shards }),
     begun: (deeds: Pick<Deeds, 'name'>): Promise<void> =>
       until('it has begun everywhere', async () => (await offsets(deeds)).every((offset) => offset !== undefined)),
-    /** Waits until it has handled all that is there. */
     caughtUp: (deeds: Deeds): Promise<void> =>
       until('everything is handled', async () => (await stored()).every((cell) => deeds.names().has(cell))),
     async close(): Promise<void> {
@@ -114,7 +105,6 @@ export async function openFollowedStore(
   };
 }
 
-/** What a handler answers that has done all that it was given. */
 export function doneWith(cells: readonly Pick<LogEntry, 'shard' | 'added_id'>[]): Map<number, number> {
   return new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
 }
@@ -127,7 +117,6 @@ export const nameOf = ({
 }: Pick<LogEntry, 'shard' | 'added_id' | 'row_key' | 'ref_key'>): string =>
   `${shard}/${added_id}/${row_key}/${ref_key}`;
 
-/** The clock of this process, which a test can move on. */
 export function movedClock() {
   let byMs = 0;
   return {
@@ -137,29 +126,24 @@ export function movedClock() {
   };
 }
 
-/** What all workers of a follower did, as seen from outside. */
 export type Deeds = ReturnType<typeof newDeeds>;
 
 export function newDeeds() {
   const handled: (LogEntry & { readonly owner: string })[] = [];
-  /** Offsets as they were written, in order. */
   const commits: { readonly key: string; readonly offsets: readonly (number | undefined)[] }[] = [];
   const events: FollowEvent[] = [];
   return {
-    /** Of the follower: each has offsets of its own. */
     name: `test-${randomUUID().slice(0, 8)}`,
     handled,
     commits,
     events,
     names: () => new Set(handled.map(nameOf)),
-    /** The added ids that were handled of a shard, in order. @param by one worker @default all of them */
     idsOf: (shard: number, by?: string): number[] =>
       handled
         .filter((cell) => cell.shard === shard && (by === undefined || cell.owner === by))
         .map(({ added_id }) => added_id),
     eventsOf: <Kind extends FollowEvent['kind']>(kind: Kind) =>
       events.filter((event): event is Extract<FollowEvent, { kind: Kind }> => event.kind === kind),
-    /** Commits that set a shard back. */
     backwards(): number {
       const last = new Map<string, number>();
       let back = 0;
@@ -174,19 +158,16 @@ export function newDeeds() {
   };
 }
 
-/**
- * A worker of the follower whose deeds these are, quick to notice, behind a gate of its own.
- *
- * @param run `wrap` stands between the worker and each group @default the client itself
- */
 export function startWorker(
   followed: FollowedStore,
   deeds: Deeds,
-  run: Partial<Omit<FollowerRun, 'follower'>> & {
-    readonly follower?: Partial<Follower>;
-    readonly gate?: Gate;
-    readonly wrap?: (client: SqlClient) => SqlClient;
-  } = {},
+  run: Partial<Omit<FollowerRun, 'follower'>> &
+    Partial<Pick<WorkersOptions, 'owner' | 'slot'>> & {
+      readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
+      readonly follower?: Partial<Follower>;
+      readonly gate?: Gate;
+      readonly wrap?: (client: SqlClient) => SqlClient;
+    } = {},
 ): { readonly owner: string; readonly gate: Gate; readonly ended: Promise<void>; stop(): Promise<void> } {
   const {
     follower,
@@ -199,9 +180,11 @@ export function startWorker(
       }),
     ),
     wrap = (client) => client,
+    owner = randomUUID(),
+    slot = owner,
+    heartbeat = { heartbeatMs: 100, silenceMs: 1000 },
     ...rest
   } = run;
-  const owner = run.owner ?? randomUUID();
   const { context } = followed.store;
   const wrapped = new WeakMap<SqlClient, SqlClient>();
   const clientOf = async (group: string): Promise<SqlClient> => {
@@ -212,21 +195,23 @@ export function startWorker(
   };
   const gated: StoreContext = { ...context, groups: { ...context.groups, client: clientOf } };
   const stopping = new AbortController();
+  const stateTable = gate.table(followed.stateTable);
+  const crew = `${deeds.name}#${followed.datastore}`;
+  const workers = new Workers({ ...heartbeat, stateTable, crew, owner, slot, ...(run.now && { now: run.now }) });
   const ended = runFollower({
     context: gated,
     topologyTable: followed.store.topologyTable,
-    stateTable: gate.table(followed.stateTable),
+    stateTable,
+    workers,
     deadline: Number.POSITIVE_INFINITY,
     signal: stopping.signal,
     read: 'reader',
     pageCells: 10,
     pauses: { leastMs: 5, mostMs: 50 },
     commitEveryMs: 50,
-    heartbeat: { heartbeatMs: 100, silenceMs: 1000 },
     report: (event) => void deeds.events.push(event),
     partitions: followed.shards,
     ...rest,
-    owner,
     follower: {
       name: deeds.name,
       datastore: followed.datastore,
@@ -238,7 +223,7 @@ export function startWorker(
       },
       ...follower,
     },
-  });
+  }).finally(() => workers.leave().catch(() => undefined));
   return {
     owner,
     gate,

@@ -10,9 +10,7 @@ export interface Gate {
    * offsets.
    */
   state: 'open' | 'paused' | 'away' | 'no-commits';
-  /** Requests to DynamoDB that it refused. */
   refused: number;
-  /** How often each item was asked for, by its key. */
   readonly asked: Map<string, number>;
   pass(): Promise<void>;
   table(table: DynamoTable): DynamoTable;
@@ -21,7 +19,6 @@ export interface Gate {
 
 type Command = { readonly input: Partial<UpdateItemCommandInput> };
 
-/** @param committed told every write of offsets that was done */
 export function openGate(committed: (key: string, offsets: Uint8Array) => void = () => undefined): Gate {
   const gate: Gate = {
     state: 'open',

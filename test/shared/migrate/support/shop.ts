@@ -12,7 +12,7 @@ import type { SqlClient } from '../../../../shared/sql/client.ts';
 import { openDeployment, type Deployment } from '../../../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
 import type { DeployedTrigger, GroupAddress } from '../../../../shared/topology/topology.ts';
-import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import { clientTo } from '../../../support/connection-to.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { startSqs } from '../../../support/sqs.ts';
@@ -71,7 +71,7 @@ export const queuesNow = (): AppliedQueues => appliedQueues(sqs.client, shop.env
 /** What the management works with. */
 function parts(bufferCopies: number) {
   const { topologyTable, stateTable } = shop;
-  const depths = sqsTriggerQueues(sqs.client);
+  const depths = sqsQueues(sqs.client);
   return {
     topologyTable,
     stateTable,

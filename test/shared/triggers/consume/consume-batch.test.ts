@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import { PermanentFailure } from '../../../../shared/triggers/consume/permanent-failure.ts';
+import type { TriggerFunction } from '../../../../shared/triggers/consume/trigger-function.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import { encodeMessage } from '../../../../shared/triggers/state/queue-message.ts';
 import {
@@ -131,55 +133,47 @@ describe('a failure', () => {
     expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
   });
 
-  it('parks the cell after as many attempts as the trigger has, and those behind it go on', async () => {
-    const stage = await open({ fn: failOn('17/1') });
-    stage.send(messageOf(17, 1), messageOf(17, 2));
-    await consumeAll(stage);
-    expect(stage.called).toEqual(['17/1', '17/1', '17/1', '17/2']);
-    expect(await stage.parked(17)).toEqual([
-      expect.objectContaining({ message: messageOf(17, 1), attempts: 3, last_error: 'card declined' }),
-    ]);
-  });
-
-  it('parks the cell at once when it is permanent', async () => {
-    const stage = await open({
-      fn(_rowKey, message) {
-        if (message.added_id === 1) throw new PermanentFailure('fare.total: wanted a number, got string');
+  const signals: AbortSignal[] = [];
+  it.each<[string, Partial<TriggerDefinition>, TriggerFunction, number, string]>([
+    ['after as many attempts as the trigger has', {}, decline, 3, 'card declined'],
+    [
+      'at once when it is permanent',
+      {},
+      () => {
+        throw new PermanentFailure('fare.total: wanted a number, got string');
       },
-    });
-    stage.send(messageOf(17, 1), messageOf(17, 2));
-    expect(await stage.consume()).toEqual([]);
-    expect(stage.called).toEqual(['17/1', '17/2']);
-    expect(await stage.parked(17)).toEqual([
-      expect.objectContaining({ attempts: 1, last_error: 'PermanentFailure: fare.total: wanted a number, got string' }),
-    ]);
-  });
-
-  it('counts a function that does not answer in time, and tells it', async () => {
-    const signals: AbortSignal[] = [];
-    const stage = await open({
-      definition: { timeoutSeconds: 0.2, maxAttempts: 1 },
-      fn: (_rowKey, _message, _schemaless, { signal }) => (signals.push(signal), NEVER),
-    });
-    stage.send(messageOf(17, 1));
-    await stage.consume();
-    expect(signals[0]?.aborted).toBe(true);
-    expect(await stage.parked(17)).toEqual([
-      expect.objectContaining({ attempts: 1, last_error: 'it did not answer within 0.2 s' }),
-    ]);
-  });
-
-  it('also counts a function that is not async and throws something else than an Error', async () => {
-    const stage = await open({
-      definition: { maxAttempts: 1 },
-      fn() {
+      1,
+      'PermanentFailure: fare.total: wanted a number, got string',
+    ],
+    [
+      'when it does not answer in time, which it is told',
+      { timeoutSeconds: 0.2, maxAttempts: 1 },
+      (_rowKey, _message, _schemaless, { signal }) => (signals.push(signal), NEVER),
+      1,
+      'it did not answer within 0.2 s',
+    ],
+    [
+      'when it is not async, and throws something else than an Error',
+      { maxAttempts: 1 },
+      () => {
         // oxlint-disable-next-line no-throw-literal -- functions do
         throw 'no card';
       },
+      1,
+      'no card',
+    ],
+  ])('parks the cell %s, and those behind it go on', async (_when, definition, fail, attempts, last_error) => {
+    const stage = await open({
+      definition,
+      fn: (rowKey, message, ...more) => (message.added_id === 1 ? fail(rowKey, message, ...more) : undefined),
     });
-    stage.send(messageOf(17, 1));
-    await stage.consume();
-    expect(await stage.parked(17)).toEqual([expect.objectContaining({ last_error: 'no card' })]);
+    stage.send(messageOf(17, 1), messageOf(17, 2));
+    await consumeAll(stage);
+    expect(stage.called).toEqual([...Array.from({ length: attempts }, () => '17/1'), '17/2']);
+    expect(await stage.parked(17)).toEqual([
+      expect.objectContaining({ message: messageOf(17, 1), attempts, last_error }),
+    ]);
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
   });
 });
 
@@ -199,7 +193,6 @@ describe('a function that ends its process', () => {
     expect(await stage.parked(17)).toEqual([
       expect.objectContaining({ message: messageOf(17, 1), attempts: 2, last_error: 'it ended before it answered' }),
     ]);
-    // Received as often, but never begun in vain.
     expect(await stage.failing(17)).toHaveLength(1);
   });
 

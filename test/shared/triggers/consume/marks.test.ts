@@ -5,7 +5,6 @@ const open = await sharedStages();
 
 const markOf = async ({ store }: Stage, shard: number) => (await store.shards([shard]))[0]?.mark?.added_id;
 
-/** Consumes what is there as if it had been sent so long ago. */
 async function consumeLate(stage: Stage, lateMs: number): Promise<void> {
   const records = stage.receive();
   await stage.consume(records.map((record) => ({ ...record, sentAt: record.sentAt - lateMs })));

@@ -6,7 +6,6 @@ import { until } from '../../../support/until.ts';
 const open = await sharedStages();
 
 describe('calls side by side', () => {
-  /** Calls that wait until so many are under way; and how they overlapped. */
   const meeting = (of: number, fails: (cell: string) => boolean = () => false) => {
     const met = Promise.withResolvers<void>();
     const seen = { most: 0, order: [] as string[] };
@@ -34,7 +33,6 @@ describe('calls side by side', () => {
     expect(seen.most).toBe(3);
     expect(seen.order.indexOf('17/1 ends')).toBeLessThan(seen.order.indexOf('17/2 begins'));
     expect(stage.called.toSorted()).toEqual(['17/1', '17/2', '17/3', '17/4', '4/1']);
-    // What became of them is noted in the order of the log.
     expect(stage.events.flatMap((event) => (event.kind === 'consumed' ? cellOf(event.message) : []))).toEqual([
       '17/1',
       '17/2',
@@ -153,7 +151,6 @@ describe('calls side by side', () => {
   });
 
   it('wait where the first of a batch has to be called in its turn, which always finds its time', async () => {
-    // Enough for the first alone.
     let left = 5050;
     const stage = await open({
       atOnce: 2,

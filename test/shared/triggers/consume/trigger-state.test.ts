@@ -141,72 +141,6 @@ describe('a trigger that does not run', () => {
 });
 
 describe('a parked cell', () => {
-  it('is not called for when its message comes once more', async () => {
-    const stage = await openWithParked();
-    stage.send(messageOf(17, 1), messageOf(17, 2));
-    expect(await stage.consume()).toEqual([]);
-    expect(stage.called).toEqual(['17/2']);
-    expect(await stage.failing(17)).toHaveLength(1);
-  });
-
-  it('is called for when it is sent again, and forgotten when that succeeds', async () => {
-    const stage = await openWithParked();
-    stage.sendRetry(messageOf(17, 1));
-    expect(await stage.consume()).toEqual([]);
-    expect(stage.called).toEqual(['17/1']);
-    expect(await stage.store.status()).toMatchObject({ troubled: [] });
-  });
-
-  it('stays parked when that fails, and holds up nobody', async () => {
-    const stage = await openWithParked(() => {
-      throw new Error('still declined');
-    });
-    stage.sendRetry(messageOf(17, 1));
-    expect(await stage.consume()).toEqual([]);
-    expect(await stage.failing(17)).toEqual([
-      expect.objectContaining({ attempts: 2, last_error: 'still declined', parked_at: expect.any(String) }),
-    ]);
-    expect(stage.depth()).toBe(0);
-  });
-
-  it('is called for again after a rewind', async () => {
-    const stage = await openWithParked();
-    stage.send(messageOf(17, 1, { replay: true }));
-    await stage.consume();
-    expect(stage.called).toEqual(['17/1']);
-    expect(await stage.failing(17)).toEqual([]);
-  });
-
-  it('stays parked when a retry was received before and never answered', async () => {
-    const stage = await openWithParked();
-    stage.sendRetry(messageOf(17, 1));
-    await stage.show(stage.receive());
-    expect(await stage.consume()).toEqual([]);
-    expect(stage.called).toEqual([]);
-    expect(await stage.failing(17)).toEqual([
-      expect.objectContaining({ attempts: 2, last_error: 'it ended before it answered' }),
-    ]);
-  });
-
-  it('is not called for when it was discarded, or done, before its retry came', async () => {
-    const stage = await openWithParked();
-    stage.sendRetry(messageOf(17, 1));
-    await stage.store.discard();
-    expect(await stage.consume()).toEqual([]);
-    expect(stage.called).toEqual([]);
-  });
-
-  it('is wanted again when its retry comes while the trigger is paused', async () => {
-    const stage = await openWithParked();
-    const [parked] = await stage.failing(17);
-    if (parked) await stage.store.takeRetry(parked);
-    await stage.store.setState('paused');
-    stage.sendRetry(messageOf(17, 1));
-    expect(await stage.consume()).toEqual([]);
-    expect(stage.called).toEqual([]);
-    expect(await stage.failing(17)).toEqual([expect.objectContaining({ retry: 'wanted', attempts: 1 })]);
-  });
-
   /** Another cell that has the added id of the parked one, since the log was cut. */
   const other = (time: string, more: Partial<TriggerMessage> = {}) =>
     messageOf(17, 1, {
@@ -214,27 +148,80 @@ describe('a parked cell', () => {
       created_at: `2026-01-${time}.000000Z`,
       ...more,
     });
+  const retry = (stage: Stage): void => stage.sendRetry(messageOf(17, 1));
+  const unanswered = async (stage: Stage): Promise<void> => {
+    retry(stage);
+    await stage.show(stage.receive());
+  };
+  const discarded = async (stage: Stage): Promise<void> => {
+    retry(stage);
+    await stage.store.discard();
+  };
+  const retriedWhilePaused = async (stage: Stage): Promise<void> => {
+    const [parked] = await stage.failing(17);
+    if (parked) await stage.store.takeRetry(parked);
+    await stage.store.setState('paused');
+    retry(stage);
+  };
+  const [CALLED, NOT_CALLED, GONE] = [['17/1'], [], []];
 
-  it.each([
-    ['not taken for another cell that got its added id after the log was cut', other('31T09:00:00')],
+  it.each<[string, (stage: Stage) => unknown, readonly string[], readonly object[]]>([
+    ['not called for when its message comes once more', (to) => to.send(messageOf(17, 1)), NOT_CALLED, [{}]],
+    ['called for when it is sent again, and forgotten when that succeeds', retry, CALLED, GONE],
+    ['called for again after a rewind', (to) => to.send(messageOf(17, 1, { replay: true })), CALLED, GONE],
+    [
+      'kept when a retry was received before and never answered',
+      unanswered,
+      NOT_CALLED,
+      [{ attempts: 2, last_error: 'it ended before it answered' }],
+    ],
+    ['not called for when it was discarded, or done, before its retry came', discarded, NOT_CALLED, GONE],
+    [
+      'wanted again when its retry comes while the trigger is paused',
+      retriedWhilePaused,
+      NOT_CALLED,
+      [{ retry: 'wanted', attempts: 1 }],
+    ],
+    [
+      'not taken for another cell that got its added id after the log was cut',
+      (to) => to.send(other('31T09:00:00')),
+      CALLED,
+      GONE,
+    ],
     [
       'told from that other cell by what a cut counts, also when the new writer’s clock is an hour behind',
-      other('31T07:00:00', { generation: 1 }),
+      (to) => to.send(other('31T07:00:00', { generation: 1 })),
+      CALLED,
+      GONE,
     ],
-  ])('is %s', async (_how, later) => {
+    [
+      'not called for by a late message of the cell that is gone, when the other is the one that failed',
+      (to) => to.send(other('30T09:00:00', { replay: true })),
+      NOT_CALLED,
+      [{}],
+    ],
+  ])('is %s', async (_how, comes, called, failing) => {
     const stage = await openWithParked();
-    stage.send(later);
-    await stage.consume();
-    expect(stage.called).toEqual(['17/1']);
-    expect(await stage.failing(17)).toEqual([]);
+    await comes(stage);
+    expect(await stage.consume()).toEqual([]);
+    expect(stage.called).toEqual(called);
+    expect(await stage.failing(17)).toEqual(
+      failing.map((cell) => expect.objectContaining({ parked_at: expect.any(String), ...cell })),
+    );
+    expect(stage.depth()).toBe(0);
   });
 
-  it('is not called for by a late message of the cell that is gone, when the other is the one that failed', async () => {
-    const stage = await openWithParked();
-    stage.send(other('30T09:00:00', { replay: true }));
-    await stage.consume();
-    expect(stage.called).toEqual([]);
-    expect(await stage.failing(17)).toHaveLength(1);
+  it('stays parked when a retry fails, and holds up nobody', async () => {
+    const stage = await openWithParked(() => {
+      throw new Error('still declined');
+    });
+    retry(stage);
+    stage.send(messageOf(17, 1), messageOf(4, 1));
+    expect(await stage.consume()).toEqual([]);
+    expect(await stage.failing(17)).toEqual([
+      expect.objectContaining({ attempts: 2, last_error: 'still declined', parked_at: expect.any(String) }),
+    ]);
+    expect(stage.depth()).toBe(0);
   });
 
   it('is the other one, whatever the new writer’s clock says, once that has failed', async () => {

@@ -100,7 +100,6 @@ describe('the clients of many calls', () => {
 it('a call whose time is up sends nothing any more, also what is under way, whatever the function goes on to do', async () => {
   const requests: string[] = [];
   let cutOff = 0;
-  // It answers nobody but who asks for `/`.
   const server = createServer(({ method, url }, response) => {
     requests.push(`${method} ${url}`);
     response.on('close', () => (cutOff += response.writableEnded ? 0 : 1));

@@ -1,36 +1,27 @@
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { TriggerStart } from '../../../../shared/definitions/definitions.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
-import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import { select } from '../../../support/plain-sql.ts';
-import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { startConsuming, type Consuming } from './support/consuming.ts';
-import { followEvents, openTailedStore, startTailer, stopTailers, type TailedStore } from './support/tailed-store.ts';
+import { followEvents, sharedTailing, startTailer, type TailedStore } from './support/tailed-store.ts';
 import { until } from '../../../support/until.ts';
 
 const NAME = 'bill_rider';
 const SHARD = 1;
-let sqs: LocalSqs;
+const { sqs, open: openTriggers } = await sharedTailing(2);
 let tailed: TailedStore;
 const consumers: Consuming[] = [];
-
-beforeAll(async () => {
-  sqs = await startSqs();
-});
 afterEach(async () => {
   await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
-  await stopTailers();
-  await tailed.close();
 });
-afterAll(() => sqs.stop());
 
 async function open(start: TriggerStart): Promise<void> {
-  tailed = await openTailedStore(sqs, 2, [{ name: NAME, function: 'functions/examples/bill-rider.ts', start }]);
+  tailed = await openTriggers([{ name: NAME, function: 'functions/examples/bill-rider.ts', start }]);
 }
 
-/** Of the cells that the log has, in order. Each is written once. */
 async function refKeys(): Promise<readonly number[]> {
   const keys = `SELECT ref_key FROM ${entityTable(tailed.datastore, SHARD)} ORDER BY added_id`;
   const rows = await select(await tailed.groupOf(SHARD), keys);
@@ -41,7 +32,7 @@ describe('a trigger whose log was cut', () => {
   it('loses no cell that took an added id anew when its queue is lost after that: what was consumed under that id is not it', async () => {
     await open('start');
     const { deployed, store } = tailed.trigger(NAME);
-    const queues = sqsTriggerQueues(sqs.client);
+    const queues = sqsQueues(sqs.client);
     const operations = await tailed.operations();
     const depth = () => queues.depth(deployed.queueUrl);
     const tailer = startTailer(sqs, tailed);
@@ -64,7 +55,6 @@ describe('a trigger whose log was cut', () => {
     await until('it fails on the first of the others', async () =>
       (await store.shards([SHARD])).some(({ cells }) => cells.length > 0),
     );
-    // How far it is is written down then.
     await consumers.splice(0)[0]?.stop();
     await operations.pauseTrigger(NAME);
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
@@ -82,7 +72,7 @@ describe('a trigger whose log was cut', () => {
     await open('now');
     await tailed.write(SHARD, 10);
     const { deployed, store } = tailed.trigger(NAME);
-    const queues = sqsTriggerQueues(sqs.client);
+    const queues = sqsQueues(sqs.client);
     const operations = await tailed.operations();
     const tailer = startTailer(sqs, tailed);
     await until('it is known where it began', async () => (await store.consumed.read([SHARD])).has(SHARD));

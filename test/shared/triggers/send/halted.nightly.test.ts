@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { deployTriggers } from '../../../../shared/migrate/deployed-triggers.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
-import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import type { TriggerManagementOptions } from '../../../../shared/triggers/manage/managed-trigger.ts';
@@ -27,7 +27,6 @@ interface Scene {
   readonly deployed: DeployedTrigger;
   readonly operations: TriggerOperations;
   consume(options?: ConsumingOptions, deployed?: DeployedTrigger): Consuming;
-  /** Ten cells of each shard, not consumed, on the queue. */
   queueTen(): Promise<void>;
 }
 
@@ -57,10 +56,9 @@ async function open({
 }
 
 async function depthOf(queueUrl: string): Promise<number> {
-  return sqsTriggerQueues(sqs.client).depth(queueUrl);
+  return sqsQueues(sqs.client).depth(queueUrl);
 }
 
-/** The added ids of each shard in the order of their first calls. */
 function firstCalls(called: readonly TriggerMessage[]): readonly (readonly number[])[] {
   return Array.from({ length: SHARDS }, (_, shard) => [
     ...new Set(called.filter((message) => message.shard === shard).map(({ added_id }) => added_id)),
@@ -72,7 +70,6 @@ const allInOrder = (count: number) => Array.from({ length: SHARDS }, () => ids(c
 const areIn = (consumer: Consuming, count: number): boolean =>
   firstCalls(consumer.called).every(({ length }) => length === count);
 
-/** Its first calls, once it has made so many for each shard. */
 async function callsOf(consumer: Consuming, count: number) {
   await until('all are called for', () => areIn(consumer, count));
   return firstCalls(consumer.called);
@@ -102,7 +99,6 @@ describe('a trigger that was halted', () => {
         { name: tailed.datastore, triggers: [replaced] },
       ]);
       const consumer = consume({}, replaced);
-      // Its new queue is empty until then.
       if (isHalted) await operations.resumeTrigger(NAME);
       expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
     }
@@ -123,7 +119,6 @@ describe('a trigger that was halted', () => {
 });
 
 describe('what SQS gave up on', () => {
-  /** Every message received once without an end. */
   async function giveUp(): Promise<Scene> {
     const scene = await open({ receipts: 1 });
     startTailer(sqs, scene.tailed, { settings: { lagEveryMs: NEVER_MS } });
@@ -159,7 +154,6 @@ describe('what SQS gave up on', () => {
 
   it('is sent again as parked cells, each of which reaches the function', async () => {
     const { deployed, operations, consume } = await giveUp();
-    // One request goes on for a while only.
     await until('none is left', async () => (await operations.replayDead(NAME)).left === 0);
     expect((await operations.parkedCells(NAME)).cells).toHaveLength(40);
     const consumer = consume();
@@ -176,7 +170,6 @@ describe('what SQS gave up on', () => {
     await operations.pauseTrigger(NAME);
     await operations.resumeTrigger(NAME);
     expect((await tailed.trigger(NAME).store.status()).least_generation).toBeGreaterThan(0);
-    // As consumers elsewhere are told.
     expect(await operations.trigger(NAME)).toMatchObject({
       resent: { least_generation: (await tailed.trigger(NAME).store.status()).least_generation },
     });

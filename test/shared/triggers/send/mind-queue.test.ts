@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { openFollower } from '../../../../shared/follow/follower-item.ts';
-import { offsetItems } from '../../../../shared/follow/offset-items.ts';
-import { mindQueue } from '../../../../shared/triggers/send/mind-queue.ts';
+import { OffsetItems } from '../../../../shared/follow/offset-items.ts';
+import { QueueMinder } from '../../../../shared/triggers/send/mind-queue.ts';
 import type { TailRun } from '../../../../shared/triggers/send/tail-run.ts';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
-import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
+import { poll, type TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
 import type { EmptyQueue } from '../../../../shared/triggers/send/watch-depth.ts';
-import { watchTrigger, type TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
+import { TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { statusKey } from '../../../../shared/triggers/state/trigger-items.ts';
@@ -34,7 +34,7 @@ async function mind(
   const store = triggerStore(stateTable, NAME);
   const follower = { name: `trigger/${NAME.trigger}`, datastore: NAME.datastore };
   await openFollower(stateTable, follower, 1);
-  const items = offsetItems(stateTable, { ...follower, shards: 1, partitions: 1 });
+  const items = new OffsetItems(stateTable, { ...follower, shards: 1, partitions: 1 });
   const { token = 0 } = (await items.take(0, 'worker', [])) ?? {};
   await items.commit(0, { token, generation: 0 }, [{ added_id: 7, fingerprint: '77'.repeat(8), epoch: 1 }]);
   await store.consumed.raise(new Map([[0, { generation: 0, added_id: 3, fingerprint: '33'.repeat(8) }]]));
@@ -43,15 +43,8 @@ async function mind(
   const settings = { ...TAIL_SETTINGS, lookMs: 10, listMs, emptyMs: 1000 };
   const report = (happening: TailHappening): void => void happened.push(happening);
   const stopping = new AbortController();
-  const seen = watchTrigger({ store, settings, report });
+  const watch = new TriggerWatch({ store, settings, report });
   let looks = 0;
-  const watch: TriggerWatch = {
-    status: () => ((looks += 1), seen.status()),
-    look: () => seen.look(),
-    limitOf: (...of) => seen.limitOf(...of),
-    troubled: () => seen.troubled(),
-    run: (signal) => seen.run(signal),
-  };
   const work = {
     datastore: NAME.datastore,
     store,
@@ -69,20 +62,22 @@ async function mind(
     stateTable,
     slot: 0,
   } as unknown as TailRun;
-  const depth = { isFull: () => false, empty: () => world.empty, add: () => undefined, run: async () => undefined };
-  const marks = { has: () => true, replayedTo: () => 0 };
+  const minder = new QueueMinder(work, run, { watch, depth: { empty: () => world.empty } });
+  const look = async (): Promise<void> => {
+    looks += 1;
+    await watch.look();
+    await minder.look();
+  };
   return {
     world,
     store,
     items,
     happened,
     offsetOf: async () => (await store.consumed.read([0])).get(0)?.added_id,
-    /** Waits until it was looked at again and again. */
     looked: async () => {
       const before = looks;
       await until('it is looked at again', () => looks > before + 5);
     },
-    /** For how long its queue has been sound. */
     soundFor: async () => NOW - Date.parse((await store.status()).sound_at ?? ''),
     soundSince: async (milliseconds: number) =>
       void (await updateState(stateTable, {
@@ -91,10 +86,7 @@ async function mind(
         values: { ':at': { S: new Date(NOW - milliseconds).toISOString() } },
       })),
     begin(): () => Promise<void> {
-      const running = Promise.all([
-        watch.run(stopping.signal),
-        mindQueue(work, run, { watch, depth, marks }, stopping.signal),
-      ]);
+      const running = poll(work, { what: 'looking', everyMs: settings.lookMs, look }, stopping.signal);
       return async () => {
         stopping.abort();
         await running;
@@ -103,7 +95,6 @@ async function mind(
   };
 }
 
-/** The same, whose queue has been sent to. */
 async function mindBegun(...definition: Parameters<typeof mind>) {
   const minded = await mind(...definition);
   await minded.store.beginQueue('here', new Date().toISOString());
@@ -121,7 +112,6 @@ describe('a queue that is empty', () => {
     const end = begin();
     world.empty = FOUND_ONCE;
     await looked();
-    // Time has passed, and nobody has asked the queue since.
     expect(await offsetOf()).toBe(3);
     world.empty = FOUND_AGAIN;
     await until('it is known to be consumed', async () => (await offsetOf()) === 7);
@@ -130,7 +120,6 @@ describe('a queue that is empty', () => {
 
   it('says nothing of what was sent before a rewind came', async () => {
     const { world, store, items, begin, looked } = await mindBegun();
-    // Its marks come first.
     await store.consumed.change([0], (_shard, mark) => mark && { ...mark, generation: 1, added_id: 0 });
     const end = begin();
     world.empty = FOUND_AGAIN;
@@ -163,7 +152,6 @@ describe('a queue that is empty', () => {
     const end = begin();
     world.empty = FOUND_AGAIN;
     await looked();
-    // It may have been purged.
     expect([await offsetOf(), (await soundFor()) > 11 * DAY]).toEqual([3, true]);
     await store.resume();
     await until('it is known to be consumed', async () => (await offsetOf()) === 7);
@@ -186,7 +174,6 @@ describe('the queue of a trigger', () => {
     const { store, begin, happened } = await mindBegun();
     await store.wantResend({ why: 'its queue was replaced', seen: {}, queueUrl: 'taken back' });
     const end = begin();
-    // Told a moment behind what the status says.
     await until('all was sent again', async () => happened.some(({ kind }) => kind === 'resent'));
     expect(await store.status()).toMatchObject({ queue_url: 'here', least_generation: 100 });
     await end();

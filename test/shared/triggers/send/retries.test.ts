@@ -6,7 +6,6 @@ const SHARDS = 4;
 const { sqs, open } = await sharedTailing(SHARDS);
 const tailed = await open([{ name: 'by_hand' }, { name: 'limited' }, { name: 'rare', columns: ['REFUND'] }]);
 
-/** Takes cells off the queue and parks those of one shard, as a consumer that fails does. */
 async function parkOf(trigger: TailedTrigger, shard: number, count: number): Promise<void> {
   await until(
     'its cells are received',
@@ -20,7 +19,6 @@ async function parkOf(trigger: TailedTrigger, shard: number, count: number): Pro
 }
 
 const retries = ({ received }: TailedTrigger) => received.filter(({ group }) => group.endsWith('-retry'));
-/** With what is on the queue now. */
 const retriesNow = async (trigger: TailedTrigger) => (await trigger.receive(), retries(trigger));
 
 describe('parked cells', () => {
@@ -43,12 +41,10 @@ describe('parked cells', () => {
     );
     expect(await trigger.store.wantRetry(wanted)).toBe(2);
     await haveLooked();
-    // Neither while it is paused.
     expect(await retriesNow(trigger)).toEqual([]);
     await trigger.store.resume();
     await until('they are sent', async () => (await retriesNow(trigger)).length === 2);
     expect(retries(trigger)).toMatchObject(wanted.map((cell) => ({ ...cell, group: '1-retry', replay: true })));
-    // And again, within five minutes.
     expect(await trigger.store.wantRetry(wanted)).toBe(2);
     await until('they are sent again', async () => (await retriesNow(trigger)).length === 4);
     await haveLooked();

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { QueueMessage } from '../../../../shared/triggers/send/queue-client.ts';
-import { sendRetries } from '../../../../shared/triggers/send/send-retries.ts';
+import type { QueueMessage } from '../../../../shared/triggers/state/queues.ts';
+import { retrySender } from '../../../../shared/triggers/send/send-retries.ts';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
 import type { TailWork } from '../../../../shared/triggers/send/tail-work.ts';
 import type { TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
 import { parseMessage } from '../../../../shared/triggers/state/queue-message.ts';
 import type { FailingCell } from '../../../../shared/triggers/state/trigger-store.ts';
-import { until } from '../../../support/until.ts';
 import { messageOf } from '../consume/support/stage.ts';
 
 const MINUTE = 60_000;
@@ -19,7 +18,6 @@ async function isSent(
   retryParkedEveryMs: number | undefined,
 ): Promise<boolean> {
   const sent: QueueMessage[] = [];
-  const stopping = new AbortController();
   const failing: FailingCell = {
     message: messageOf(17, 1),
     attempts: 5,
@@ -38,19 +36,17 @@ async function isSent(
         messages.map(() => undefined)
       ),
     },
-    settings: { ...TAIL_SETTINGS, lookMs: 5 },
+    settings: TAIL_SETTINGS,
     report: () => undefined,
   } as unknown as TailWork;
-  let looks = 0;
   const watch = {
-    status: () => ((looks += 1), { state: 'running', troubled: [17] }),
+    status: () => ({ state: 'running', troubled: [17] }),
     troubled: () => [{ shard: 17, cells: [failing] }],
     look: async () => undefined,
   } as unknown as TriggerWatch;
-  const running = sendRetries(work, watch, stopping.signal);
-  await until('it looked again', () => looks > 3);
-  stopping.abort();
-  await running;
+  const send = retrySender(work, watch);
+  await send();
+  await send();
   return sent.some(({ body }) => parseMessage(body).added_id === 1);
 }
 

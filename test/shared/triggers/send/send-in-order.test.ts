@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { LogEntry } from '../../../../shared/follow/follower.ts';
-import type { QueueMessage } from '../../../../shared/triggers/send/queue-client.ts';
+import type { QueueMessage } from '../../../../shared/triggers/state/queues.ts';
 import { sendInOrder, type SendInOrder } from '../../../../shared/triggers/send/send-in-order.ts';
 import { until } from '../../../support/until.ts';
 import { withoutResending } from '../../../support/without-resending.ts';
@@ -58,7 +58,6 @@ const orderOf = (accepted: readonly string[], shard: number): number[] =>
   accepted.filter((id) => id.startsWith(`${shard}-`)).map((id) => Number(id.split('-')[1]));
 const rising = (ids: readonly number[]): boolean => ids.every((id, at) => id === at + 1);
 
-/** Sends again from where it stopped until all is done, as following does. */
 async function sendAll(queue: { send: SendInOrder['send'] }, cells: readonly LogEntry[]): Promise<void> {
   for (let left = cells; left.length > 0;) {
     const { done } = await sendInOrder(how(queue), left);

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import {
   cellsOf,
-  followEvents,
   hasLooked,
   idsOf,
   newFaults,
@@ -14,7 +12,6 @@ import { until } from '../../../support/until.ts';
 
 const SHARDS = 12;
 const { sqs, open } = await sharedTailing(SHARDS);
-const now = (): string => new Date().toISOString().replace('Z', '000Z');
 
 describe("a trigger's queue", () => {
   it('gets every cell of its columns once, in log order, with what is needed to fetch it', async () => {
@@ -54,36 +51,6 @@ describe("a trigger's queue", () => {
       generation: 0,
     });
     expect(cellsOf(tailer, 'sent')).toBe(12 * SHARDS);
-  });
-
-  it('begins at the start, at the end, or at a time', async () => {
-    const since = now();
-    const tailed = await open([
-      { name: 'from_start' },
-      { name: 'from_now', start: 'now' },
-      { name: 'from_time', start: { since } },
-    ]);
-    await tailed.write(3, 2);
-    const tailer = startTailer(sqs, tailed);
-    const names = ['from_start', 'from_now', 'from_time'];
-    const ends = names.map((name) => tailed.trigger(name));
-    await until(
-      'the start and the time are received',
-      async () => (await ends[0]?.receive())?.length === 2 && (await ends[2]?.receive())?.length === 2,
-    );
-    await until(
-      'every trigger has begun everywhere',
-      () => followEvents(tailer, 'partition_taken').length >= 3 * SHARDS,
-    );
-    for (const trigger of names) await tailed.begun({ name: triggerFollower(trigger) });
-    await tailed.write(3, 1);
-    await until('the new cell is received', async () =>
-      (await Promise.all(ends.map((end) => end.receive()))).every((received) =>
-        received.some(({ added_id }) => added_id === 3),
-      ),
-    );
-    await tailer.stop();
-    expect(ends.map(({ received }) => idsOf(received, 3))).toEqual([[1, 2, 3], [3], [1, 2, 3]]);
   });
 
   it("of one trigger is none of another's: a paused one waits, and its queue gets nothing until it is resumed", async () => {

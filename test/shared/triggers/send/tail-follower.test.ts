@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../../../../shared/follow/follower.ts';
 import { unread } from '../../../../shared/follow/start-offsets.ts';
-import type { QueueMessage } from '../../../../shared/triggers/send/queue-client.ts';
+import type { QueueMessage } from '../../../../shared/triggers/state/queues.ts';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
 import { tailFollower } from '../../../../shared/triggers/send/tail-follower.ts';
 import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
 import { parseMessage } from '../../../../shared/triggers/state/queue-message.ts';
-import type { TriggerStatus, TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
+import type { TriggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import type { TriggerStatus } from '../../../../shared/triggers/state/trigger-store.ts';
 import { triggerNamed } from '../../../support/trigger-named.ts';
 
 const cell = (added_id: number, generation = 0, created_at = '2026-01-31T08:00:00.000000Z'): LogEntry => ({
@@ -22,7 +23,6 @@ const cell = (added_id: number, generation = 0, created_at = '2026-01-31T08:00:0
 
 const RUNNING: TriggerStatus = { state: 'running', queue_url: 'url', troubled: [] };
 
-/** A follower over a state and a queue that tests set. */
 function following(status?: Partial<TriggerStatus>) {
   const world = {
     status: status && { ...RUNNING, ...status },
@@ -57,10 +57,9 @@ function following(status?: Partial<TriggerStatus>) {
         status: () => world.status,
         limitOf: () => world.limit,
         troubled: () => [],
-        run: async () => undefined,
         look: async () => undefined,
       },
-      depth: { isFull: () => world.full, empty: () => undefined, add: () => undefined, run: async () => undefined },
+      depth: { isFull: () => world.full, empty: () => undefined, add: () => undefined, look: async () => undefined },
       marks: { has: () => world.marked, replayedTo: (_shard, generation) => (generation === 0 ? 0 : world.replayedTo) },
     },
   );

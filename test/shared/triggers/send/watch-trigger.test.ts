@@ -2,15 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
 import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
 import { watchDepth } from '../../../../shared/triggers/send/watch-depth.ts';
-import { watchTrigger } from '../../../../shared/triggers/send/watch-trigger.ts';
-import type { TriggerStatus, TriggerStore, TroubledShard } from '../../../../shared/triggers/state/trigger-store.ts';
+import { TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
+import type { TriggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import type { TriggerStatus, TroubledShard } from '../../../../shared/triggers/state/trigger-store.ts';
 import { triggerNamed } from '../../../support/trigger-named.ts';
-import { until } from '../../../support/until.ts';
 
 // Clock: a time as data.
 const ago = (milliseconds: number): string => new Date(Date.now() - milliseconds).toISOString();
 const MINUTE = 60_000;
-/** Shard 3, whose mark was set so long ago. */
 const marked = (agoMs: number): TroubledShard => ({ shard: 3, cells: [], mark: { added_id: 70, at: ago(agoMs) } });
 
 /** A watch over a state that tests set; `away` makes every read fail. */
@@ -37,7 +36,7 @@ function watching(status: Partial<TriggerStatus>, troubled: readonly TroubledSha
   return {
     state,
     happened,
-    watch: watchTrigger({ store, settings: TAIL_SETTINGS, report: (happening) => void happened.push(happening) }),
+    watch: new TriggerWatch({ store, settings: TAIL_SETTINGS, report: (happening) => void happened.push(happening) }),
   };
 }
 
@@ -47,14 +46,12 @@ describe('the watch over a trigger', () => {
     expect(watch.status()).toBeUndefined();
     await watch.look();
     expect(watch.limitOf(1, 0)).toBe(Number.POSITIVE_INFINITY);
-    // Nobody had asked about it before the look.
     expect(watch.limitOf(3, 0)).toBe(0);
     await watch.look();
     expect(watch.limitOf(3, 500)).toBe(1070);
     expect(watch.limitOf(4, 0)).toBe(0);
     await watch.look();
     expect(watch.limitOf(4, 0)).toBe(Number.POSITIVE_INFINITY);
-    // Shards of other workers are not asked for.
     expect(state.asked.flat()).not.toContain(5);
     expect(watch.troubled().map(({ shard }) => shard)).toEqual([3, 4]);
   });
@@ -108,43 +105,35 @@ describe('the watch over a trigger', () => {
 
 describe('the watch over a queue', () => {
   it('counts what is sent until it looks again, and goes on with what it saw while SQS is away', async () => {
-    const queue = { depth: 10, away: false, looks: 0 };
-    const happened: TailHappening[] = [];
-    const stop = new AbortController();
+    const queue = { depth: 10, away: false };
     const depth = watchDepth({
-      settings: { ...TAIL_SETTINGS, depthLimit: 100, depthEveryMs: 20 },
+      settings: { ...TAIL_SETTINGS, depthLimit: 100 },
       deployed: { definition: triggerNamed('a'), queueUrl: 'url', parkedQueueUrl: '' },
       queues: {
         send: async () => [],
-        async depth() {
-          queue.looks += 1;
-          if (queue.away) throw new Error('away');
-          return queue.depth;
-        },
+        depth: async () => (queue.away ? Promise.reject(new Error('away')) : queue.depth),
       },
-      report: (happening) => void happened.push(happening),
     });
-    const running = depth.run(stop.signal);
-    /** Until it has looked once more. */
-    const looked = (): Promise<void> => {
-      const before = queue.looks;
-      return until('it looked', () => queue.looks > before + 1);
-    };
-    await looked();
+    await depth.look();
     depth.add(89);
     expect(depth.isFull()).toBe(false);
     depth.add(1);
     expect(depth.isFull()).toBe(true);
-    await until('they are consumed', () => !depth.isFull());
+    await depth.look();
+    expect(depth.isFull()).toBe(false);
     queue.depth = 100;
-    await until('it is full', () => depth.isFull());
+    await depth.look();
     Object.assign(queue, { away: true, depth: 0 });
-    await looked();
-    expect(depth.isFull()).toBe(true);
-    expect(happened.map(({ kind }) => kind)).toEqual(['failed']);
+    await expect(depth.look()).rejects.toThrow('away');
+    expect([depth.isFull(), depth.empty()]).toEqual([true, undefined]);
     queue.away = false;
-    await until('it is not full any more', () => !depth.isFull());
-    stop.abort();
-    await running;
+    await depth.look();
+    expect(depth.isFull()).toBe(false);
+    const since = depth.empty()?.since;
+    await depth.look();
+    expect(depth.empty()?.since).toBe(since);
+    queue.away = true;
+    await expect(depth.look()).rejects.toThrow('away');
+    expect(depth.empty()).toBeUndefined();
   });
 });

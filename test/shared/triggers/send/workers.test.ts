@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { writeTailerCount } from '../../../../shared/triggers/send/tailer-count.ts';
-import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { removeTrigger, writeTrigger } from '../../../../shared/topology/trigger-catalogue.ts';
-import { withoutWaiting } from '../../../support/without-waiting.ts';
 import {
   cellsOf,
   definitionOf,
@@ -59,7 +57,6 @@ describe('tailers', () => {
     await Promise.all([one.getsCells(cells), other.getsCells(cells)]);
     await tailers.at(-1)?.stop();
     expect([orderBreaks(one.received), orderBreaks(other.received)]).toEqual([0, 0]);
-    // Handed over in order: what was sent was committed.
     expect([one.received.length, other.received.length]).toEqual([cells, cells]);
   });
 
@@ -70,7 +67,6 @@ describe('tailers', () => {
     const all = [0, 1, 2, 3].map((slot) => () => startTailer(sqs, tailed, { slot, tailers: 4, heartbeat: PATIENT }));
     const [first, ...rest] = all.map((start) => start());
     const stopWriting = startWriting(tailed);
-    // Not wished for: they end at once.
     await Promise.all(rest.map(({ ended }) => ended));
     await writeTailerCount(tailed.stateTable, 4);
     const four = [first, ...all.slice(1).map((start) => start())].flatMap((tailer) => tailer ?? []);
@@ -104,23 +100,6 @@ describe('tailers', () => {
     await Promise.all([doomed.stop(), next.stop()]);
     await orphaned.receive();
     for (let shard = 0; shard < SHARDS; shard += 1) expect(idsOf(orphaned.received, shard)).toEqual([1, 2, 3, 4]);
-  });
-
-  it('lose cells when one is killed that commits before it sends: the control', async () => {
-    const tailed = await open([{ name: 'control' }]);
-    const control = tailed.trigger('control');
-    const doomed = startTailer(sqs, tailed, { wrapQueues: (queues) => withoutWaiting(queues, 300) });
-    await until('it has begun', () => heldBy(doomed) === SHARDS);
-    doomed.faults.away = true;
-    await tailed.write(3, 5);
-    const offsets = () => tailed.offsets({ name: triggerFollower('control') });
-    await until('the offset is committed', async () => (await offsets())[3] === 5);
-    await doomed.stop();
-    const next = startTailer(sqs, tailed);
-    await tailed.write(3, 1);
-    await until('the next one sends', async () => (await control.receive()).some(({ added_id }) => added_id === 6));
-    await next.stop();
-    expect(idsOf(control.received, 3)).toEqual([6]);
   });
 
   it('go on while DynamoDB is away, and while SQS is', async ({ skip }) => {
@@ -172,7 +151,6 @@ describe('tailers', () => {
     await tailed.write(4, 2);
     await added.gets(4);
     expect(await old.receive()).toHaveLength(2);
-    // Of other columns, and another queue.
     const changed = tailedTrigger(sqs, tailed, {
       ...added.deployed,
       definition: definitionOf({ name: 'added', columns: ['STATUS'] }),

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
-import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { changeItem, pack } from '../../../../shared/dynamo/change-item.ts';
 import { forgetTrigger, malformedKey } from '../../../../shared/triggers/state/trigger-items.ts';
-import type { TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
 import { messageOf } from '../consume/support/stage.ts';
 import { client, forEachTest, NAME, nextMoment } from './support/each-trigger.ts';
 
@@ -90,7 +89,6 @@ describe('cells that fail', () => {
     const message = messageOf(2, 9);
     expect(await store.begin(message)).toBe(0);
     expect(await store.failed(message, 'no', true)).toBe(1);
-    // This one ended the process.
     expect(await store.begin(message)).toBe(1);
     expect(await store.begin(message)).toBe(2);
     expect(await store.failed(message, 'again', true)).toBe(3);
@@ -121,7 +119,6 @@ describe('cells that fail', () => {
         for (let round = 0; round < 7; round += 1) {
           await one.failed(messageOf(1, 100), 'no', false);
           await one.failed(messageOf(round % 3, n), 'no', false);
-          // Empties shards beside others that fill them.
           if (round % 2 === 0 || n < 3) await one.succeeded(messageOf(round % 3, n));
         }
       }),

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
-import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { fits, troubledShards } from '../../../../shared/triggers/state/troubled-shards.ts';
 import { stopRunning } from '../../../../shared/triggers/state/trigger-status.ts';
-import type { FailingCell, ParkEnd, TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
+import type { FailingCell, ParkEnd } from '../../../../shared/triggers/state/trigger-store.ts';
 import { messageOf } from '../consume/support/stage.ts';
 import { forEachTest, NAME, nextMoment } from './support/each-trigger.ts';
 
@@ -99,7 +99,6 @@ describe('parking', () => {
 
   it('stops the trigger where one shard has more than can be kept of it, and parks nothing that would be lost', async () => {
     const at = new Date().toISOString();
-    // What cannot be deflated, as it would have come cell by cell.
     const noise = (addedId: number): FailingCell => ({
       message: messageOf(6, addedId, { column_name: randomBytes(127).toString('hex') }),
       attempts: 5,
@@ -157,7 +156,6 @@ describe('a retry of parked cells', () => {
     expect(taken.filter(Boolean)).toHaveLength(1);
     const [sent] = await parked();
     expect(sent).toMatchObject({ round: 1, retry: 'sent', retried_at: expect.any(String) });
-    // One that is due is taken without a wish.
     expect(sent && (await store.takeRetry(sent))).toBe(true);
     expect((await parked())[0]?.round).toBe(2);
     await store.discard();
@@ -211,7 +209,6 @@ describe('discarding', () => {
     expect(await store.discard()).toBe(3);
     expect(await parked()).toEqual([]);
     expect(await store.malformed()).toEqual([]);
-    // The one that only failed is still known.
     expect((await store.shards([2]))[0]?.cells).toHaveLength(1);
     expect(await store.discard()).toBe(0);
   });

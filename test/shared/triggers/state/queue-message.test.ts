@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../shared/cell.ts';
 import { erasureAddress } from '../../../../shared/address.ts';
 import { fingerprintOf } from '../../../../shared/follow/fingerprint.ts';
 import type { LogEntry } from '../../../../shared/follow/follower.ts';
-import { sqsQueues } from '../../../../shared/triggers/send/sqs-queues.ts';
+import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import {
   deduplicationId,
@@ -47,7 +47,6 @@ describe('a trigger message', () => {
     expect(toMessage({ ...cell, generation: 1, created_at: '2025-01-31T08:00:00.000000Z' }, name, 4095).replay).toBe(
       false,
     );
-    // Rewound, but not this shard.
     expect(toMessage(cell, name, 4096).replay).toBe(false);
   });
 
@@ -109,7 +108,6 @@ describe('the deduplication id', () => {
       retryDeduplicationId({ ...parked, parked_at: '2026-01-31T09:00:01.000Z' }, 1),
     ];
     expect(new Set(ids).size).toBe(ids.length);
-    // What SQS allows.
     for (const id of ids) expect(id).toMatch(/^[\w-]{1,128}$/u);
     expect([groupId(17), retryGroupId(17)]).toEqual(['17', '17-retry']);
   });

@@ -58,7 +58,6 @@ describe('a shard that becomes empty', () => {
   it('is listed when another cell failed while it left, and was written before', async () => {
     const store = triggerStore(table, NAME);
     await store.failed(messageOf(5, 1), 'no', false);
-    // The item of the second cell is written; before its shard is listed, the first one ends.
     const slow = interrupted(isListing, () => store.succeeded(messageOf(5, 1)));
     await triggerStore({ ...table, client: slow }, NAME).failed(messageOf(5, 2), 'no', false);
     slow.destroy();

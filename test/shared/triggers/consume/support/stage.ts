@@ -1,6 +1,5 @@
 import { afterAll, inject } from 'vitest';
-import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
-import type { BatchLimits } from '../../../../../shared/triggers/consume/batch.ts';
+import { consumeBatch, type BatchLimits } from '../../../../../shared/triggers/consume/consume-batch.ts';
 import {
   openConsumer,
   type ConsumeEvent,
@@ -11,10 +10,9 @@ import type { TriggerFunction } from '../../../../../shared/triggers/consume/tri
 import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
 import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
 import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
-import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
 import { encodeMessage, groupId, retryGroupId } from '../../../../../shared/triggers/state/queue-message.ts';
-import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
 
 export const DATASTORE = 'trips';
@@ -36,7 +34,6 @@ export function messageOf(shard: number, added_id: number, changes: Partial<Trig
   };
 }
 
-/** `"17/3"`: the cell of a message. */
 export function cellOf({ shard, added_id }: Pick<TriggerMessage, 'shard' | 'added_id'>): string {
   return `${shard}/${added_id}`;
 }
@@ -47,10 +44,8 @@ interface StageOptions {
   readonly fn?: TriggerFunction;
   readonly atOnce?: number;
   readonly visibilitySeconds?: number;
-  /** Methods that behave otherwise. */
   readonly store?: (store: TriggerStore) => Partial<TriggerStore>;
   readonly queue?: (queue: ConsumerQueue) => ConsumerQueue;
-  /** Of the API. */
   readonly url?: string;
 }
 
@@ -100,21 +95,18 @@ function memoryQueue(visibilitySeconds: number) {
   };
 }
 
-/** A table for the tests of a file, which open stages of their own with it. */
 export async function sharedStages() {
   const dynamoDb = dynamoClient(inject('servers').dynamo);
   afterAll(() => dynamoDb.destroy());
   return async (options?: StageOptions): Promise<Stage> => openStage(await newTable(dynamoDb), options);
 }
 
-/** A trigger with a queue and a state table of its own, and a consumer of it. */
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 async function openStage(table: DynamoTable, options: StageOptions = {}) {
   const store = triggerStore(table, { datastore: DATASTORE, trigger: TRIGGER });
   const queue = memoryQueue(options.visibilitySeconds ?? 1000);
   const [called, events]: [string[], ConsumeEvent[]] = [[], []];
-  /** For how many seconds messages were hidden: `{"17/3": [60, 1]}`. */
   const hidden = new Map<string, number[]>();
   const definition: TriggerDefinition = {
     name: TRIGGER,
@@ -146,7 +138,6 @@ async function openStage(table: DynamoTable, options: StageOptions = {}) {
   });
 
   const failing = async (shard: number) => (await store.shards([shard])).flatMap(({ cells }) => cells);
-  /** What one receive gives, without consuming it. @param waitSeconds of the queue's own time */
   const receive = (waitSeconds = 2): QueueRecord[] => queue.receive(waitSeconds);
 
   return {
@@ -167,12 +158,10 @@ async function openStage(table: DynamoTable, options: StageOptions = {}) {
       queue.remove([...done]);
       return records.filter((record) => !done.has(record)).map(({ body }) => nameOf(body));
     },
-    /** Shows messages at once, as if their time were over. */
     show: (records: readonly QueueRecord[]) => queue.setVisibility(records, 0),
     depth: queue.depth,
     failing,
     parked: async (shard: number) => (await failing(shard)).filter(({ parked_at }) => parked_at !== undefined),
-    /** For how many seconds a message was hidden last. */
     hiddenFor: (name: string) => hidden.get(name)?.at(-1),
   };
 }
@@ -187,10 +176,8 @@ export const failOn =
   };
 
 export const NEVER = new Promise<never>(() => undefined);
-/** Lets others go on. */
 export const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Until all is done; what goes back is shown at once. */
 export async function consumeAll(stage: Stage): Promise<void> {
   for (let round = 0; round < 30 && stage.depth() > 0; round += 1) {
     const records = stage.receive();

@@ -6,7 +6,7 @@ import {
   type ConsumeEvent,
   type ConsumeSettings,
 } from '../../../../../shared/triggers/consume/consumer.ts';
-import { sqsQueue } from '../../../../../shared/triggers/consume/sqs-queue.ts';
+import { sqsQueues } from '../../../../../shared/triggers/state/queues.ts';
 import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
 import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
@@ -14,9 +14,7 @@ import type { TriggerMessage } from '../../../../../shared/triggers/state/messag
 import { receiveRecords, type LocalSqs } from '../../../../support/sqs.ts';
 import type { FollowedStore } from '../../../follow/support/followed-store.ts';
 
-/** A consumer of a trigger's queue, at work. */
 export interface Consuming {
-  /** What its function was called for, in order. */
   readonly called: TriggerMessage[];
   readonly events: ConsumeEvent[];
   stop(): Promise<void>;
@@ -24,13 +22,9 @@ export interface Consuming {
 
 export interface ConsumingOptions {
   readonly settings?: Partial<ConsumeSettings>;
-  /** What its function does, or throws. */
   readonly fn?: (message: TriggerMessage) => unknown;
 }
 
-/**
- * Consumes as a trigger's function does, quick to notice; messages of a trigger that does not run come back at once.
- */
 export function startConsuming(
   sqs: LocalSqs,
   { stateTable, datastore }: FollowedStore,
@@ -43,7 +37,7 @@ export function startConsuming(
     datastore,
     definition,
     store: triggerStore(stateTable, { datastore, trigger: definition.name }),
-    queue: sqsQueue(sqs.client, queueUrl),
+    queue: { setVisibility: (records, seconds) => sqsQueues(sqs.client).hide(queueUrl, records, seconds) },
     fn: async (_rowKey, message) => {
       await fn?.(message);
       called.push(message);

@@ -5,14 +5,12 @@ import type { TriggerOperations } from '../../../../../shared/contract/trigger-o
 import type { FollowEvent } from '../../../../../shared/follow/follower.ts';
 import type { TriggerManagementOptions } from '../../../../../shared/triggers/manage/managed-trigger.ts';
 import { triggerManagement } from '../../../../../shared/triggers/manage/trigger-management.ts';
-import { sqsTriggerQueues } from '../../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
 import type { SqlClient } from '../../../../../shared/sql/client.ts';
 import type { StoreContext } from '../../../../../shared/access/context.ts';
-import type { QueueClient } from '../../../../../shared/triggers/send/queue-client.ts';
+import { sqsQueues, type SendingQueues } from '../../../../../shared/triggers/state/queues.ts';
 import { runTailers } from '../../../../../shared/triggers/send/run-tailers.ts';
 import type { TailRun } from '../../../../../shared/triggers/send/tail-run.ts';
-import { sqsQueues } from '../../../../../shared/triggers/send/sqs-queues.ts';
 import type { TailEvent } from '../../../../../shared/triggers/send/tail-work.ts';
 import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
@@ -25,7 +23,6 @@ import { openFollowedStore, type FollowedStore } from '../../../follow/support/f
 import { openGate, type Gate } from '../../../follow/support/gate.ts';
 
 export type TailedStore = Awaited<ReturnType<typeof openWithTriggers>>;
-/** A trigger as its consumers see it. */
 export type TailedTrigger = ReturnType<typeof tailedTrigger>;
 type Received = TriggerMessage & { readonly group: string };
 
@@ -35,11 +32,6 @@ export function definitionOf(wish: TriggerWish): TriggerDefinition {
   return { start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30, ...wish };
 }
 
-/**
- * A trigger with queues of its own.
- *
- * @param receipts so many move a message to its last queue
- */
 export async function deployedTrigger(sqs: LocalSqs, wish: TriggerWish, receipts?: number): Promise<DeployedTrigger> {
   const definition = definitionOf(wish);
   if (receipts === undefined) return { definition, queueUrl: await sqs.newQueue(), parkedQueueUrl: '' };
@@ -51,17 +43,6 @@ export async function deployedTrigger(sqs: LocalSqs, wish: TriggerWish, receipts
   return { definition, queueUrl: await sqs.newQueue({ RedrivePolicy }), parkedQueueUrl };
 }
 
-/** A datastore with triggers over real servers, each with a queue of its own. */
-export async function openTailedStore(
-  sqs: LocalSqs,
-  shards: number,
-  wishes: readonly TriggerWish[],
-  wrap?: (client: SqlClient, group: string) => SqlClient,
-): Promise<TailedStore> {
-  return openWithTriggers(sqs, shards, await Promise.all(wishes.map((wish) => deployedTrigger(sqs, wish))), wrap);
-}
-
-/** The same, with triggers that are deployed already. */
 async function openWithTriggers(
   sqs: LocalSqs,
   shards: number,
@@ -76,7 +57,7 @@ async function openWithTriggers(
       triggerManagement({
         context: followed.store.context,
         stateTable: followed.stateTable,
-        queues: sqsTriggerQueues(sqs.client),
+        queues: sqsQueues(sqs.client),
         ...options,
       }).triggers(followed.datastore),
     trigger(name: string): TailedTrigger {
@@ -88,7 +69,6 @@ async function openWithTriggers(
 }
 
 export function tailedTrigger(sqs: LocalSqs, { stateTable, datastore }: FollowedStore, deployed: DeployedTrigger) {
-  /** What was on its queue so far, in the order in which it was received. */
   const received: Received[] = [];
   const { name } = deployed.definition;
   /** Takes off the queue what is there, and returns all that was received so far. */
@@ -103,7 +83,6 @@ export function tailedTrigger(sqs: LocalSqs, { stateTable, datastore }: Followed
     receive,
     store: triggerStore(stateTable, { datastore, trigger: name }),
     gets: (count: number) => until(`${name} gets ${count} messages`, async () => (await receive()).length === count),
-    /** Waits until so many cells were, however often. */
     getsCells: (count: number) =>
       until(`${name} gets ${count} cells`, async () => namesIn(await receive()).size === count),
   };
@@ -121,13 +100,14 @@ export async function sharedTailing(shards: number) {
   });
   return {
     sqs,
-    open: async (wishes: readonly TriggerWish[], wrap?: Parameters<typeof openTailedStore>[3]) =>
-      keep(await openTailedStore(sqs, shards, wishes, wrap)),
+    open: async (wishes: readonly TriggerWish[], wrap?: Parameters<typeof openWithTriggers>[3]) =>
+      keep(
+        await openWithTriggers(sqs, shards, await Promise.all(wishes.map((wish) => deployedTrigger(sqs, wish))), wrap),
+      ),
     openDeployed: async (deployed: readonly DeployedTrigger[]) => keep(await openWithTriggers(sqs, shards, deployed)),
   };
 }
 
-/** What the worker told of what it follows. */
 export function followEvents<Kind extends FollowEvent['kind']>(
   { events }: Pick<Tailer, 'events'>,
   kind: Kind,
@@ -140,7 +120,6 @@ export function followEvents<Kind extends FollowEvent['kind']>(
   );
 }
 
-/** How many partitions it has. */
 export function heldBy(tailer: Tailer): number {
   const count = (kind: FollowEvent['kind']): number => followEvents(tailer, kind).length;
   return count('partition_taken') - count('partition_released') - count('partition_lost');
@@ -154,17 +133,14 @@ export async function hasLooked({ gate }: Tailer, { datastore }: TailedStore, tr
   await until('it looked twice', () => asked() > before + 2);
 }
 
-/** How many cells it has sent, or sent again. */
 export function cellsOf({ events }: Tailer, kind: 'sent' | 'retried'): number {
   return events.reduce((sum, event) => sum + (event.kind === kind ? event.cells : 0), 0);
 }
 
-/** How the queues of a tailer behave. */
 interface QueueFaults {
   away: boolean;
   /** Each message fails with this chance. */
   failing: number;
-  /** Messages sent so far, as asked for. */
   sends: number;
   /** Requests of one shard that were under way beside another one of it. */
   beside: number;
@@ -184,8 +160,7 @@ interface Tailer {
 
 const running = new Set<Tailer>();
 
-/** Ends what a test that failed has left behind. */
-export async function stopTailers(): Promise<void> {
+async function stopTailers(): Promise<void> {
   for (const { gate } of running) gate.state = 'open';
   await Promise.all([...running].map((tailer) => tailer.stop()));
   running.clear();
@@ -193,11 +168,9 @@ export async function stopTailers(): Promise<void> {
 
 interface TailerWish extends Partial<Omit<TailRun, 'queues'>> {
   readonly faults?: QueueFaults;
-  /** Stands between the worker and its queues. @default the queues themselves */
-  readonly wrapQueues?: (queues: QueueClient) => QueueClient;
+  readonly wrapQueues?: (queues: SendingQueues) => SendingQueues;
 }
 
-/** A worker, quick to notice, with everything it asks of the world behind a gate. */
 export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWish = {}): Tailer {
   const { faults = newFaults(), wrapQueues = (queues) => queues, settings, ...rest } = wish;
   const gate = openGate();
@@ -229,7 +202,7 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
       depthEveryMs: 100,
       commitEveryMs: 100,
       pageCells: 20,
-      pauses: { leastMs: 10, mostMs: 40, aligned: true },
+      pauses: { leastMs: 10, mostMs: 40 },
       ...settings,
     },
   });
@@ -247,7 +220,7 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
   return tailer;
 }
 
-function faultyQueues(queues: QueueClient, faults: QueueFaults, gate: Gate): QueueClient {
+function faultyQueues(queues: SendingQueues, faults: QueueFaults, gate: Gate): SendingQueues {
   const underWay = new Set<string>();
   return {
     async send(queueUrl, messages) {
@@ -274,7 +247,6 @@ function faultyQueues(queues: QueueClient, faults: QueueFaults, gate: Gate): Que
   };
 }
 
-/** The added ids of one shard in the order in which they were received, without those of retries. */
 export function idsOf(received: readonly Received[], shard: number): number[] {
   return received.filter(({ group }) => group === String(shard)).map(({ added_id }) => added_id);
 }
@@ -293,7 +265,6 @@ export function orderBreaks(received: readonly Received[]): number {
   return breaks;
 }
 
-/** `shard/added id` of each message, once. */
 function namesIn(received: readonly TriggerMessage[]): Set<string> {
   return new Set(received.map(({ shard, added_id }) => `${shard}/${added_id}`));
 }

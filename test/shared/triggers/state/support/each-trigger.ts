@@ -1,14 +1,12 @@
 import { beforeEach, inject } from 'vitest';
 import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
-import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
-import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
+import { triggerStore, type TriggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
 import { until } from '../../../../support/until.ts';
 
 export const NAME = { datastore: 'trips', trigger: 'bill_rider' };
 export const client = dynamoClient(inject('servers').dynamo);
 
-/** Calls what it is given before each test, with a table of its own and the trigger's state in it. */
 export function forEachTest(take: (table: DynamoTable, store: TriggerStore) => void): void {
   beforeEach(async () => {
     const table = await newTable(client);

@@ -1,8 +1,6 @@
 import { SchemalessError } from '../../errors.ts';
 
-/**
- * Does something with the state table. Throws `unavailable` when it is DynamoDB that fails; it may be repeated then.
- */
+/** Runs a task, and throws `unavailable` if DynamoDB fails. */
 export async function overState<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();
@@ -14,7 +12,7 @@ export async function overState<T>(task: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What the network throws may have a code and no message; what was given up has a name. */
+/** Errors of the network may have a code and no message; aborts have a name. */
 function describe(error: Error & { readonly code?: unknown }): string {
   const { cause } = error;
   const told = [error.message, error.code, cause instanceof Error ? cause.message : undefined].find(
@@ -23,9 +21,23 @@ function describe(error: Error & { readonly code?: unknown }): string {
   return [error.name, ...(told === undefined ? [] : [told])].join(': ');
 }
 
-/** The SDK puts `$metadata` on all that it throws, what the network threw included; a time limit comes as an abort. */
+/** The SDK puts `$metadata` on all that it throws; a time limit comes as an abort. */
 function isFromDynamo(error: unknown): error is Error {
   return (
     error instanceof Error && ('$metadata' in error || error.name === 'AbortError' || error.name === 'TimeoutError')
   );
+}
+
+/** Runs a task with a trigger's queues, and throws `unavailable` if SQS fails. */
+export async function overQueue<T>(task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (cause) {
+    if (cause instanceof SchemalessError) throw cause;
+    throw new SchemalessError(
+      'unavailable',
+      `the queues of the trigger (SQS) did not answer: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`,
+      { cause },
+    );
+  }
 }
