@@ -16,10 +16,8 @@ export interface ImportOptions {
   readonly maxRejects?: number | undefined;
   /** Batches under way at once. @default 8 */
   readonly concurrency?: number | undefined;
-  /** When nothing was stored, or nothing of a shard, for so long, it is given up. @default 600,000 */
+  /** Milliseconds without a stored cell after which it is given up. @default 600,000 */
   readonly patienceMs?: number | undefined;
-  /** Lines that are begun behind the oldest that is under way. @default 60,000, of 32 MiB */
-  readonly mostBegun?: { readonly items: number; readonly bytes: number } | undefined;
   /** Ends the import; what is under way is waited for. */
   readonly signal?: AbortSignal | undefined;
   readonly progress?: FileProgress | undefined;

@@ -5,8 +5,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import { writeDurably } from '../write-durably.ts';
-import { NO_COUNTS, storedOf, type Counts } from './done-items.ts';
-import type { Position } from './source.ts';
+import type { End, Position } from './source.ts';
+
+export type Counts = Readonly<Record<End, number>>;
+
+export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, rejected: 0 };
 
 const FORMAT = 1;
 /** Of a file's beginning and its end. */
@@ -31,21 +34,11 @@ interface ImportSubject {
   readonly reading: Readonly<Record<string, unknown>>;
 }
 
-/** What became of the items behind a position. */
-export interface Ahead {
-  /** Of the position: it says nothing of items behind another one, to which a program that knows no `ahead` may come. */
-  readonly items: number;
-  /** See `DoneItems.letters`. */
-  readonly letters: string;
-}
-
 /** How far an import came. What it says is on disk; what was done after it is done again, which changes nothing. */
 export interface Journal extends ImportSubject {
   readonly format: number;
   /** By source; those that have not begun are missing. */
   readonly positions: Readonly<Record<string, Position>>;
-  /** By source, what became of the items behind a position. @default nothing is done of them */
-  readonly ahead?: Readonly<Record<string, Ahead>>;
   readonly counts: Counts;
   /** Bytes of the rejects file that belong to what is done. */
   readonly rejects_bytes: number;
@@ -58,13 +51,9 @@ export interface Journal extends ImportSubject {
 }
 
 export function newJournal(subject: ImportSubject): Journal {
-  const { url, datastore, inputs, reading } = subject;
   return {
     format: FORMAT,
-    url,
-    datastore,
-    inputs,
-    reading,
+    ...subject,
     positions: {},
     counts: NO_COUNTS,
     rejects_bytes: 0,
@@ -121,7 +110,7 @@ export async function readJournal(path: string, subject: ImportSubject): Promise
   for (const what of ['url', 'datastore', 'reading'] as const) {
     if (isDeepStrictEqual(journal[what], subject[what])) continue;
     // It was refused, or ended at once: it may be tried in another way.
-    if (what === 'reading' && !journal.complete && isNothingDone(journal)) return undefined;
+    if (what === 'reading' && !journal.complete && isNew(journal)) return undefined;
     const [wanted, got] = [journal[what], subject[what]].map((value) => JSON.stringify(value));
     throw new FilesError(
       'other_import',
@@ -143,26 +132,12 @@ export function ofThisDatastore(journal: Journal, heads: readonly ShardHead[]): 
     if (head.error !== undefined) return journal;
     cells += head.head;
   }
-  const ahead = Object.keys(journal.ahead ?? {}).reduce((sum, name) => sum + storedOf(lettersOf(journal, name)), 0);
-  const wanted = (journal.cells_before ?? 0) + journal.counts.stored + ahead;
+  const wanted = (journal.cells_before ?? 0) + journal.counts.stored;
   if (cells >= wanted)
     return journal.cells_before === undefined && isNew(journal) ? { ...journal, cells_before: cells } : journal;
   throw new FilesError(
     'other_import',
     `datastore: wanted the ${wanted} cells or more that ${journal.datastore} had by the journal, got ${cells}: it was made again since, or a writer was lost and is being brought back. ${CURE}`,
-  );
-}
-
-/** What became of the items of a source behind its position. */
-export function lettersOf({ ahead, positions }: Journal, source: string): string {
-  const known = ahead?.[source];
-  return known !== undefined && known.items === (positions[source]?.items ?? 0) ? known.letters : '';
-}
-
-function isNothingDone(journal: Journal): boolean {
-  return (
-    Object.values(journal.counts).every((count) => count === 0) &&
-    Object.keys(journal.ahead ?? {}).every((name) => lettersOf(journal, name) === '')
   );
 }
 

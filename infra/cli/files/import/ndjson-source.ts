@@ -94,10 +94,8 @@ function readLine({ line, bytes, end }: Line, { defaultRefKey, areTimesKept }: R
   if (!isUtf8(bytes)) return { ...position, reject: rejectOf('not_utf8') };
   const refKey = defaultRefKey === 'line' ? line : defaultRefKey;
   try {
-    const read = (): SourceCell | Reject => readCell(bytes, refKey, areTimesKept);
-    const cell = read();
-    if (!('row_key' in cell)) return { ...position, reject: cell };
-    return { ...position, cell: { row_key: cell.row_key, unpack: () => read() as SourceCell } };
+    const read = readCell(bytes, refKey, areTimesKept);
+    return 'row_key' in read ? { ...position, cell: read } : { ...position, reject: read };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
     const { code, message: reason, details } = error;

@@ -34,24 +34,26 @@ export const REJECT_CODES = {
 /** A cell as its source has it: with its time, in UTC with six decimals, where that is to be kept. */
 export type SourceCell = NewCell & Partial<Pick<RestoredCell, 'created_at'>>;
 
-/** A cell as it waits: as text, which takes a part of the memory that its values would. */
-export interface PackedCell {
-  readonly row_key: string;
-  readonly unpack: () => SourceCell;
-}
-
 /** What one line, or one record, says. */
-export type SourceItem = {
+interface ItemPlace {
   /** From 1, in the file. */
   readonly line: number;
   /** Where the next one begins. */
   readonly end: Position;
   /** As text: what it takes of memory, about. */
   readonly bytes: number;
-} & (
-  | { readonly cell: PackedCell; readonly reject?: undefined }
-  | { readonly cell?: undefined; readonly reject: Reject }
-);
+}
+
+export type CellItem = ItemPlace & { readonly cell: SourceCell; readonly reject?: undefined };
+export type SourceItem = CellItem | (ItemPlace & { readonly cell?: undefined; readonly reject: Reject });
+
+export type End = 'stored' | 'stored_before' | 'buffered' | 'rejected';
+
+/** What became of an item. */
+export interface Settlement {
+  readonly end: End;
+  readonly reject?: Reject;
+}
 
 /** Cells to be imported, in an order that is kept within each row. */
 export interface CellSource {
