@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import { SchemalessError } from '../../shared/errors.ts';
 import { CommandError } from './command-error.ts';
 import { endingOf } from './ending-of.ts';
@@ -21,22 +21,48 @@ type Action<Parameters extends readonly unknown[], Flags> = (
   flags: Flags,
 ) => Promise<Ending | void>;
 
-/** An action as commander calls it: with a session, and with errors shown. */
-export function action<Parameters extends readonly unknown[], Flags = object>(
-  act: Action<Parameters, Flags>,
-): (this: Command) => Promise<void> {
-  return async function run(this: Command) {
-    const flags = flagsOf<Flags>(this);
-    const global = hasOwnFormat(this) ? { ...flags, format: undefined } : flags;
-    try {
-      const ending = await act(openSession(global), this.processedArgs as unknown as Parameters, flags);
-      process.exitCode = EXIT_CODES[ending ?? 'ok'].code;
-    } catch (caught) {
-      const error = ofTheCommand(caught);
-      process.stderr.write(`${isForPrograms(global.format) ? errorJson(error) : errorText(error)}\n`);
-      process.exitCode = EXIT_CODES[endingOf(error)].code;
-    }
-  };
+class SessionCommand extends Command {
+  override createCommand(name?: string): SessionCommand {
+    return new SessionCommand(name);
+  }
+
+  addOptions(options: readonly Option[]): this {
+    for (const option of options) this.addOption(option);
+    return this;
+  }
+
+  /** Adds to the help one example a line, with what it does. */
+  examples(...lines: readonly (readonly [command: string, does: string])[]): this {
+    const width = Math.max(...lines.map(([typed]) => typed.length));
+    const shown = lines.map(([typed, does]) => `  ${typed.padEnd(width)}  # ${does}`);
+    return this.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
+  }
+
+  /** Adds a paragraph to the help. */
+  notes(text: string): this {
+    return this.addHelpText('after', `\n${text}`);
+  }
+
+  /** Acts with a session, and shows errors. */
+  run<Parameters extends readonly unknown[], Flags = object>(act: Action<Parameters, Flags>): this {
+    return this.action(async () => {
+      const flags = flagsOf<Flags>(this);
+      const global = hasOwnFormat(this) ? { ...flags, format: undefined } : flags;
+      try {
+        const ending = await act(openSession(global), this.processedArgs as unknown as Parameters, flags);
+        process.exitCode = EXIT_CODES[ending ?? 'ok'].code;
+      } catch (caught) {
+        const error = ofTheCommand(caught);
+        process.stderr.write(`${isForPrograms(global.format) ? errorJson(error) : errorText(error)}\n`);
+        process.exitCode = EXIT_CODES[endingOf(error)].code;
+      }
+    });
+  }
+}
+
+/** Begins a command. */
+export function command(name: string): SessionCommand {
+  return new SessionCommand(name);
 }
 
 function isForPrograms(format: unknown): boolean {
@@ -62,15 +88,8 @@ function ofTheCommand(error: unknown): unknown {
 /** A command that has others below it. */
 export function commandGroup(name: string, description: string, commands: readonly Command[]): Command {
   const group = new Command(name).description(description);
-  for (const command of commands) group.addCommand(command);
+  for (const one of commands) group.addCommand(one);
   return group;
-}
-
-/** What follows the help of a command: one example a line, with what it does. */
-export function examples(...lines: readonly (readonly [command: string, does: string])[]): string {
-  const width = Math.max(...lines.map(([command]) => command.length));
-  const shown = lines.map(([command, does]) => `  ${command.padEnd(width)}  # ${does}`);
-  return `\nExamples:\n${shown.join('\n')}`;
 }
 
 /** The whole command line. */

@@ -47,3 +47,8 @@ export function readFlag(): Option {
 export function limitFlag(of: string): Option {
   return wholeNumberFlag('-n, --limit <count>', `${of} at most (default: all)`, 1, 2 ** 53 - 1);
 }
+
+/** Parses each of the numbers of shards that are given as arguments. */
+export function shardNumbers(value: string, before: readonly number[] = []): readonly number[] {
+  return [...before, wholeNumber(value, 0, 65_535)];
+}

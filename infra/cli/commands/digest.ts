@@ -1,12 +1,12 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Role } from '../../../shared/cell.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 import { badUsage } from '../command-error.ts';
 import { endingOf } from '../ending-of.ts';
 import type { Ending } from '../exit-codes.ts';
-import { readFlag, wholeNumber, wholeNumberFlag } from '../flags.ts';
+import { readFlag, shardNumbers, wholeNumberFlag } from '../flags.ts';
 import { digestLog, type DigestWish } from '../log/digest-log.ts';
 import { readKnownDigests } from '../log/known-digests.ts';
 import type { Column } from '../output/output.ts';
@@ -48,57 +48,47 @@ const COLUMNS: readonly Column<Digested>[] = [
 ];
 
 export function digest(): Command {
-  return new Command('digest')
+  return command('digest')
     .description('says in one value for each shard what its log holds, or whether it is what it was')
-    .argument(
-      '[shard...]',
-      'their numbers (default: all shards, or those of the file)',
-      (value: string, before: readonly number[] = []): readonly number[] => [...before, wholeNumber(value, 0, 65_535)],
-    )
+    .argument('[shard...]', 'their numbers (default: all shards, or those of the file)', shardNumbers)
     .addOption(wholeNumberFlag('--at <id>', 'up to this added id (default: the last one)', 0, 2 ** 53 - 1))
     .option(
       '--compare <file>',
       'of NDJSON that this command printed, or the folder of an export: prints the shards whose logs differ from it',
     )
     .addOption(readFlag())
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless digest 233', 'of a shard, up to its last cell'],
-        ['schemaless digest > digests.ndjson', 'of all shards'],
-        ['schemaless digest --compare digests.ndjson --read reader', 'whether readers have the same'],
-        ['schemaless digest --compare digests.ndjson --profile copy', 'whether a copy has'],
-        ['schemaless digest --compare exported', 'whether what was exported is still there, as it was'],
-      )}
-
-Reads every cell up to there. With --compare it prints nothing where all are equal, and ends with 8 where one differs;
-each is compared at the place that the file names, whatever was written since. A log that ends before differs; a reader
-that is behind, or does not answer, is told apart: that ends with 5.`,
+    .examples(
+      ['schemaless digest 233', 'of a shard, up to its last cell'],
+      ['schemaless digest > digests.ndjson', 'of all shards'],
+      ['schemaless digest --compare digests.ndjson --read reader', 'whether readers have the same'],
+      ['schemaless digest --compare digests.ndjson --profile copy', 'whether a copy has'],
+      ['schemaless digest --compare exported', 'whether what was exported is still there, as it was'],
     )
-    .action(
-      action<[shards: readonly number[] | undefined], DigestFlags>(async (session, [named = []], flags) => {
-        const shards = named.length > 0 ? named : undefined;
-        const { compare, at, read } = flags;
-        if (compare !== undefined && at !== undefined)
-          throw badUsage('--at', 'none beside --compare, whose file says it', String(at));
-        const endings: Ending[] = [];
-        if (compare !== undefined) {
-          const { client, wanted } = await wantedOf(session, { file: compare, shards, read });
-          await session.output.list<Digested>(differing(digested(client, wanted, endings)), COLUMNS);
-        } else {
-          const client = await session.connect();
-          const ends = (await client.heads({ read })).filter(({ shard }) => shards?.includes(shard) ?? true);
-          const missing = shards?.find((shard) => !ends.some((end) => end.shard === shard));
-          // The API says what there is.
-          if (missing !== undefined) await client.digest({ shard: missing, at: 0 });
-          const failed = ends.filter((end) => end.error !== undefined);
-          if (failed.length > 0) endings.push('unavailable');
-          const wanted = ends.flatMap((end) => (end.error ? [] : [{ shard: end.shard, at: at ?? end.head, read }]));
-          await session.output.list<Digested>(whole(digested(client, wanted, endings), failed), COLUMNS);
-        }
-        return endings.includes('differs') ? 'differs' : (endings[0] ?? 'ok');
-      }),
-    );
+    .notes(`Reads every cell up to there. With --compare it prints nothing where all are equal, and ends with 8 where one differs;
+each is compared at the place that the file names, whatever was written since. A log that ends before differs; a reader
+that is behind, or does not answer, is told apart: that ends with 5.`)
+    .run<[shards: readonly number[] | undefined], DigestFlags>(async (session, [named = []], flags) => {
+      const shards = named.length > 0 ? named : undefined;
+      const { compare, at, read } = flags;
+      if (compare !== undefined && at !== undefined)
+        throw badUsage('--at', 'none beside --compare, whose file says it', String(at));
+      const endings: Ending[] = [];
+      if (compare !== undefined) {
+        const { client, wanted } = await wantedOf(session, { file: compare, shards, read });
+        await session.output.list<Digested>(differing(digested(client, wanted, endings)), COLUMNS);
+      } else {
+        const client = await session.connect();
+        const ends = (await client.heads({ read })).filter(({ shard }) => shards?.includes(shard) ?? true);
+        const missing = shards?.find((shard) => !ends.some((end) => end.shard === shard));
+        // The API says what there is.
+        if (missing !== undefined) await client.digest({ shard: missing, at: 0 });
+        const failed = ends.filter((end) => end.error !== undefined);
+        if (failed.length > 0) endings.push('unavailable');
+        const wanted = ends.flatMap((end) => (end.error ? [] : [{ shard: end.shard, at: at ?? end.head, read }]));
+        await session.output.list<Digested>(whole(digested(client, wanted, endings), failed), COLUMNS);
+      }
+      return endings.includes('differs') ? 'differs' : (endings[0] ?? 'ok');
+    });
 }
 
 interface Comparing {

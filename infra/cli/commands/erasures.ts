@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { parseTime } from '../../../shared/time.ts';
-import { action, commandGroup, examples } from '../cli.ts';
+import { command, commandGroup } from '../cli.ts';
 import { badUsage } from '../command-error.ts';
 import { endingOf } from '../ending-of.ts';
 import type { Ending } from '../exit-codes.ts';
@@ -20,15 +20,11 @@ export function erasures(): Command {
 }
 
 export function erasure(): Command {
-  return new Command('erasure')
+  return command('erasure')
     .description('shows the record of an erasure: what, by whom and why, and which places are clean')
     .argument('<id>', 'its id')
-    .addHelpText('after', examples(['schemaless erasure b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11', 'all that is known']))
-    .action(
-      action<[id: string]>(async (session, [id]) =>
-        session.output.record(await (await session.erasures()).erasure(id)),
-      ),
-    );
+    .examples(['schemaless erasure b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11', 'all that is known'])
+    .run<[id: string]>(async (session, [id]) => session.output.record(await (await session.erasures()).erasure(id)));
 }
 
 interface ListFlags {
@@ -37,23 +33,18 @@ interface ListFlags {
 }
 
 function list(): Command {
-  return new Command('list')
+  return command('list')
     .description('lists the records of erasures, in no order')
     .option('--open', 'those that are not done everywhere yet')
     .addOption(limitFlag('records'))
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless erasures', 'all of them'],
-        ['schemaless erasures --open', 'what they wait for'],
-        ['schemaless erasures --format ndjson > erasures.ndjson', 'kept, for when everything is set back'],
-      ),
+    .examples(
+      ['schemaless erasures', 'all of them'],
+      ['schemaless erasures --open', 'what they wait for'],
+      ['schemaless erasures --format ndjson > erasures.ndjson', 'kept, for when everything is set back'],
     )
-    .action(
-      action<[], ListFlags>(async (session, _none, { open, limit }) => {
-        await session.output.list(recordsOf(await session.erasures(), { open, limit }), COLUMNS);
-      }),
-    );
+    .run<[], ListFlags>(async (session, _none, { open, limit }) => {
+      await session.output.list(recordsOf(await session.erasures(), { open, limit }), COLUMNS);
+    });
 }
 
 interface AgainFlags {
@@ -63,25 +54,21 @@ interface AgainFlags {
 }
 
 function again(): Command {
-  return new Command('again')
+  return command('again')
     .description('has erased once more what was erased since a time: after a group was set back, or a backup restored')
     .requiredOption('--since <time>', 'erasures that were asked for, or became done, then or later')
     .option('--until <time>', 'and were asked for before that (default: now)')
     .option('--records <file>', 'those that `schemaless erasures --format ndjson` printed (default: all there are)')
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless erasures again --since 2026-01-31T08:00:00Z', 'what a group that was set back to then has again'],
-        [
-          'schemaless erasures again --since 2026-01-31T08:00:00Z --records erasures.ndjson',
-          'where the records were set back, too',
-        ],
-      )}
-
-Each is asked for with its own reason. What is gone already stays gone, so that this can be repeated. Ends with 5 where
-one failed, or is not done everywhere yet.`,
+    .examples(
+      ['schemaless erasures again --since 2026-01-31T08:00:00Z', 'what a group that was set back to then has again'],
+      [
+        'schemaless erasures again --since 2026-01-31T08:00:00Z --records erasures.ndjson',
+        'where the records were set back, too',
+      ],
     )
-    .action(action<[], AgainFlags>(async (session, _none, flags) => eraseAgain(session, flags)));
+    .notes(`Each is asked for with its own reason. What is gone already stays gone, so that this can be repeated. Ends with 5 where
+one failed, or is not done everywhere yet.`)
+    .run<[], AgainFlags>(async (session, _none, flags) => eraseAgain(session, flags));
 }
 
 async function eraseAgain(session: Session, flags: AgainFlags): Promise<Ending> {
