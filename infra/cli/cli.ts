@@ -11,7 +11,6 @@ import { VERSION } from '../../shared/version.ts';
 const OF_ALL_COMMANDS = 'Options of all commands:';
 const HELP_SAYS = '--help says what is wanted';
 
-/** Makes one command, with its arguments, flags and examples. */
 export type CommandOf = () => Command;
 
 /** What a command does. What it returns is how it ends. @default ok */
@@ -31,14 +30,12 @@ class SessionCommand extends Command {
     return this;
   }
 
-  /** Adds to the help one example a line, with what it does. */
   examples(...lines: readonly (readonly [command: string, does: string])[]): this {
     const width = Math.max(...lines.map(([typed]) => typed.length));
     const shown = lines.map(([typed, does]) => `  ${typed.padEnd(width)}  # ${does}`);
     return this.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
   }
 
-  /** Adds a paragraph to the help. */
   notes(text: string): this {
     return this.addHelpText('after', `\n${text}`);
   }
@@ -60,7 +57,6 @@ class SessionCommand extends Command {
   }
 }
 
-/** Begins a command. */
 export function command(name: string): SessionCommand {
   return new SessionCommand(name);
 }
@@ -74,7 +70,6 @@ function hasOwnFormat({ options }: Command): boolean {
   return options.some(({ long, helpGroupHeading }) => long === '--format' && helpGroupHeading !== OF_ALL_COMMANDS);
 }
 
-/** What was said behind the command, else before it. */
 function flagsOf<Flags>(command: Command): GlobalFlags & Flags {
   const { parent } = command;
   return { ...(parent ? flagsOf(parent) : {}), ...command.opts<GlobalFlags & Flags>() };
@@ -85,14 +80,12 @@ function ofTheCommand(error: unknown): unknown {
   return error instanceof SchemalessError && error.cause instanceof CommandError ? error.cause : error;
 }
 
-/** A command that has others below it. */
 export function commandGroup(name: string, description: string, commands: readonly Command[]): Command {
   const group = new Command(name).description(description);
   for (const one of commands) group.addCommand(one);
   return group;
 }
 
-/** The whole command line. */
 export function buildProgram(commands: readonly CommandOf[]): Command {
   const program = new Command('schemaless')
     .description('Reads, writes, follows and operates datastores of Schemaless.')
@@ -120,7 +113,6 @@ function inheriting(command: Command, parent: Command): Command {
   return command;
 }
 
-/** Runs it on the arguments of this process; the exit code is set once it is done. */
 export async function runProgram(program: Command): Promise<void> {
   const asJson = isForPrograms(formatTyped(program, process.argv.slice(2)));
   if (asJson) silence(program);

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 /** Node 20 has no such cache, and types that say that there is one. */
 const { enableCompileCache, flushCompileCache }: Partial<typeof module> = module;
 
-/** Modules that are imported from now on are compiled once, and not with each call. */
 export function keepCompiled(): void {
   const folder = ownFolder();
   if (folder !== undefined) enableCompileCache?.(folder);

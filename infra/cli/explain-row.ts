@@ -30,7 +30,6 @@ interface ExplainedEntry {
   readonly value: string;
   readonly shard: number;
   readonly group: string;
-  /** With its database. */
   readonly table: string;
 }
 
@@ -106,7 +105,6 @@ async function explainEntry(
   }
 }
 
-/** The first table of a statement, without quotes. */
 export function tableOf(statement: string): string {
   return (/\bFROM\s+(`?\w+`?\.`?\w+`?)/u.exec(statement)?.[1] ?? '').replaceAll('`', '');
 }

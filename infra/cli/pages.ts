@@ -1,4 +1,3 @@
-/** A page, and where to go on. */
 interface Found<Item, Next> {
   readonly items: readonly Item[];
   readonly next: Next | null;

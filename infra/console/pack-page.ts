@@ -4,7 +4,6 @@ import { extname, join, posix, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
 
-/** What the page is written in: modules, styles and the document. */
 const PAGE = join(import.meta.dirname, 'page');
 const MODULES = join(import.meta.dirname, '../../node_modules');
 /** Files of packages that are no modules, by the path that the page has them under. */
@@ -22,17 +21,13 @@ interface PackedFile {
   readonly type: string;
   readonly etag: string;
   readonly text: string;
-  /** In base64. */
   readonly gzip: string;
 }
 
 interface PackedPage {
-  /** Of the file beside the function. */
   readonly name: string;
-  /** Its content: the files as JSON. */
   readonly text: string;
   readonly files: Readonly<Record<string, PackedFile>>;
-  /** Paths of what it was made of. */
   readonly sources: readonly string[];
 }
 

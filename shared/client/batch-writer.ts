@@ -44,7 +44,6 @@ export interface BatchCell {
   readonly bytes: number;
 }
 
-/** What goes around a cell in a request, at most, besides its body and column name. */
 const AROUND_BYTES = 160;
 const TRIES = 10;
 const NOT_CONFIRMED = 'The write was not confirmed';
@@ -79,7 +78,6 @@ export class BatchWriter {
     }
   }
 
-  /** Until each cell has its end. */
   async write(batch: readonly BatchCell[]): Promise<void> {
     const { tries = TRIES, signal } = this.#options;
     let left = batch;

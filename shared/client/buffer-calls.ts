@@ -2,7 +2,6 @@ import type { BufferOperations, GroupBuffer } from '../contract/datastore.ts';
 import { toItems } from './answers.ts';
 import type { Connection } from './calls.ts';
 
-/** The operator's view of the buffer, over HTTP. */
 export function bufferCalls(send: Connection): BufferOperations {
   return {
     async buffer() {

@@ -2,7 +2,6 @@ import type { Reply } from './attempt.ts';
 import type { CellAddress } from '../cell.ts';
 import type { CallLimits } from './options.ts';
 
-/** A route that answers many requests of a kind at once. */
 export type BatchRoute = 'batch-read' | 'batch-query' | 'batch-put';
 
 export interface Call {

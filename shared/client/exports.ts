@@ -1,4 +1,3 @@
-/** What `import … from 'schemaless'` gives. */
 export { schemalessClient, type SchemalessClient } from './client.ts';
 export type { CallLimits, ClientOptions, UnsignedRequest } from './options.ts';
 export type { NextCell, Put, PutNext } from './put-next.ts';

@@ -7,7 +7,6 @@ export function sealedIn(sealed: boolean | undefined): { readonly sealed?: 'true
   return sealed === true ? { sealed: 'true' } : {};
 }
 
-/** The logs of shards, over HTTP. */
 export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads' | 'digest'> {
   return {
     async log(locations, options = {}) {

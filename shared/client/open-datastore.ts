@@ -91,7 +91,6 @@ export function openDatastore<D extends DatastoreDefinition>(
 
 type Key = KeyOf<string>;
 
-/** What runs, the same for each definition. */
 interface UntypedDatastore {
   readonly definition: DatastoreDefinition;
   readonly client: SchemalessClient;

@@ -17,7 +17,6 @@ export interface OwnWrites {
 }
 
 export function ownWrites(): OwnWrites {
-  /** The highest added id of each shard. */
   const highest = new Map<number, number>();
   let shards: number | undefined;
   let isAsked = false;

@@ -57,7 +57,6 @@ export async function putAll(
   return writer.result;
 }
 
-/** Batches under way at once. Throws `invalid_field`. */
 export function parseConcurrency(given = CONCURRENCY): number {
   return parseCount(given, 'concurrency', 1, MOST_CONCURRENCY);
 }
@@ -90,7 +89,6 @@ async function lanesBy(client: Pick<SchemalessClient, 'heads'>, lanes: number): 
   return (rowKey) => laneOfShard.get(shardOf(rowKey, heads.length)) ?? shardOf(rowKey, lanes);
 }
 
-/** Batches that are written one after the other. */
 class Lane {
   readonly #writer: BatchWriter;
   #waiting: BatchCell[] = [];
@@ -113,7 +111,6 @@ class Lane {
     await this.#underWay;
   }
 
-  /** Once the batch before is done. */
   async #send(): Promise<void> {
     await this.#underWay;
     const batch = this.#waiting;

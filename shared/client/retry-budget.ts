@@ -1,4 +1,3 @@
-/** Retries for each request, unless a client is told otherwise. */
 export const RETRY_SHARE = 0.1;
 /** Retries that are there from the start, for a caller who asks rarely. */
 const RESERVE = 20;
@@ -11,7 +10,6 @@ const A_SECOND = 2;
  * they add no more than the share.
  */
 export interface RetryBudget {
-  /** A request was begun. */
   earn(): void;
   /** Whether another attempt may be made; it is counted when it may. */
   spend(): boolean;

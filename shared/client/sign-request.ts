@@ -3,7 +3,6 @@ import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { SignatureV4 } from '@smithy/signature-v4';
 import type { ClientOptions } from './options.ts';
 
-/** Returns the headers to send with a request. */
 export type Sign = NonNullable<ClientOptions['sign']>;
 
 /**

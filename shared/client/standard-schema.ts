@@ -12,7 +12,6 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** A value, or why it is none. */
 type Validated<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
@@ -23,7 +22,5 @@ export interface Issue {
 }
 
 type TypesOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>;
-/** What may be written. */
 export type InputOf<Schema extends StandardSchema> = TypesOf<Schema>['input'];
-/** What is stored, and read. */
 export type OutputOf<Schema extends StandardSchema> = TypesOf<Schema>['output'];

@@ -15,7 +15,6 @@ import type {
 import type { Call, Connection } from './calls.ts';
 import { pathName } from './path-name.ts';
 
-/** The operator's view of a datastore's triggers, over HTTP. */
 export function triggerCalls(send: Connection): TriggerOperations {
   const ask = async (
     method: Call['method'],
@@ -64,7 +63,6 @@ function toDeadCount(answer: Answer, what: string): DeadCount {
   return { count: Number(answer[what]), left: Number(answer['left']) };
 }
 
-/** As `parseRewind` reads it. */
 function written(to: RewindTo): Json {
   if (typeof to === 'string') return to;
   return 'since' in to ? to.since : Object.fromEntries(to.shards);

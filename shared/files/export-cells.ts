@@ -43,7 +43,6 @@ export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
 export interface ExportReport {
   /** Undefined where there was nothing new. */
   readonly part: string | undefined;
-  /** Of this part. */
   readonly cells: number;
   readonly bytes: number;
   /** False where it was ended by its signal, or where nothing at all came of what is left to a slice. */
@@ -117,7 +116,6 @@ async function exportAlone(
 
 const NOTHING_NEW = { part: undefined, cells: 0, bytes: 0, complete: true, left: 0, silent: 0 } as const;
 
-/** The file of a shard that is being written. */
 interface OpenFile {
   readonly file: CellFile;
   readonly scratch: string;
@@ -150,7 +148,6 @@ class PartWriting {
     return new PartWriting(part, plan, options, await readDone(options.target, part));
   }
 
-  /** What is not written yet. */
   get left(): readonly Range[] {
     return this.#plan.ranges.filter(({ shard, after, to }) => to > after && !this.#done.has(shard));
   }

@@ -5,7 +5,6 @@ import { FIELD_TYPES } from '../definitions/definitions.ts';
 import { FilesError } from './files-error.ts';
 import type { ExportTarget } from './target.ts';
 
-/** Of the layout of folders, manifests and lines. */
 export const FORMAT_VERSION = 1;
 
 /** Names that begin so are no data: what reads the files of a folder, as Athena does, passes them over. */
@@ -28,7 +27,6 @@ const rangeSchema = z.object({
   to: count,
   /** When the cell at `after` was stored: another time there means that the log was cut since. */
   after_created_at: z.string().nullable(),
-  /** Of the log up to `after`. */
   after_digest: digest,
 });
 
@@ -36,9 +34,7 @@ const shardSchema = rangeSchema.extend({
   cells: count,
   /** When the cell at `to` was stored; null where the log is empty. */
   to_created_at: z.string().nullable(),
-  /** Of the log up to `to`. */
   to_digest: digest,
-  /** Missing where the range is empty. */
   file: z.object({ name: z.string(), bytes: count, sha256: z.string() }).optional(),
 });
 
@@ -56,7 +52,6 @@ const contentSchema = z.object({
   shard_count: count,
   format: z.enum(['ndjson', 'parquet']),
   compression: z.enum(['none', 'gzip', 'zstd', 'snappy']),
-  /** Columns of Parquet that fields of indexes have become. */
   typed_columns: z.array(typedColumnSchema),
   /** Sealed fields are as they are read; missing where they are as they are stored. */
   opened: z.literal(true).optional(),
@@ -82,13 +77,11 @@ const doneSchema = z.array(shardSchema);
 export type Range = z.infer<typeof rangeSchema>;
 export type ExportedShard = z.infer<typeof shardSchema>;
 export type TypedColumn = z.infer<typeof typedColumnSchema>;
-/** What a part is to hold. */
 export type Plan = z.infer<typeof planSchema>;
 /** What a part holds. Written last: a part without it is not complete. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export interface Part {
-  /** `part-0001` */
   readonly part: string;
   readonly manifest: Manifest;
 }
@@ -121,7 +114,6 @@ export async function readManifests(target: ExportTarget): Promise<readonly Part
 }
 
 interface LastParts {
-  /** The last one that is complete. */
   readonly last: Part | undefined;
   /** The one behind it that was begun. */
   readonly begun: { readonly part: string; readonly plan: Plan } | undefined;

@@ -97,7 +97,6 @@ function rangeOf({ shard, head }: { readonly shard: number; readonly head: numbe
   );
 }
 
-/** Where the part before ended. */
 function nothingOf(shard: number, last: Part | undefined): Range {
   const before = last?.manifest.shards.find((one) => one.shard === shard);
   const { to: after = 0, to_created_at: after_created_at = null } = before ?? {};

@@ -5,7 +5,6 @@ import { pauseMs } from '../client/pause.ts';
 import { FilesError } from './files-error.ts';
 import type { Range } from './manifest.ts';
 
-/** What is done with the cells of a shard. */
 interface ShardSink {
   /**
    * In the order of the log, the next ones of the shard. Returns once there is room for more; false where no more are
@@ -21,7 +20,6 @@ interface ShardSink {
 interface ReadShardsOptions {
   readonly client: Pick<SchemalessClient, 'log'>;
   readonly read: Role;
-  /** What is sealed stays so. */
   readonly sealed: boolean;
   /** Shards of a request at most: each is a file that is open. */
   readonly atOnce: number;
@@ -60,7 +58,6 @@ export async function readShards(ranges: readonly Range[], sink: ShardSink, opti
 interface Reading {
   readonly range: Range;
   next: number;
-  /** No more is wanted of it. */
   isFull: boolean;
 }
 
@@ -124,7 +121,6 @@ async function ask(open: readonly Reading[], options: ReadShardsOptions): Promis
   }
 }
 
-/** Returns how many cells came. */
 async function take(open: readonly Reading[], logs: Logs, sink: ShardSink): Promise<number> {
   let came = 0;
   for (const [position, log] of logs.entries()) {

@@ -7,7 +7,6 @@ import { exportCells, type ExportReport } from './export-cells.ts';
 import type { ExportTarget } from './target.ts';
 import { whileHeld } from './while-held.ts';
 
-/** One that was killed is succeeded after so long. */
 export const LEASE_MS = 30_000;
 const RENEW_MS = 5000;
 const TAKE_EVERY_MS = 2000;
@@ -24,34 +23,27 @@ const FILE_BYTES = 32 * 1024 * 1024;
 export interface ExportRunOptions {
   readonly target: ExportTarget;
   readonly format: 'ndjson' | 'parquet';
-  /** Of NDJSON. @default gzip */
   readonly compression?: Compression | undefined;
-  /** Of whom the logs are read. */
   readonly read: Role;
   readonly leases: Leases;
   /** Ends the run in order: what has come is written down. */
   readonly signal: AbortSignal;
   /** Comes later: from then on nothing is written, nor asked. */
   readonly last: AbortSignal;
-  /** Of a file, as JSON. @default 32 MiB */
   readonly fileBytes?: number | undefined;
   /** For so long it waits for a run that is under way. @default 120,000 */
   readonly busyMs?: number | undefined;
-  /** Between renewals of the lease. @default 5000 */
   readonly renewMs?: number | undefined;
-  /** @default 20,000 */
   readonly patienceMs?: number | undefined;
 }
 
 interface ExportRunReport {
-  /** That are complete now. */
   readonly parts: readonly string[];
   /** In these, and in one that is not complete yet. */
   readonly cells: number;
   readonly bytes: number;
   /** Cells that were there when the last part was planned, and are left for the next run. */
   readonly left: number;
-  /** Shards that gave nothing. */
   readonly silent: number;
   /** Seconds: whatever is older is in parts that are complete. 0 where nothing was left. */
   readonly behindSeconds: number;
@@ -98,7 +90,6 @@ export async function runExport(
   }
 }
 
-/** The name of the lease of an export; whoever may run it may write its item alone. */
 export function leaseOf({ name }: Pick<ExportTarget, 'name'>): string {
   return `export#${name}`;
 }

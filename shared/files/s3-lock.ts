@@ -7,7 +7,6 @@ import { FilesError } from './files-error.ts';
 const LOCK = '_lock.json';
 
 export interface S3LockTimes {
-  /** Between renewals of a holder. */
   readonly renewMs: number;
   /** One that was silent for so long is succeeded. */
   readonly goneMs: number;
@@ -18,7 +17,6 @@ export interface S3LockTimes {
 /** A scheduled run, which does not take this lock, ends after 15 minutes: as long as a function may run. */
 export const LOCK_TIMES: S3LockTimes = { renewMs: 5000, goneMs: 30_000, leftMs: 15 * 60_000 };
 
-/** A prefix of a bucket. */
 export interface S3Place {
   readonly bucket: string;
   /** With its slash at the end; empty for the whole bucket. */
@@ -54,9 +52,7 @@ export class S3Lock {
   /** By the clock: time that the machine slept counts. */
   #renewedAt = 0;
   #lost: FilesError | undefined;
-  /** When what was written last was sent. */
   #sentAt = 0;
-  /** Undefined while none is under way. */
   #renewing: Promise<void> | undefined;
 
   constructor(client: S3Client, place: S3Place, times = LOCK_TIMES) {

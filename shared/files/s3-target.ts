@@ -26,7 +26,6 @@ export interface S3Options {
   /** One export at a time writes there, by an object. @default false: whoever exports holds something else */
   readonly isLocked?: boolean | undefined;
   readonly lockTimes?: S3LockTimes | undefined;
-  /** Gives up what is being uploaded. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -11,7 +11,6 @@ export interface ExportTarget {
   scratch(path: string): Promise<string>;
   /** Gives a scratch file, whose bytes are on disk, its place; it is there whole or not at all. */
   store(scratch: string, path: string): Promise<void>;
-  /** Throws where nothing is. */
   open(path: string): Promise<Readable>;
   remove(path: string): Promise<void>;
   /**
@@ -21,6 +20,5 @@ export interface ExportTarget {
    * @default others are told from what they left: two that begin at once may write different files of one name
    */
   lock?(signal?: AbortSignal): Promise<() => Promise<void>>;
-  /** Leaves nothing behind on this machine. */
   close(): Promise<void>;
 }

@@ -2,7 +2,6 @@ import type { IndexStatus } from '../contract/index-status.ts';
 import { FIELD_TYPES, type FieldType } from '../definitions/definitions.ts';
 import type { TypedColumn } from './manifest.ts';
 
-/** Columns that each file of Parquet has. */
 const PLAIN_COLUMNS = [
   'shard',
   'added_id',

@@ -3,7 +3,6 @@ import type { FieldTypes } from '../client/declared-index.ts';
 import type { StandardSchema } from '../client/standard-schema.ts';
 import type { ModelDatastore } from './declaration.ts';
 
-/** Where a record's cell is, and what holds for its bodies. */
 export interface ModelColumn {
   readonly datastore: ModelDatastore;
   readonly row_key: string;
@@ -28,7 +27,6 @@ export type Changes<Body> = { readonly [Member in keyof Body]?: Body[Member] | u
 export interface CellJson {
   /** Its added id, the cursor of `fetchLatestCells`. */
   readonly id: number | null;
-  /** The row key. */
   readonly uuid: string;
   readonly created_at: string | null;
   readonly column_name: string;

@@ -53,7 +53,6 @@ function filesOf(folder: string): Record<string, string> {
   );
 }
 
-/** `apply FOLDER`: makes datastores, indexes and triggers without a restart. */
 export function applyCommand(): Command {
   return command('apply')
     .summary('make datastores, indexes and triggers without a restart')

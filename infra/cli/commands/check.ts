@@ -4,7 +4,6 @@ import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
 import { command } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 
-/** `check FOLDER`: judges definitions without starting or asking anything, as a start, a synthesis and `apply` do. */
 export function checkCommand(): Command {
   return command('check')
     .summary('judge definitions without starting anything')

@@ -18,10 +18,8 @@ interface CloneFlags {
   readonly fromDatastore?: string;
 }
 
-/** A line of the output. */
 interface Cloned {
   readonly shard: number;
-  /** As far as it was cloned, and compared. */
   readonly at?: number;
   readonly digest?: string;
   readonly error?: { readonly code: string; readonly message: string };
@@ -85,7 +83,6 @@ function sourceOf({ from, fromDatastore }: CloneFlags, more: Connecting): Promis
   return openSession({ ...at, ...(fromDatastore !== undefined && { datastore: fromDatastore }) }).connect(more);
 }
 
-/** The shards that are to be cloned, as far as their logs go now. */
 async function wantedOf(
   source: SchemalessClient,
   target: SchemalessClient,
@@ -108,7 +105,6 @@ async function wantedOf(
   });
 }
 
-/** Some at a time, with how each has ended. */
 async function* cloned(
   cloning: Cloning,
   wanted: readonly ClonedShard[],

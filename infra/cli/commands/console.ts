@@ -94,7 +94,6 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Where there is none, the address is on the terminal. */
 function openBrowser(address: string): void {
   const [program, ...parameters] = OPENERS[process.platform] ?? ['xdg-open'];
   spawn(program, [...parameters, address], { stdio: 'ignore', detached: true })

@@ -8,7 +8,6 @@ interface Said {
   readonly dryRun?: boolean;
 }
 
-/** `delete index|trigger`: for good, on a local stack and in dev. */
 export function deleteCommand(): Command {
   const index = part('index', 'an index; its tables go some minutes later').run<[string, string], Said>(
     async (session, [datastore, name], said) => {

@@ -26,7 +26,6 @@ interface Wanted extends DigestWish {
 /** A line of the output. */
 interface Digested {
   readonly shard: number;
-  /** As far as the log goes. */
   readonly at?: number;
   readonly digest?: string;
   /** What it is not, though the file says so. */
@@ -80,7 +79,6 @@ that is behind, or does not answer, is told apart: that ends with 5.`)
         const client = await session.connect();
         const ends = (await client.heads({ read })).filter(({ shard }) => shards?.includes(shard) ?? true);
         const missing = shards?.find((shard) => !ends.some((end) => end.shard === shard));
-        // The API says what there is.
         if (missing !== undefined) await client.digest({ shard: missing, at: 0 });
         const failed = ends.filter((end) => end.error !== undefined);
         if (failed.length > 0) endings.push('unavailable');
@@ -110,7 +108,6 @@ async function wantedOf(session: Session, { file, shards, read }: Comparing) {
   return { client, wanted };
 }
 
-/** Page by page, with how each has ended. */
 async function* digested(
   client: SchemalessClient,
   wanted: readonly Wanted[],

@@ -22,7 +22,6 @@ interface EraseFlags {
   readonly yes?: true;
 }
 
-/** Between two looks at an erasure that goes on. */
 const LOOK_MS = 1000;
 
 export function erase(): Command {
@@ -93,7 +92,6 @@ async function eraseAndWait(session: Session, target: ErasureRequest, seconds: n
   }
 }
 
-/** What was last seen of it. */
 async function untilErased(
   erasures: ErasureOperations,
   asked: Erasure,

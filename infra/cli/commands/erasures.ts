@@ -12,7 +12,6 @@ import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
 import type { Session } from '../session.ts';
 
-/** `schemaless erasures`: lists them where nothing else is said. */
 export function erasures(): Command {
   return commandGroup('erasures', 'lists what was erased, and has it erased again', [])
     .addCommand(list(), { isDefault: true })
@@ -122,7 +121,6 @@ function lastTimeOf({ state, requested_at, cleaned }: Erasure): string {
   return [requested_at, ...Object.values(cleaned)].map(asTime).reduce((last, time) => (time > last ? time : last));
 }
 
-/** After any time that is written. */
 const LATER = 'Z';
 
 /** Times of records have three decimals, which do not compare with six. */
@@ -130,7 +128,6 @@ function asTime(time: string | null): string {
   return time === null ? '' : parseTime(time, 'requested_at');
 }
 
-/** Throws a CommandError. */
 function readTime(flag: string, text: string): string {
   try {
     return parseTime(text, flag);
@@ -139,7 +136,6 @@ function readTime(flag: string, text: string): string {
   }
 }
 
-/** Throws a CommandError. */
 function readRecords(path: string): readonly Erasure[] {
   const wanted = 'records as NDJSON, as `schemaless erasures --format ndjson` prints them';
   let text: string;
@@ -156,7 +152,6 @@ function readRecords(path: string): readonly Erasure[] {
   });
 }
 
-/** Undefined where a line is none. */
 function toRecord(line: string): Erasure | undefined {
   try {
     const record = JSON.parse(line) as Erasure;

@@ -10,7 +10,6 @@ import type { Column } from '../output/output.ts';
 import { onReaderGone } from '../output/reader-gone.ts';
 import type { Session } from '../session.ts';
 
-/** Between two looks at a move that is watched. */
 const LOOK_MS = 1000;
 
 export function move(): Command {
@@ -88,7 +87,6 @@ the move is over.`)
     });
 }
 
-/** A command that takes a move on. */
 function step(
   name: string,
   description: string,

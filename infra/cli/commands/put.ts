@@ -81,7 +81,6 @@ function unconfirmed(
   return { outcome: 'unavailable', ref_key, reason: error.message };
 }
 
-/** As a shell takes it. */
 function quoted(name: string): string {
   return /^[\w.-]+$/u.test(name) ? name : `'${printable(name).replaceAll("'", `'\\''`)}'`;
 }

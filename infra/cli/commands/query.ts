@@ -49,7 +49,6 @@ export function query(): Command {
     });
 }
 
-/** A column for each field of the entries. */
 function columnsOf({ fields, cells }: IndexEntry): readonly Column<IndexEntry>[] {
   return [
     { header: 'ROW KEY', value: ({ row_key }) => row_key },

@@ -12,7 +12,6 @@ import { repeatableFlag, wholeNumberFlag } from '../flags.ts';
 import type { Session } from '../session.ts';
 
 interface PlanFlags {
-  /** Groups that are to hold no shards. */
   readonly retire?: readonly string[];
 }
 
@@ -22,7 +21,6 @@ interface RunFlags extends PlanFlags {
   readonly completeAfter: number;
 }
 
-/** `schemaless shards plan`. */
 export function plan(): Command {
   return command('plan')
     .description('prints the moves after which each group holds equally many shards; changes nothing')
@@ -43,7 +41,6 @@ export function plan(): Command {
     });
 }
 
-/** `schemaless rebalance`. */
 export function rebalance(): Command {
   return command('rebalance')
     .description('moves shards until each group holds equally many')

@@ -6,7 +6,6 @@ import type { Ending } from '../exit-codes.ts';
 import { readFlag } from '../flags.ts';
 import { plan } from './rebalance.ts';
 
-/** `schemaless shards`: lists them where nothing else is said. */
 export function shards(): Command {
   return commandGroup('shards', 'lists the shards, and plans where they should be', [])
     .addCommand(list(), { isDefault: true })

@@ -23,7 +23,6 @@ interface TailFlags {
 /** Offsets are written so often at most, and at the end. */
 const SAVE_EVERY_MS = 200;
 
-/** In the order of a log. */
 const COLUMNS: readonly Column<Cell>[] = [
   { header: 'SHARD', value: ({ shard }) => shard },
   ...['ADDED', 'CREATED', 'ROW KEY', 'COLUMN', 'REF', 'BODY'].flatMap(

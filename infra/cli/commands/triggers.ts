@@ -102,9 +102,7 @@ function readTarget(texts: readonly string[]): RewindTo {
     return { shards: new Map(shards.map(([, shard, id]) => [Number(shard), Number(id)])) };
   try {
     if (others.length === 0) return { since: parseTime(only, 'to') };
-  } catch {
-    // Neither of the three.
-  }
+  } catch {}
   throw badUsage(
     'to',
     'start, now, a time with zone, or SHARD=ADDED_ID as often as wanted',

@@ -17,7 +17,6 @@ interface Flags {
   readonly refKey?: DefaultRefKey;
 }
 
-/** `compare FILE`: which cells of a file the datastore does not have. */
 export function compareCommand(): Command {
   return command('compare')
     .description(

@@ -24,11 +24,9 @@ interface Flags {
   readonly opened?: true;
   readonly ddl?: true;
   readonly check?: true;
-  /** False with `--no-lock`. */
   readonly lock: boolean;
 }
 
-/** `export TO`: the cells of the datastore into a folder, or a bucket. */
 export function exportCommand(): Command {
   return command('export')
     .description('Writes the cells of all shards, a file each, with a manifest, to a folder or to S3.')

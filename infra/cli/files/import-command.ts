@@ -27,7 +27,6 @@ interface Flags {
   readonly newTimes?: true;
 }
 
-/** `import FILE`: cells of a file into the datastore. */
 export function importCommand(): Command {
   return command('import')
     .description('Stores the cells of a file, of a folder that an export made, or of standard input (-).')

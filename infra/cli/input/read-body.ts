@@ -35,7 +35,6 @@ async function readText(given: string): Promise<string> {
   }
 }
 
-/** Never more in memory than is of use. */
 async function collect(stream: AsyncIterable<unknown>, from: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

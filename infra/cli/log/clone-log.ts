@@ -7,7 +7,6 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { pauseFor } from '../../../shared/pause-for.ts';
 import { digestLog, type LogDigest } from './digest-log.ts';
 
-/** Where logs come from, and where they go. */
 export interface Cloning {
   readonly source: Pick<Datastore, 'log' | 'digest'>;
   readonly target: Pick<Datastore, 'batchRestore' | 'digest'>;
@@ -16,7 +15,6 @@ export interface Cloning {
   readonly tell?: (cells: number) => void;
 }
 
-/** A shard, how far its log is to be cloned, and how far it is. */
 export interface ClonedShard {
   readonly shard: number;
   readonly to: number;

@@ -4,7 +4,6 @@ import { SchemalessError } from '../../../shared/errors.ts';
 
 export interface DigestWish {
   readonly shard: number;
-  /** Up to which added id. */
   readonly at: number;
   readonly read?: Role | undefined;
 }

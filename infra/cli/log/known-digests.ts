@@ -9,10 +9,8 @@ const line = z.object({
   at: z.int().nonnegative(),
   digest: z.string().regex(/^[0-9a-f]{64}$/u),
 });
-/** Of a shard that could not be read. */
 const failure = z.object({ shard: z.int().nonnegative(), error: z.object({}) });
 
-/** The digest that a shard's log had at a place. */
 type KnownDigest = z.infer<typeof line>;
 
 /**

@@ -1,10 +1,8 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { badUsage } from '../command-error.ts';
 
-/** How far the logs of a datastore were read: for each shard the added id of the last cell. */
 export interface OffsetsFile {
   readonly offsets: ReadonlyMap<number, number>;
-  /** Whole or not at all. */
   save(offsets: ReadonlyMap<number, number>): void;
 }
 

@@ -9,7 +9,6 @@ type Start = 'start' | 'now' | { readonly id: number } | { readonly since: strin
 
 const WANTED = 'start, now, an added id, or a time with zone like 2026-01-31T08:00:00Z';
 
-/** Throws a CommandError. */
 export function readStart(text: string): Start {
   if (text === 'start' || text === 'now') return text;
   if (/^\d{1,16}$/u.test(text) && Number.isSafeInteger(Number(text))) return { id: Number(text) };

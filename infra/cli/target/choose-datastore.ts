@@ -32,7 +32,6 @@ export async function onlyDatastore(options: Omit<ClientOptions, 'datastore'>): 
   );
 }
 
-/** The datastores of an API, by name. */
 async function datastoresThere(options: Omit<ClientOptions, 'datastore'>): Promise<readonly string[]> {
   try {
     await schemalessClient({ ...options, datastore: NONE }).heads();

@@ -2,7 +2,6 @@ import { CommandError } from '../command-error.ts';
 import { findLocalStack } from './find-local-stack.ts';
 import { checkUrl, findProfile, profilesFile, readProfiles, type Profile } from './profiles.ts';
 
-/** What the command line says of where to. */
 export interface TargetFlags {
   readonly profile?: string;
   readonly url?: string;
@@ -11,7 +10,6 @@ export interface TargetFlags {
   readonly region?: string;
 }
 
-/** Which API a command talks to. */
 export interface Target {
   readonly url: string;
   /** How it was chosen, for messages. */
@@ -23,10 +21,8 @@ export interface Target {
   readonly awsProfile: string | undefined;
 }
 
-/** Where a command runs. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Its working directory. */
   readonly folder: string;
   /** Where a local stack is looked for that is not found by its data. */
   readonly usualUrl: string;

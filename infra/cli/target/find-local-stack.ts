@@ -5,14 +5,11 @@ import { isLoopback } from './loopback.ts';
 import { DEFAULT_OPTIONS } from '../../local/stack/local-stack-options.ts';
 import { dataFolder, isDataFolder } from '../../local/folder/data-folder.ts';
 
-/** A stack that runs on this machine. */
 interface FoundStack {
   readonly url: string;
-  /** How it was found, for messages. */
   readonly by: string;
 }
 
-/** Where `npm start` listens unless it is told otherwise. */
 export const USUAL_URL = `http://127.0.0.1:${DEFAULT_OPTIONS.port}`;
 const CONNECT_MS = 2000;
 const HEALTH_MS = 10_000;

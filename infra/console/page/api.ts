@@ -1,6 +1,5 @@
 import { parseExactly } from './exact-json.ts';
 
-/** What a request came to that was refused, or got no answer. */
 export class Refused extends Error {
   /** 0: no answer came. */
   readonly status: number;
@@ -33,7 +32,6 @@ export interface Asking {
   readonly signal?: AbortSignal | undefined;
   /** Bodies come, and that somebody asked for them is written down. @default false: they are hidden */
   readonly shown?: boolean;
-  /** Tag of the answer that the page has already. */
   readonly etag?: string | undefined;
 }
 
@@ -63,7 +61,6 @@ function tell(at: number | undefined): void {
   for (const watch of watchers) watch(lostAt);
 }
 
-/** What opened the page, and what it may do. */
 export interface Session {
   readonly version: string;
   readonly datastores: readonly string[];
@@ -98,7 +95,6 @@ export async function askBeside(path: string, asking: Asking = {}): Promise<unkn
   return (await send(path, asking)).answer;
 }
 
-/** Sends a request. Throws Refused. */
 export async function send(path: string, asking: Asking): Promise<Answered> {
   const { method = 'GET', body, shown = false, etag: known } = asking;
   const token = localStorage.getItem(TOKEN);

@@ -32,7 +32,6 @@ export async function cellsWithBodies(
   return (answer as { readonly cells: readonly (ShownCell | null)[] }).cells;
 }
 
-/** Whether a path can name it: others are asked for in batches. */
 export function isPathColumn(name: string): boolean {
   return /^[\w .-]+$/u.test(name) && name !== '.' && name !== '..';
 }

@@ -1,6 +1,5 @@
 import type { Value } from './exact-json.ts';
 
-/** Where two values differ; what is undefined is not there. */
 export interface Difference {
   /** `fare.total`, `items[3]`; empty of the whole. */
   readonly path: string;

@@ -13,7 +13,6 @@ interface Shown<Data> {
 }
 
 interface Joined {
-  /** Asks now. */
   readonly again: () => void;
   readonly leave: () => void;
 }
@@ -38,7 +37,6 @@ interface Turn {
   readonly ended: AbortController;
 }
 
-/** The shortest poll interval. */
 const PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 10_000;
 

@@ -2,18 +2,15 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Refused } from './api.ts';
 import { join, type Ask } from './feed.ts';
 
-/** Something that is asked for again and again while it is looked at. */
 export interface Live<Data> {
   readonly data: Data | undefined;
   /** Why the last try failed; what came before stays. */
   readonly error: Refused | undefined;
   /** When `data` came, by `Date.now()`. */
   readonly at: number | undefined;
-  /** Asks now. */
   readonly again: () => void;
 }
 
-/** The poll interval of what changes often. */
 export const POLL_MS = 2000;
 
 /**

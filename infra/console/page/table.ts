@@ -13,7 +13,6 @@ interface Column<Item> {
 }
 
 interface TableProps<Item> {
-  /** What it is a table of, for who does not see it. */
   readonly label: string;
   readonly items: readonly Item[];
   readonly columns: readonly Column<Item>[];
@@ -26,13 +25,10 @@ interface TableProps<Item> {
 }
 
 const ROW_PX = 30;
-/** Of a column that gives way. */
 const LEAST_WIDTH = '18ch';
 /** Of what stands beside the rows: lines, and a bar to scroll by. */
 const BESIDE = '18px';
-/** Fewer are all there. */
 const WHOLE = 60;
-/** Beyond what is seen, above and below. */
 const MARGIN = 12;
 
 /** A table of any length, of which no more rows are there than are seen. */

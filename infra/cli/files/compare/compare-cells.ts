@@ -16,15 +16,12 @@ import { START, type CellSource, type SourceCell } from '../import/source.ts';
  */
 type Difference = 'missing' | 'other_body' | 'unanswered';
 
-/** A cell of a file that a datastore does not have as the file says. */
 export interface CellDifference extends CellAddress {
   readonly difference: Difference;
-  /** When it was stored, where the file says it. */
   readonly created_at?: string;
 }
 
 export interface Comparison {
-  /** Cells of the input. */
   readonly compared: number;
   /** Cells that the datastore has erased; lines of cells that were before they were exported, and of erasures. */
   readonly erased: number;
@@ -33,24 +30,19 @@ export interface Comparison {
   readonly missing: number;
   readonly other_body: number;
   readonly unanswered: number;
-  /** False where it was ended by its signal. */
   readonly complete: boolean;
 }
 
 interface CompareOptions {
   readonly sources: readonly CellSource[];
-  /** Told of each difference, in no order. */
   readonly found: (difference: CellDifference) => void | Promise<void>;
-  /** Ends it; what is under way is waited for. */
   readonly signal?: AbortSignal | undefined;
   readonly progress?: FileProgress | undefined;
 }
 
 /** Cells that are in memory together, with what the datastore answers for them. */
 const WINDOW = { items: 800, bytes: 4 * 1024 * 1024 };
-/** Batches under way at once. */
 const CONCURRENCY = 8;
-/** Rejects of lines that no datastore is to have. */
 const OF_ERASURES: readonly string[] = ['erased', 'erasure'];
 
 /**

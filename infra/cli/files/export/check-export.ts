@@ -20,7 +20,6 @@ export interface CheckReport {
   readonly parts: number;
   readonly files: number;
   readonly cells: number;
-  /** What is not as the manifests say, each a sentence. */
   readonly faults: readonly string[];
 }
 
@@ -75,7 +74,6 @@ export function checkRanges(parts: readonly Part[]): readonly string[] {
   return faults;
 }
 
-/** Returns what is wrong. */
 async function checkFile(
   {
     target,
@@ -122,7 +120,6 @@ interface FoundIds {
   readonly digest?: string | undefined;
 }
 
-/** Looks at added ids, in the order of the file. */
 class Ids implements FoundIds {
   cells = 0;
   first: number | undefined;

@@ -17,7 +17,6 @@ export class CsvValueError extends Error {
   }
 }
 
-/** What a record says, before its address is checked. */
 interface UncheckedCell {
   readonly row_key: unknown;
   readonly column_name: unknown;

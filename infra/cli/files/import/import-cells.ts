@@ -81,7 +81,6 @@ function rejectsIn(path: string, { rejected }: Counts): Pick<ImportReport, 'reje
   return rejected > 0 && existsSync(path) ? { rejects: path } : {};
 }
 
-/** A file that was cut, or changed, has given what it had by then. */
 function checkSources(sources: readonly CellSource[]): void {
   const faults = sources.flatMap((source) => source.faults?.() ?? []);
   if (faults.length === 0) return;

@@ -9,7 +9,6 @@ import { START, type CellSource, type Position } from './source.ts';
 
 const MAX_REJECTS = 1000;
 
-/** Knows how far each source came, and writes it down. */
 export class ImportKeeper {
   readonly #options: ImportOptions;
   readonly #rejects: RejectsFile;
@@ -39,7 +38,6 @@ export class ImportKeeper {
     return this.#journal.complete;
   }
 
-  /** The sources, each from where it came to. */
   get open(): readonly { readonly source: CellSource; readonly from: Position }[] {
     const { sources, journal } = this.#options;
     return sources.map((source) => ({ source, from: journal.positions[source.name] ?? START }));
@@ -69,7 +67,6 @@ export class ImportKeeper {
     this.#checkRejects();
   }
 
-  /** Nothing is left to be read, nor to be stored. */
   async complete(): Promise<void> {
     this.#checkRejects();
     this.#journal = { ...this.#journal, complete: true };
@@ -82,7 +79,6 @@ export class ImportKeeper {
     this.#options.progress?.stop();
   }
 
-  /** @param settled of the window under way */
   tell(settled: Settled = new Map()): void {
     const { progress, sources } = this.#options;
     if (!progress) return;

@@ -12,25 +12,19 @@ export type Counts = Readonly<Record<End, number>>;
 export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, rejected: 0 };
 
 const FORMAT = 1;
-/** Of a file's beginning and its end. */
 const SAMPLE_BYTES = 64 * 1024;
 
-/** What tells that a file is the one that it was. */
 export interface Fingerprint {
   readonly path: string;
   readonly size: number;
-  /** When it was last changed, in milliseconds. */
   readonly changed_ms: number;
-  /** SHA-256 of its first and last 64 KiB. */
   readonly sample: string;
 }
 
-/** What is imported, and how: a journal belongs to one of these. */
 interface ImportSubject {
   readonly url: string;
   readonly datastore: string;
   readonly inputs: readonly Fingerprint[];
-  /** What else decides which cells the input is. */
   readonly reading: Readonly<Record<string, unknown>>;
 }
 

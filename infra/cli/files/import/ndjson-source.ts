@@ -17,7 +17,6 @@ import {
 
 /** What a cell takes as text at most: a body of escapes alone is six times as long as what it stands for. */
 const LINE_BYTES = 6 * LIMITS.bodyBytes + 64 * 1024;
-/** Of a line that cannot be read, what is told of it. */
 const SHOWN = 200;
 
 /** Members of a line. Those behind `body` are what exports write besides; nothing is made of them. */
@@ -36,7 +35,6 @@ const MEMBERS = [
   'error',
 ];
 
-/** The ref key of lines without one: a number, or the number of the line. */
 export type DefaultRefKey = number | 'line';
 
 interface NdjsonOptions {

@@ -10,7 +10,6 @@ import { ndjsonSource } from './ndjson-source.ts';
 import { decompress, openFile } from './open-bytes.ts';
 import type { CellSource } from './source.ts';
 
-/** Standard input. */
 export const PIPE = '-';
 
 /**

@@ -1,10 +1,7 @@
-/** A line without its end, and where the next one begins. */
 export interface Line {
-  /** From 1. */
   readonly line: number;
   /** Undefined where it was longer than `mostBytes`. */
   readonly bytes: Buffer | undefined;
-  /** Bytes of the stream up to the line's end, its line feed included. */
   readonly end: number;
 }
 

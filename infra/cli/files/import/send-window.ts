@@ -18,13 +18,10 @@ interface SendOptions {
   readonly client: Pick<SchemalessClient, 'batchPut' | 'batchRestore'>;
   readonly heads: readonly ShardHead[];
   readonly areTimesKept: boolean;
-  /** Batches under way at once. */
   readonly concurrency: number;
-  /** Gives up once nothing was settled for so many milliseconds. */
   readonly patienceMs: number;
   /** Sends nothing more; what is under way is waited for. */
   readonly signal: AbortSignal | undefined;
-  /** Called after each batch. */
   readonly told: (settled: Settled) => void;
 }
 
@@ -106,7 +103,6 @@ export async function sendWindow(items: readonly SourceItem[], options: SendOpti
 interface Placed {
   readonly cell: SourceCell;
   readonly bytes: number;
-  /** In the window. */
   readonly position: number;
 }
 

@@ -18,7 +18,6 @@ interface OfTheCellProps {
   readonly shown: boolean;
 }
 
-/** One cell: where it lies, what it says, what changed, what each trigger made of it. */
 export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
   const { datastore } = usePage();
   const cli = useCli('get', cell.row_key, cell.column_name, String(cell.ref_key));
@@ -71,7 +70,6 @@ function Changes({ before, after }: { readonly before: Value; readonly after: Va
   })}${more && html`<p class="quiet">More than that changed.</p>`}`;
 }
 
-/** What a trigger made of one cell. */
 interface Made {
   readonly trigger: string;
   readonly tone: Tone;

@@ -15,7 +15,6 @@ interface Latest {
   readonly next: string | null;
 }
 
-/** Erases a row, or a column of it. */
 export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key, column_name }: EraseTarget): Action {
   const { datastore } = page;
   const what = column_name === undefined ? `the row ${row_key}` : `the column ${visible(column_name)} of ${row_key}`;

@@ -14,9 +14,6 @@ import { RetentionPart } from './retention.ts';
 
 const MOST = 2000;
 
-/**
- * What was erased, why, by whom, and whether it is done everywhere; what goes by itself, and who was forgotten.
- */
 export function ErasuresScreen() {
   const { datastore } = usePage();
   const { query, parts } = useAddress();
@@ -77,7 +74,6 @@ function targetOf({ scope, row_key, column_name, ref_key, up_to }: Erasure): str
   return `${scope} ${row_key}${column_name === null ? '' : ` ${visible(column_name)}`}${which}`;
 }
 
-/** The record of one: what is given to who asks whether it was done. */
 function Receipt({ erasure }: { readonly erasure: Erasure }) {
   const { datastore } = usePage();
   const cli = useCli('erasure', erasure.id);

@@ -17,7 +17,6 @@ interface Health {
   readonly groups: readonly GroupHealth[];
 }
 
-/** Where the logs end, as writers and readers show it. */
 interface LogHeads {
   readonly heads: readonly ShardHead[];
   readonly readerHeads: readonly ShardHead[];
@@ -42,7 +41,6 @@ async function logHeads(datastore: string, ask: Ask): Promise<LogHeads> {
   return { heads: await of('writer'), readerHeads };
 }
 
-/** Of what one instance said; circuits are its own. */
 interface Instance {
   readonly id: string;
   readonly health: Health;
@@ -50,7 +48,6 @@ interface Instance {
 
 const MOST_INSTANCES = 12;
 
-/** Groups, their nodes, what waits for whom. */
 export function HealthScreen() {
   const { datastore } = usePage();
   const instances = useRef<readonly Instance[]>([]);

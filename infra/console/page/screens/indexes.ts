@@ -10,7 +10,6 @@ import { countText, visible } from '../text.ts';
 
 type Mistyped = IndexStatus['mistyped'][number] & { readonly index: string };
 
-/** Whether indexes answer, how far builds are, and what does not fit their definitions. */
 export function IndexesScreen() {
   const { datastore } = usePage();
   const cli = useCli('verify-index');

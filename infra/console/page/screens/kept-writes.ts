@@ -13,7 +13,6 @@ import { shortJson, type Value } from '../exact-json.ts';
 
 type Kept = BufferConflict & { readonly hidden?: true };
 
-/** Conflicts and undecided writes: listed where there are some. */
 export function KeptWrites({
   datastore,
   counts,

@@ -15,10 +15,8 @@ import { counted, countText, visible } from '../text.ts';
 
 /** So many are kept: who tails for a night has these, and is told of how many went by. */
 const MOST_CELLS = 2000;
-/** Of one request. */
 const MOST_SHARDS = 1000;
 
-/** What is written, as it comes. */
 export function LogsScreen() {
   const { datastore } = usePage();
   const { query } = useAddress();
@@ -36,7 +34,6 @@ export function LogsScreen() {
 
 interface Tailed {
   readonly cells: readonly ShownCell[];
-  /** That came, and are not here any more. */
   readonly gone: number;
   readonly shards: number;
   readonly error: Refused | undefined;
@@ -161,7 +158,6 @@ function useTail(tailing: Tailing): Tailed {
   return state;
 }
 
-/** The oldest go first. */
 function kept(before: Tailed, more: readonly ShownCell[]): Tailed {
   if (more.length === 0) return before;
   const all = [...before.cells, ...more];
@@ -169,7 +165,6 @@ function kept(before: Tailed, more: readonly ShownCell[]): Tailed {
   return { ...before, cells: tooMany === 0 ? all : all.slice(tooMany), gone: before.gone + tooMany };
 }
 
-/** Where the log of each shard is read on. */
 type Places = ReadonlyMap<number, Location>;
 type Location = { readonly shard: number } & ({ readonly after: number } | { readonly since: string });
 
@@ -203,7 +198,6 @@ interface Read {
   readonly next: Places;
 }
 
-/** One look at each shard. */
 async function readOn(places: Places, { datastore, shown }: Tailing, ask: Ask): Promise<Read> {
   const cells: ShownCell[] = [];
   const silent = new Map<string, number>();

@@ -10,7 +10,6 @@ import { cliLine, usePage, type Page } from '../session.ts';
 import { table } from '../table.ts';
 import { bytesText, counted, countText, durationText, visible } from '../text.ts';
 
-/** Shards on their way, how far, how fast, and until when. */
 export function MoveTable({ moves }: { readonly moves: readonly MoveStatus[] }) {
   const { datastore } = usePage();
   return table<MoveStatus>({

@@ -1,4 +1,3 @@
-/** Page after page of a list, as far as so many items. */
 export async function pagesOf<Item>(
   most: number,
   pageAfter: (after: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,

@@ -6,7 +6,6 @@ import { html } from '../html.ts';
 import { cliLine, type Page } from '../session.ts';
 import { counted, countedAre, countText, visible } from '../text.ts';
 
-/** Of cells in a line of the command line. */
 const MOST_NAMED = 100;
 /** Of one request, so that one sees how far it is. */
 const BATCH = 200;
@@ -20,7 +19,6 @@ interface Chosen {
   readonly name: string;
   readonly cells: readonly ParkedCell[] | 'all';
   readonly label: string;
-  /** Of `all`. */
   readonly count?: number;
   readonly onDone: () => void;
 }

@@ -28,7 +28,6 @@ interface Parked {
   readonly summary: TriggerSummary;
 }
 
-/** What a trigger failed too often, by what it failed on. */
 export function ParkedScreen({ name }: { readonly name: string }) {
   const page = usePage();
   const { datastore } = page;

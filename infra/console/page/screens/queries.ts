@@ -23,7 +23,6 @@ const CLI_OPERATORS: Readonly<Record<string, string>> = {
 };
 const LIMIT = 500;
 
-/** An index asked by a form of its fields, with what the database says of it. */
 export function QueriesScreen() {
   const { datastore } = usePage();
   const { parts } = useAddress();

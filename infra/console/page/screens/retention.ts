@@ -10,7 +10,6 @@ import { bytesText, counted, countText, durationText, visible } from '../text.ts
 /** Each poll reads the whole state table. */
 const EVERY_MS = 30_000;
 
-/** How long cells are kept, and what was erased by that. */
 export function RetentionPart() {
   const { datastore } = usePage();
   const cli = useCli('retention');
@@ -42,7 +41,6 @@ interface Rule {
   readonly erased: RetainedColumn | undefined;
 }
 
-/** The rules, and columns that had one when something of them was erased. */
 function ruleTable({ rules, columns }: Retention) {
   const ruled = new Set(rules.map(({ column }) => column));
   const items: readonly Rule[] = [

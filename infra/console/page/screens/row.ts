@@ -16,11 +16,9 @@ import { RowEntries } from './row-entries.ts';
 import { RowSql } from './row-sql.ts';
 import { RowTimeline } from './timeline.ts';
 
-/** Of one column; more are asked for by hand. */
 const MOST_VERSIONS = 10_000;
 const PAGE = 1000;
 
-/** A row: its columns, their versions in time, and what became of each. */
 export function RowScreen() {
   const { datastore } = usePage();
   const { parts, query } = useAddress();
@@ -37,7 +35,6 @@ export function RowScreen() {
 interface RowProps {
   readonly rowKey: string;
   readonly chosen: string | undefined;
-  /** Added id of the cell that is looked at. */
   readonly place: string | undefined;
 }
 
@@ -83,7 +80,6 @@ function Row({ rowKey, chosen, place }: RowProps) {
     <${CliLine} label="Where it lies" line=${cliLine(page, ['explain', rowKey])} />`;
 }
 
-/** The version before it of its column, of those that are loaded. */
 function before(cells: readonly ShownCell[], { column_name, ref_key }: ShownCell): ShownCell | undefined {
   let found: ShownCell | undefined;
   for (const cell of cells)
@@ -144,7 +140,6 @@ async function allColumns(datastore: string, rowKey: string, ask: Ask): Promise<
 
 interface History {
   readonly cells: readonly ShownCell[];
-  /** All versions are here. */
   readonly isWhole: boolean;
   /** As many are here as are asked for by themselves. */
   readonly isFull: boolean;

@@ -15,7 +15,6 @@ import type { MappedShard } from './mapped-shard.ts';
 interface OneShardProps {
   readonly shard: MappedShard;
   readonly groups: readonly string[];
-  /** That is under way. */
   readonly move: MoveStatus | undefined;
   readonly onDone: () => void;
 }

@@ -18,7 +18,6 @@ import { OneShard } from './shard.ts';
 interface Looked {
   readonly shards: readonly MappedShard[];
   readonly moves: readonly MoveStatus[];
-  /** The caller may not see moves. */
   readonly hidesMoves: boolean;
   readonly groups: readonly string[];
 }
@@ -33,7 +32,6 @@ interface Before {
 
 const NOTHING: Omit<Before, 'of'> = { at: 0, heads: new Map(), groups: undefined };
 
-/** Where the shards are, how busy, and which are moving. */
 export function ShardsScreen() {
   const { datastore } = usePage();
   const { parts } = useAddress();
