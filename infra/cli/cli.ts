@@ -100,10 +100,7 @@ export function buildProgram(commands: readonly CommandOf[]): Command {
   return program;
 }
 
-/**
- * Flags of the whole program may stand behind a command, too, which may have one of the same name that means another
- * thing.
- */
+/** Adds the program's flags to a command, except those that the command names otherwise. */
 function inheriting(command: Command, parent: Command): Command {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) inheriting(child, command);

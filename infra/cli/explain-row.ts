@@ -33,10 +33,7 @@ interface ExplainedEntry {
   readonly table: string;
 }
 
-/**
- * @param row_key in lower case
- * @throws SchemalessError, as reads do, and `invalid_field`
- */
+/** Throws SchemalessError, as reads do, and `invalid_field`. */
 export async function explainRow(
   client: SchemalessClient,
   row_key: string,

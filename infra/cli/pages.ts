@@ -6,12 +6,7 @@ interface Found<Item, Next> {
 /** The most that the API gives at once. */
 const PAGE = 1000;
 
-/**
- * All pages of a list, one after the other, as long as somebody wants them.
- *
- * @param ask for a page of at most so many
- * @param most items in all @default all there are
- */
+/** Yields all pages of a list, up to `most` items. */
 export async function* pagesOf<Item, Next>(
   ask: (limit: number, after: Next | undefined) => Promise<Found<Item, Next>>,
   most = Number.POSITIVE_INFINITY,

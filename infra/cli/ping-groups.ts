@@ -21,9 +21,7 @@ const ROLES: readonly Role[] = ['writer', 'reader'];
 
 type Reading = Pick<Datastore, 'heads' | 'getLatest'>;
 
-/**
- * Reads cells that are not there, one after the other, for each group and role. Throws where the shards are not known.
- */
+/** Reads cells that do not exist, one after the other, for each group and role. */
 export async function* pingGroups(client: Reading, count: number): AsyncGenerator<Pinged> {
   const heads = await client.heads();
   const groups = [...new Set(heads.map(({ group }) => group))].sort();

@@ -32,9 +32,8 @@ interface PackedPage {
 }
 
 /**
- * The files of the page, ready to be served: made as functions are, whenever these are, in some 50 ms. Its modules come
- * joined, since each file is a call of the function: 50 of them took half of a second of the first screen. What draws
- * stays apart, as it is loaded where something is to be drawn.
+ * Packs the page's files as they are served. Modules are joined, since each file is a call of the function: 50 files
+ * took half a second of the first screen. The chart stays apart until it is drawn.
  */
 export function packPage(): PackedPage {
   const sources: string[] = [];

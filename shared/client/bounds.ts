@@ -83,8 +83,8 @@ interface Turn {
 }
 
 /**
- * Waits until the next attempt may be made; false when there is none to be. A budget that is used up ends a call
- * without a deadline, and slows one that has a deadline.
+ * Waits until the next attempt; false if there is none. A used-up budget ends a call without a deadline, and slows one
+ * with a deadline.
  */
 export async function isTurn({ budget, bounds, attempt, retryAfter }: Turn): Promise<boolean> {
   const { signal, end } = bounds;

@@ -22,3 +22,8 @@ export type Connection = (call: Call) => Promise<Reply>;
 
 /** As a connection, of calls that are bounded each in its own way. */
 export type BoundedConnection = (call: Call, limits?: CallLimits) => Promise<Reply>;
+
+/** Sends a call, and returns the JSON of its answer. The tests of the API hold its shape. */
+export async function answerTo<Answer>(send: Connection, call: Call): Promise<Answer> {
+  return (await send(call)).json as unknown as Answer;
+}

@@ -78,10 +78,7 @@ async function* untilAborted<Item>(items: AsyncIterable<Item>, signal: AbortSign
   }
 }
 
-/**
- * Which lane takes a row: neighbouring shards of a group the same one. Where nobody says which shards there are, rows
- * are divided all the same.
- */
+/** Gives neighbouring shards of a group the same lane. Rows are divided anyway if the shards are unknown. */
 async function lanesBy(client: Pick<SchemalessClient, 'heads'>, lanes: number): Promise<(rowKey: string) => number> {
   const heads = await client.heads().catch(() => []);
   const inOrder = [...heads].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : a.shard - b.shard));

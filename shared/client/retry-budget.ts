@@ -15,10 +15,7 @@ export interface RetryBudget {
   spend(): boolean;
 }
 
-/**
- * @param share retries for each request, 0 to 1; false: any number
- * @param now milliseconds that only go forward
- */
+/** `share` is retries for each request, 0 to 1; false: any number. */
 export function retryBudget(share: number | false, now: () => number = () => performance.now()): RetryBudget {
   if (share === false) return { earn: () => undefined, spend: () => true };
   let tokens = RESERVE;

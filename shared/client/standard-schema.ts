@@ -1,7 +1,4 @@
-/**
- * What a validator is to be usable here: the shape that Standard Schema (https://standardschema.dev) asks for, which
- * Zod, Valibot, ArkType and others have.
- */
+/** The shape of Standard Schema (https://standardschema.dev), which Zod, Valibot, ArkType and others have. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;

@@ -32,8 +32,8 @@ export class FilesError extends Error {
   }
 
   /**
-   * `usage`: mend what was said; `unavailable`: the same command again goes on; `denied`: it takes a right; `rejects`:
-   * some cells are no cells.
+   * `usage`: change the command; `unavailable`: repeat it; `denied`: it takes a right; `rejects`: some cells were
+   * rejected.
    */
   get ending(): FilesEnding {
     return ENDINGS[this.code];

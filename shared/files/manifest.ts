@@ -120,8 +120,8 @@ interface LastParts {
 }
 
 /**
- * Reads the end of a target alone: one that a schedule writes to has thousands of parts, each with a manifest of a
- * megabyte where there are 4096 shards. Throws `bad_manifest`.
+ * Reads only the end of a target: a scheduled one has thousands of parts, with manifests of a megabyte. Throws
+ * `bad_manifest`.
  */
 export async function readLastParts(target: ExportTarget): Promise<LastParts> {
   let begun: LastParts['begun'];

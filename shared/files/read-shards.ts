@@ -6,10 +6,7 @@ import { FilesError } from './files-error.ts';
 import type { Range } from './manifest.ts';
 
 interface ShardSink {
-  /**
-   * In the order of the log, the next ones of the shard. Returns once there is room for more; false where no more are
-   * wanted of this shard.
-   */
+  /** Takes the next cells of a shard. Returns false if no more are wanted of it. */
   cells(range: Range, cells: readonly Cell[]): Promise<boolean>;
   /** All cells of the range that are wanted have come, at least one. */
   done(range: Range): Promise<void>;
@@ -24,12 +21,7 @@ interface ReadShardsOptions {
   /** Shards of a request at most: each is a file that is open. */
   readonly atOnce: number;
   readonly patienceMs: number;
-  /**
-   * Ranges may end before their end: by the signal, or when nothing comes any more, they are done with the cells that
-   * have come.
-   *
-   * @default false: they are not done, and `log_too_short` is thrown
-   */
+  /** Ranges may end early, by the signal or when nothing more comes. @default false: throws `log_too_short` */
   readonly mayEndEarly?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -14,10 +14,7 @@ const TAKE_EVERY_MS = 2000;
 const BUSY_MS = 120_000;
 /** A shard that gives nothing for so long is left for the next run: it would keep the others waiting. */
 const PATIENCE_MS = 20_000;
-/**
- * Of a file, as JSON. Forty-eight of NDJSON are open at once at most, each with an answer of up to 4 MiB beyond it: not
- * packed at all they take 1.7 GiB of the disk. Athena reads files of such a size well.
- */
+/** JSON bytes of a file. 48 files of NDJSON, each with up to 4 MiB more, take at most 1.7 GiB of disk unpacked. */
 const FILE_BYTES = 32 * 1024 * 1024;
 
 export interface ExportRunOptions {
@@ -51,15 +48,10 @@ interface ExportRunReport {
 }
 
 /**
- * One run of an export that a schedule starts: it writes what came since the last one, as one part or, where files are
- * full before their shards are, as several. What it has no time for, the next run goes on with, where this one ended;
- * killed, it costs what was in files that were not stored yet.
- *
- * Two runs to one place at a time would write different files of one name: a run holds a lease. It ends without writing
- * anything more once it has lost it.
- *
- * @returns undefined where another run was under way all the time
- * @throws FilesError as `exportCells`; SchemalessError when the API does not answer
+ * Runs one scheduled export: writes what came since the last one, as one or several parts. The next run goes on where
+ * this one ended; a kill costs only files that were not stored. The run holds a lease, since two runs would write
+ * different files of one name, and writes nothing once it lost the lease. Returns undefined if another run held it all
+ * the time.
  */
 export async function runExport(
   client: SchemalessClient,

@@ -38,9 +38,8 @@ type Condition = { readonly IfNoneMatch: '*' } | { readonly IfMatch: string };
 const NO_ETAG = '"00000000000000000000000000000000"';
 
 /**
- * The right to be the one export that writes to a prefix: an object that is made where there is none, renewed where it is
- * the one that was written last, and taken over where it was not renewed for long. Clocks of different machines are never
- * compared.
+ * Locks a prefix for one export by an object: created if missing, renewed if unchanged, taken over if it was not
+ * renewed for long. Clocks of different machines are never compared.
  */
 export class S3Lock {
   readonly #client: S3Client;
@@ -61,12 +60,7 @@ export class S3Lock {
     this.#times = times;
   }
 
-  /**
-   * Returns once it is held, with what lets go of it.
-   *
-   * @param signal ends the wait for one that is silent.
-   * @throws FilesError `busy_export`; `bad_option` where the server does not keep conditions of writes
-   */
+  /** Returns what releases the lock. Throws `busy_export`; `bad_option` if the server ignores conditions of writes. */
   async take(signal?: AbortSignal): Promise<() => Promise<void>> {
     await this.#takeOver(signal);
     await this.#proveConditions();

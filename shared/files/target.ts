@@ -14,10 +14,8 @@ export interface ExportTarget {
   open(path: string): Promise<Readable>;
   remove(path: string): Promise<void>;
   /**
-   * Keeps other exports away until what it returns is called. Throws `busy_export`.
-   *
-   * @param signal ends the wait for a holder that is silent.
-   * @default others are told from what they left: two that begin at once may write different files of one name
+   * Keeps other exports away until the returned function is called. The signal ends the wait for a silent holder.
+   * Throws `busy_export`.
    */
   lock?(signal?: AbortSignal): Promise<() => Promise<void>>;
   close(): Promise<void>;

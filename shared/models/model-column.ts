@@ -14,10 +14,7 @@ export interface ModelColumn {
 }
 
 export interface SaveOptions {
-  /**
-   * Where somebody else has written a version meanwhile: put the changes on top of theirs. @default false: throw
-   * `version_conflict`
-   */
+  /** Puts the changes on top of a version written meanwhile. @default false: throws `version_conflict` */
   readonly rebase?: boolean;
 }
 

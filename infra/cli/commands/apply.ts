@@ -17,11 +17,8 @@ interface ApplyOptions {
 }
 
 /**
- * Makes what a folder of definitions says, and that is not there: judged here first, then by who makes it. Repeated until
- * all is done.
- *
- * @throws DefinitionsError with the problems of the folder; SchemalessError as `DefinitionOperations.apply` does, and
- *   `unavailable` where an hour was not enough
+ * Makes what a folder of definitions says and what is missing, after judging it here. Throws DefinitionsError, and
+ * `unavailable` after an hour.
  */
 export async function applyFolder(
   operations: DefinitionOperations,

@@ -30,13 +30,9 @@ const PAUSE_MS = 500;
 const TRIES = 20;
 
 /**
- * Brings a shard's log to another store: the same cells at the same added ids, with the same times, and in the end the
- * same digest. What is there already is compared first, and gone on from, so that it can be repeated at any time.
- *
- * The shard must not be written to by anybody else: the added ids of its cells would be others.
- *
- * @returns the digest of both logs at `to`; where it ended by the signal, as far as it came
- * @throws OtherLog; SchemalessError what reading and writing throw
+ * Copies a shard's log to another store, with the same added ids and times, until both digests are equal. Compares what
+ * is there first, so that it can be repeated. No other writer may append to the shard meanwhile. Returns the digest at
+ * `to`, or as far as it came before the signal. Throws OtherLog.
  */
 export async function cloneLog(cloning: Cloning, { shard, to, at: begun }: ClonedShard): Promise<LogDigest> {
   const { source, target, signal, tell = () => undefined } = cloning;

@@ -26,9 +26,8 @@ const [SHORTEST_MS, LONGEST_MS] = [50, 1000];
 const PATIENCE = 5;
 
 /**
- * Reads logs on and on, many shards with a request. One that cannot be read holds up no other: it is asked again.
- *
- * @throws the error of a shard that could not be read to its end, where nothing is followed
+ * Follows logs, many shards a request; a shard that cannot be read holds up no other. Throws that shard's error if
+ * `follow` is false.
  */
 export async function* followLogs(
   client: Pick<Datastore, 'log'>,

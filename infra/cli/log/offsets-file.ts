@@ -6,11 +6,7 @@ export interface OffsetsFile {
   save(offsets: ReadonlyMap<number, number>): void;
 }
 
-/**
- * A file of offsets; one that is not there begins empty.
- *
- * @throws CommandError where it is another datastore's, or no such file
- */
+/** Opens a file of offsets, empty if it is missing. Throws a CommandError for another datastore's file. */
 export function openOffsets(file: string, datastore: string): OffsetsFile {
   return {
     offsets: read(file, datastore),

@@ -19,11 +19,7 @@ export interface Column<Row> {
 export interface Output {
   readonly format: Format;
   record(value: object): Promise<void>;
-  /**
-   * Many of a kind, as they come, a page at a time.
-   *
-   * @param pages one table each, under one header
-   */
+  /** Prints many of a kind as they come, under one header. */
   list<Row extends object>(
     pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
     columns: readonly Column<Row>[] | ((first: Row) => readonly Column<Row>[]),

@@ -69,10 +69,7 @@ export interface Session {
   readonly through: { readonly url: string; readonly profile: string | null; readonly datastore: string | null } | null;
 }
 
-/**
- * Asks who opened the page, after the word of the first address was given away for one of this page's own: it is good
- * once, and stands in the address no longer than that.
- */
+/** Asks who opened the page. Exchanges the single-use token of the address for the page's own token first. */
 export async function openSession(): Promise<Session> {
   const word = /^#token=([\w-]+)$/u.exec(location.hash)?.[1];
   if (word !== undefined) {

@@ -8,10 +8,8 @@ export interface Difference {
 }
 
 /**
- * The least parts in which two values differ, in the order in which the newer one has them. The order of keys says
- * nothing.
- *
- * @param most differences that are listed; whether there are more says `more`
+ * Lists the smallest differing parts in the newer value's order; the order of keys is ignored. `more` says whether
+ * there are more than `most`.
  */
 export function differences(
   before: Value,

@@ -13,12 +13,7 @@ export interface Live<Data> {
 
 export const POLL_MS = 2000;
 
-/**
- * What a screen shows, by the feed.
- *
- * @param key of what is loaded: another one begins anew
- * @param everyMs how old it may become @default it is asked for once
- */
+/** Polls what a screen shows. Another `key` starts over; `everyMs` left out loads once. */
 export function useLive<Data>(
   load: (ask: Ask) => Promise<Data>,
   key: string,

@@ -9,11 +9,6 @@ import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 import { readWindows } from '../import/read-windows.ts';
 import { START, type CellSource, type SourceCell } from '../import/source.ts';
 
-/**
- * - `missing`: no cell is at the address.
- * - `other_body`: another value is there.
- * - `unanswered`: it could not be read.
- */
 type Difference = 'missing' | 'other_body' | 'unanswered';
 
 export interface CellDifference extends CellAddress {
@@ -46,10 +41,8 @@ const CONCURRENCY = 8;
 const OF_ERASURES: readonly string[] = ['erased', 'erasure'];
 
 /**
- * Looks for every cell of some sources in a datastore, and stores nothing: which cells of an export a store lacks that
- * was set back in time, or which lines of a file an import has still to bring.
- *
- * @throws FilesError `bad_input` once all is compared, where files are not as their manifests say
+ * Looks for every cell of some sources in a datastore, and stores nothing. Throws `bad_input` at the end if files
+ * differ from their manifests.
  */
 export async function compareCells(
   client: Pick<SchemalessClient, 'batchGet' | 'with'>,

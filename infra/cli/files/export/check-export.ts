@@ -24,12 +24,8 @@ export interface CheckReport {
 }
 
 /**
- * Looks at all parts of an export: that each range begins where the one before ended, that each file has the size, the
- * SHA-256 and the cells that its manifest says, that their added ids have no hole, and, of NDJSON, that its cells have the
- * digest.
- *
- * @param signal ends it: then nothing is returned.
- * @throws FilesError `bad_manifest`; `bad_input` where there is no export
+ * Compares all parts of an export with their manifests: ranges, sizes, SHA-256, added ids and, of NDJSON, digests.
+ * Returns nothing if the signal ended it. Throws `bad_manifest`; `bad_input` if there is no export.
  */
 export async function checkExport(target: ExportTarget): Promise<CheckReport>;
 export async function checkExport(target: ExportTarget, signal: AbortSignal): Promise<CheckReport | undefined>;

@@ -26,11 +26,7 @@ interface UncheckedCell {
   readonly created_at?: string;
 }
 
-/**
- * The cell of a record.
- *
- * @param position of the record in its file, from 1: the ref key where the mapping says `line`
- */
+/** Returns the cell of a record. `position`, from 1, is its ref key if the mapping says `line`. */
 export function readRecord(record: CsvRecord, mapping: Mapping, position: number): UncheckedCell {
   const { row_key, column_name, ref_key, created_at } = mapping;
   const text = (column: string): string => record[column] ?? '';

@@ -22,8 +22,7 @@ export interface CsvOptions {
 }
 
 /**
- * Cells as records of CSV, the first line of which names the columns. It is always read from its start: a record says
- * nothing of where it lies, and reading is far faster than storing.
+ * Reads cells from CSV whose first line names the columns, always from the start: a record does not say where it lies.
  */
 export function csvSource({ name, size, open, mapping: wished, areTimesKept = false }: CsvOptions): CellSource {
   const mapping = areTimesKept ? wished : { ...wished, created_at: undefined };

@@ -44,8 +44,8 @@ export class ImportKeeper {
   }
 
   /**
-   * Writes down what became of a window, up to the first item of each source that was not settled: what is settled behind
-   * that is put again. Returns once it is on disk. Throws `too_many_rejects`.
+   * Writes down what became of a window, up to the first unsettled item of each source: later ones are put again.
+   * Throws `too_many_rejects`.
    */
   async write(window: Window, settled: Settled): Promise<void> {
     const positions: Record<string, Position> = { ...this.#journal.positions };

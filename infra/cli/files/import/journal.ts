@@ -85,10 +85,8 @@ export async function fingerprint(path: string): Promise<Fingerprint> {
 }
 
 /**
- * The journal of an import that was begun, undefined where there is none, or nothing came of one that read in another way.
- *
- * @throws FilesError `changed_input` where a file is another one since; `other_import` where the journal belongs to
- *   another datastore or other options; `bad_journal` where it cannot be read
+ * Reads the journal of an import; undefined if there is none, or if nothing was done in another way of reading. Throws
+ * `changed_input`, `other_import`, `bad_journal`.
  */
 export async function readJournal(path: string, subject: ImportSubject): Promise<Journal | undefined> {
   const text = await readIfThere(path);
@@ -115,10 +113,8 @@ export async function readJournal(path: string, subject: ImportSubject): Promise
 }
 
 /**
- * The journal, where it may be of the datastore that there is: logs grow only, so that one with fewer cells than were
- * there and were stored was made again since.
- *
- * @throws FilesError `other_import`
+ * Returns the journal if it may be of this datastore. Logs only grow: fewer cells mean another datastore. Throws
+ * `other_import`.
  */
 export function ofThisDatastore(journal: Journal, heads: readonly ShardHead[]): Journal {
   let cells = 0;

@@ -13,9 +13,8 @@ import type { CellSource } from './source.ts';
 export const PIPE = '-';
 
 /**
- * A file of NDJSON or CSV, packed or not; a folder that an export made; or `-`, standard input.
- *
- * @throws FilesError `bad_input`, `bad_option`, `bad_mapping`
+ * Opens a file of NDJSON or CSV, the folder of an export, or standard input. Throws `bad_input`, `bad_option`,
+ * `bad_mapping`.
  */
 export async function openInput(path: string, options: InputOptions): Promise<Input> {
   if (path !== PIPE && statSync(path, { throwIfNoEntry: false })?.isDirectory()) {

@@ -8,10 +8,8 @@ export interface Line {
 const LINE_FEED = 0x0a;
 
 /**
- * The lines of a stream, those of a piece at a time. A line that is too long is passed over without being kept: of it
- * comes only that it was there.
- *
- * @param from the line and the byte that the stream begins with
+ * Yields the lines of each piece of a stream. A line that is too long is dropped; only its number and end come. `from`
+ * says where the stream begins.
  */
 export async function* readLines(
   stream: AsyncIterable<Buffer>,
