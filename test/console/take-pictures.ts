@@ -173,8 +173,8 @@ function screens({ row, rider, moved }: Shown): readonly Screen[] {
     {
       name: 'kept',
       address: '/trips/erasures',
-      waitFor: 'case-2026-17',
-      act: (page) => page.locator('h2:has-text("Held back")').evaluate((title) => title.scrollIntoView()),
+      waitFor: 'How long cells are kept',
+      act: (page) => page.locator('h2:has-text("How long")').evaluate((title) => title.scrollIntoView()),
     },
   ];
 }
@@ -190,7 +190,7 @@ async function beginRetry(page: Page): Promise<void> {
   await page.waitForSelector('dialog .foreseen');
 }
 
-/** Returns how large the picture is, in bytes. */
+/** Returns the bytes of the picture. */
 async function take(
   browser: Browser,
   scheme: 'light' | 'dark',

@@ -38,4 +38,9 @@ export function useLive<Data>(
   return of === key ? { ...now, again } : { ...NOTHING, again };
 }
 
+/** Polls what a path of the API answers. */
+export function useAnswer<Answer>(path: string, everyMs?: number): Live<Answer> {
+  return useLive(async (ask) => (await ask(path)) as Answer, path, everyMs);
+}
+
 const NOTHING = { data: undefined, error: undefined, at: undefined };

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html } from './html.ts';
+import { Time } from './parts.ts';
+import { countText } from './text.ts';
 
 interface Column<Item> {
   readonly header: string;
@@ -10,6 +12,47 @@ interface Column<Item> {
   /** Takes less where the screen is narrow: what it says is cut off. @default false */
   readonly gives?: boolean;
   readonly isNumber?: boolean;
+}
+
+type Shown = Pick<Column<unknown>, 'gives' | 'isNumber'>;
+
+export function column<Item>(
+  header: string,
+  width: string,
+  value: Column<Item>['value'],
+  shown: Shown = {},
+): Column<Item> {
+  return { header, width, value, ...shown };
+}
+
+export function counts<Item>(
+  header: string,
+  width: string,
+  count: (item: Item) => number | null | undefined,
+): Column<Item> {
+  return column(header, width, (item) => countText(count(item)), { isNumber: true });
+}
+
+/** A link that `j` and `k` go to. */
+export function links<Item>(
+  header: string,
+  width: string,
+  of: (item: Item) => readonly [text: string | number, href: string],
+  shown?: Shown,
+): Column<Item> {
+  const value = (item: Item) => {
+    const [text, href] = of(item);
+    return html`<a data-item href=${href}>${text}</a>`;
+  };
+  return column(header, width, value, shown);
+}
+
+export function times<Item>(
+  header: string,
+  width: string,
+  at: (item: Item) => string | null | undefined,
+): Column<Item> {
+  return column(header, width, (item) => html`<${Time} at=${at(item)} />`);
 }
 
 interface TableProps<Item> {

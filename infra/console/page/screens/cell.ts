@@ -9,7 +9,7 @@ import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, JsonBody, Time, type Tone } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, links, table } from '../table.ts';
 import { counted, timeText, visible } from '../text.ts';
 
 interface OfTheCellProps {
@@ -63,9 +63,9 @@ function Changes({ before, after }: { readonly before: Value; readonly after: Va
     keyOf: ({ path }) => path,
     empty: 'Nothing: both say the same.',
     columns: [
-      { header: 'Where', value: ({ path }) => (path === '' ? 'the whole' : visible(path)), width: '16ch' },
-      { header: 'Before', value: (one) => html`<del>${text(one.before)}</del>`, width: '24ch', gives: true },
-      { header: 'Now', value: (one) => html`<ins>${text(one.after)}</ins>`, width: '24ch', gives: true },
+      column('Where', '16ch', ({ path }) => (path === '' ? 'the whole' : visible(path))),
+      column('Before', '24ch', (one) => html`<del>${text(one.before)}</del>`, { gives: true }),
+      column('Now', '24ch', (one) => html`<ins>${text(one.after)}</ins>`, { gives: true }),
     ],
   })}${more && html`<p class="quiet">More than that changed.</p>`}`;
 }
@@ -89,18 +89,9 @@ function TriggersOfCell({ cell }: { readonly cell: ShownCell }) {
         keyOf: ({ trigger }) => trigger,
         empty: 'No trigger is for cells of its column, or they are not for you to see.',
         columns: [
-          {
-            header: 'Trigger',
-            value: ({ trigger }) => html`<a href=${link(datastore, ['triggers', trigger])}>${trigger}</a>`,
-            width: '16ch',
-          },
-          { header: 'State', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '12ch' },
-          {
-            header: 'Why',
-            value: ({ says }) => html`<span title=${says}>${visible(says)}</span>`,
-            width: '48ch',
-            gives: true,
-          },
+          links('Trigger', '16ch', ({ trigger }) => [trigger, link(datastore, ['triggers', trigger])]),
+          column('State', '12ch', ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`),
+          column('Why', '48ch', ({ says }) => html`<span title=${says}>${visible(says)}</span>`, { gives: true }),
         ],
       })
     }`;

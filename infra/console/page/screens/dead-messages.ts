@@ -5,9 +5,9 @@ import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
 import { apiPath, askBeside } from '../api.ts';
 import { html } from '../html.ts';
-import { Time } from '../parts.ts';
+
 import { cliLine, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, times, table } from '../table.ts';
 import { counted, countText } from '../text.ts';
 
 /** What SQS gave up on: looked at only where somebody asks, since a look hides them for a moment. */
@@ -54,16 +54,13 @@ export function Dead({ name, count }: { readonly name: string; readonly count: n
         items: messages,
         keyOf: ({ message_id }) => message_id,
         columns: [
-          { header: 'Sent', value: ({ sent_at }) => html`<${Time} at=${sent_at} />`, width: '24ch' },
-          {
-            header: 'Cell',
-            value: ({ cell }) =>
-              cell
-                ? html`<a href=${link(datastore, ['row', cell.row_key], { at: cell.added_id })}>${cell.shard}/${cell.added_id}</a>`
-                : 'none of ours',
-            width: '16ch',
-          },
-          { header: 'Sent again since', value: ({ resent }) => (resent ? 'yes' : 'no'), width: '18ch' },
+          times('Sent', '24ch', ({ sent_at }) => sent_at),
+          column('Cell', '16ch', ({ cell }) =>
+            cell
+              ? html`<a href=${link(datastore, ['row', cell.row_key], { at: cell.added_id })}>${cell.shard}/${cell.added_id}</a>`
+              : 'none of ours',
+          ),
+          column('Sent again since', '18ch', ({ resent }) => (resent ? 'yes' : 'no')),
         ],
       })
     }`;

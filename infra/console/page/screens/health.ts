@@ -6,7 +6,7 @@ import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, counts, table } from '../table.ts';
 import { counted, countText, durationText, visible } from '../text.ts';
 import { KeptWrites } from './kept-writes.ts';
 
@@ -142,27 +142,16 @@ function groupTable(data: Looked, instances: readonly Instance[]) {
     items: rows,
     keyOf: ({ health }) => health.group,
     columns: [
-      { header: 'Group', value: ({ health }) => health.group, width: '12ch' },
-      { header: 'Shards', value: ({ shards }) => countText(shards), width: '9ch', isNumber: true },
-      { header: 'Writer', value: ({ health }) => node(health.writer), width: '17ch' },
-      {
-        header: 'Readers',
-        value: ({ health: { reader } }) => (reader.served_by === 'writer' ? 'none' : node(reader)),
-        width: '17ch',
-      },
-      { header: 'Readers are behind', value: ({ behind }) => behind, width: '18ch' },
-      {
-        header: 'Circuits open',
-        value: ({ openAt }) => (openAt === 0 ? 'none' : `at ${counted(openAt, 'instance')}`),
-        width: '15ch',
-      },
-      { header: 'It holds for others', value: ({ buffer }) => bufferText(buffer), width: '30ch', gives: true },
-      {
-        header: 'Error',
-        value: ({ health }) => visible(health.writer.error ?? health.reader.error ?? ''),
-        width: '40ch',
+      column('Group', '12ch', ({ health }) => health.group),
+      counts('Shards', '9ch', ({ shards }) => shards),
+      column('Writer', '17ch', ({ health }) => node(health.writer)),
+      column('Readers', '17ch', ({ health: { reader } }) => (reader.served_by === 'writer' ? 'none' : node(reader))),
+      column('Readers are behind', '18ch', ({ behind }) => behind),
+      column('Circuits open', '15ch', ({ openAt }) => (openAt === 0 ? 'none' : `at ${counted(openAt, 'instance')}`)),
+      column('It holds for others', '30ch', ({ buffer }) => bufferText(buffer), { gives: true }),
+      column('Error', '40ch', ({ health }) => visible(health.writer.error ?? health.reader.error ?? ''), {
         gives: true,
-      },
+      }),
     ],
   });
 }

@@ -7,10 +7,10 @@ import { shortJson } from '../exact-json.ts';
 import { join, type Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { POLL_MS } from '../live.ts';
-import { Badge, CliLine, Reveal, Time, Trouble } from '../parts.ts';
+import { Badge, CliLine, Reveal, Trouble } from '../parts.ts';
 import { parseShards } from '../parse-shards.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, links, table, times } from '../table.ts';
 import { counted, countText, visible } from '../text.ts';
 
 /** So many are kept: who tails for a night has these, and is told of how many went by. */
@@ -102,17 +102,12 @@ function cellTable(datastore: string, cells: readonly ShownCell[], shown: boolea
     keyOf: ({ shard, added_id }) => `${shard}/${added_id}`,
     empty: 'Nothing yet.',
     columns: [
-      { header: 'Stored (UTC)', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '25ch' },
-      { header: 'Place', value: ({ shard, added_id }) => `${shard}/${added_id}`, width: '14ch', isNumber: true },
-      {
-        header: 'Row',
-        value: ({ row_key, added_id }) =>
-          html`<a data-item href=${link(datastore, ['row', row_key], { at: added_id })}>${row_key}</a>`,
-        width: '38ch',
-      },
-      { header: 'Column', value: (cell) => nameOf(cell), width: '16ch' },
-      { header: 'Ref', value: ({ ref_key }) => ref_key, width: '9ch', isNumber: true },
-      { header: 'Body', value: (cell) => bodyOf(cell, shown), width: '60ch', gives: true },
+      times('Stored (UTC)', '25ch', ({ created_at }) => created_at),
+      column('Place', '14ch', ({ shard, added_id }) => `${shard}/${added_id}`, { isNumber: true }),
+      links('Row', '38ch', ({ row_key, added_id }) => [row_key, link(datastore, ['row', row_key], { at: added_id })]),
+      column('Column', '16ch', (cell) => nameOf(cell)),
+      column('Ref', '9ch', ({ ref_key }) => ref_key, { isNumber: true }),
+      column('Body', '60ch', (cell) => bodyOf(cell, shown), { gives: true }),
     ],
   });
 }

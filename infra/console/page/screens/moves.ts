@@ -7,7 +7,7 @@ import { apiPath, askBeside } from '../api.ts';
 import { html } from '../html.ts';
 import { Badge } from '../parts.ts';
 import { cliLine, usePage, type Page } from '../session.ts';
-import { table } from '../table.ts';
+import { column, links, table } from '../table.ts';
 import { bytesText, counted, countText, durationText, visible } from '../text.ts';
 
 export function MoveTable({ moves }: { readonly moves: readonly MoveStatus[] }) {
@@ -18,29 +18,19 @@ export function MoveTable({ moves }: { readonly moves: readonly MoveStatus[] }) 
     keyOf: ({ shard }) => String(shard),
     empty: 'No shard is being moved.',
     columns: [
-      {
-        header: 'Shard',
-        value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`,
-        width: '9ch',
-        isNumber: true,
-      },
-      { header: 'From', value: ({ from }) => from, width: '12ch' },
-      { header: 'To', value: ({ to }) => to, width: '12ch' },
-      {
-        header: 'Step',
-        value: ({ step, wanted }) =>
+      links('Shard', '9ch', ({ shard }) => [shard, link(datastore, ['shards', shard])], { isNumber: true }),
+      column('From', '12ch', ({ from }) => from),
+      column('To', '12ch', ({ to }) => to),
+      column(
+        'Step',
+        '24ch',
+        ({ step, wanted }) =>
           html`<${Badge} tone=${step === 'waiting' ? 'warn' : 'plain'}>${step}<//>${wanted === null ? '' : ` ${wanted} wanted`}`,
-        width: '24ch',
-      },
-      { header: 'Copied', value: progressOf, width: '28ch' },
-      { header: 'Rate', value: ({ bytes_per_second: rate }) => `${bytesText(rate)}/s`, width: '11ch', isNumber: true },
-      { header: 'Left', value: ({ eta_seconds: eta }) => durationText(eta), width: '10ch', isNumber: true },
-      {
-        header: 'Trouble',
-        value: ({ last_error: error }) => (error === null ? '' : visible(error)),
-        width: '40ch',
-        gives: true,
-      },
+      ),
+      column('Copied', '28ch', progressOf),
+      column('Rate', '11ch', ({ bytes_per_second: rate }) => `${bytesText(rate)}/s`, { isNumber: true }),
+      column('Left', '10ch', ({ eta_seconds: eta }) => durationText(eta), { isNumber: true }),
+      column('Trouble', '40ch', ({ last_error: error }) => (error === null ? '' : visible(error)), { gives: true }),
     ],
   });
 }

@@ -78,8 +78,8 @@ async function sentAgain(datastore: string, trigger: string, to: To, signal: Abo
     return 'Every cell stored since then is sent again, marked as a replay.';
   let cells = 0;
   const ask: Ask = (path) => askBeside(path, { signal });
-  for await (const page of shardPages(datastore, trigger, ask))
-    for (const { shard, offset } of page) {
+  for await (const { shards } of shardPages(datastore, trigger, ask))
+    for (const { shard, offset } of shards) {
       const place = to === 'start' ? 0 : (to as Readonly<Record<string, number>>)[String(shard)];
       if (place !== undefined) cells += Math.max(0, (offset ?? 0) - place);
     }

@@ -9,7 +9,7 @@ import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { CliLine, Freshness, NotForYou } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, links, table } from '../table.ts';
 import { counted, countText } from '../text.ts';
 import { MoveTable } from './moves.ts';
 import type { MappedShard } from './mapped-shard.ts';
@@ -232,21 +232,11 @@ function ShardTable({ shards }: { readonly shards: readonly MappedShard[] }) {
     items: sorted,
     keyOf: ({ shard }) => String(shard),
     columns: [
-      {
-        header: 'Shard',
-        value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`,
-        width: '10ch',
-        isNumber: true,
-      },
-      { header: 'Group', value: ({ group }) => group, width: '14ch' },
-      { header: 'Cells', value: ({ head, error }) => error ?? countText(head), width: '16ch', isNumber: true },
-      {
-        header: 'Cells/s',
-        value: ({ rate }) => (rate === undefined ? '–' : rate.toFixed(1)),
-        width: '10ch',
-        isNumber: true,
-      },
-      { header: 'Move', value: ({ isMoving }) => (isMoving ? 'moving' : ''), width: '10ch' },
+      links('Shard', '10ch', ({ shard }) => [shard, link(datastore, ['shards', shard])], { isNumber: true }),
+      column('Group', '14ch', ({ group }) => group),
+      column('Cells', '16ch', ({ head, error }) => error ?? countText(head), { isNumber: true }),
+      column('Cells/s', '10ch', ({ rate }) => (rate === undefined ? '–' : rate.toFixed(1)), { isNumber: true }),
+      column('Move', '10ch', ({ isMoving }) => (isMoving ? 'moving' : '')),
     ],
   });
 }

@@ -8,7 +8,7 @@ import { LazyChart } from '../lazy-chart.ts';
 import { POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, Time, type Tone } from '../parts.ts';
 import { cliLine, type Page, useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, counts, links, table } from '../table.ts';
 import { counted, countedAre, countText, durationText, visible } from '../text.ts';
 import { ParkedScreen } from './parked.ts';
 import { sampled, type Samples } from './samples.ts';
@@ -53,30 +53,23 @@ function triggerTable(datastore: string, triggers: readonly TriggerSummary[]) {
     keyOf: ({ trigger }) => trigger,
     empty: 'The datastore has none.',
     columns: [
-      {
-        header: 'Trigger',
-        value: ({ trigger }) => html`<a data-item href=${link(datastore, ['triggers', trigger])}>${trigger}</a>`,
-        width: '22ch',
-      },
-      { header: 'State', value: ({ state }) => html`<${Badge} tone=${TONES[state]}>${state}<//>`, width: '11ch' },
-      { header: 'Behind, sent', value: ({ sent }) => lagText(sent), width: '22ch', isNumber: true },
-      { header: 'Behind, consumed', value: ({ lag }) => lagText(lag), width: '22ch', isNumber: true },
-      { header: 'On the queue', value: ({ waiting }) => countText(waiting), width: '13ch', isNumber: true },
-      { header: 'Failing', value: ({ failing }) => countText(failing), width: '9ch', isNumber: true },
-      {
-        header: 'Parked',
-        value: ({ trigger, parked, malformed }) =>
-          html`<a href=${link(datastore, ['triggers', trigger, 'parked'])}>${countText(parked + malformed)}</a>`,
-        width: '9ch',
-        isNumber: true,
-      },
-      { header: 'Given up', value: ({ dead }) => countText(dead), width: '9ch', isNumber: true },
-      {
-        header: 'Last error',
-        value: ({ last_error: last }) => (last ? visible(last.error) : '–'),
-        width: '50ch',
-        gives: true,
-      },
+      links('Trigger', '22ch', ({ trigger }) => [trigger, link(datastore, ['triggers', trigger])]),
+      column('State', '11ch', ({ state }) => html`<${Badge} tone=${TONES[state]}>${state}<//>`),
+      column('Behind, sent', '22ch', ({ sent }) => lagText(sent), { isNumber: true }),
+      column('Behind, consumed', '22ch', ({ lag }) => lagText(lag), { isNumber: true }),
+      counts('On the queue', '13ch', ({ waiting }) => waiting),
+      counts('Failing', '9ch', ({ failing }) => failing),
+      links(
+        'Parked',
+        '9ch',
+        ({ trigger, parked, malformed }) => [
+          countText(parked + malformed),
+          link(datastore, ['triggers', trigger, 'parked']),
+        ],
+        { isNumber: true },
+      ),
+      counts('Given up', '9ch', ({ dead }) => dead),
+      column('Last error', '50ch', ({ last_error: last }) => (last ? visible(last.error) : '–'), { gives: true }),
     ],
   });
 }
