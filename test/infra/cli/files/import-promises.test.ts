@@ -65,7 +65,7 @@ test('a shard that does not answer ends the import once the others have stored t
   const wishes = { client: without(0, stored), patienceMs: 100_000 };
   await expect(importFile(scene.file, wishes)).rejects.toMatchObject({
     code: 'no_progress',
-    message: expect.stringContaining('shard 0'),
+    message: expect.stringContaining('(the last refusal: shard 0: a test)'),
   });
   expect(await storedIn(scene.datastore)).toBe(stored);
 
@@ -131,8 +131,9 @@ test('a file of rejects is named where it is there, also of an import that was d
   expect(gone).not.toHaveProperty('rejects');
 });
 
-test('half an import is not gone on with in a datastore that was made again', async () => {
-  write(some(3000));
+test('ended in the middle it goes on from there, but not in a datastore that was made again', async () => {
+  const cells = some(3000);
+  write(cells);
   const end = new AbortController();
   let batches = 0;
   const { datastore } = scene;
@@ -143,10 +144,14 @@ test('half an import is not gone on with in a datastore that was made again', as
       return datastore.batchPut(cells);
     },
   };
-  await importFile(scene.file, { client, signal: end.signal, concurrency: 1 });
+  const ended = await importFile(scene.file, { client, signal: end.signal, concurrency: 1 });
+  expect(ended).toMatchObject({ complete: false });
+  expect(batches).toBe(4);
   const again = referenceStore('readings', SHARDS);
   await expect(importFile(scene.file, { client: again })).rejects.toMatchObject({ code: 'other_import' });
   expect(await storedIn(again)).toBe(0);
+  expect(await importFile()).toMatchObject({ complete: true, counts: { rejected: 0 } });
+  expect(await storedIn(datastore)).toBe(cells.length);
 });
 
 test('a file is the same one however its path is typed', async () => {
