@@ -1,6 +1,6 @@
 import { parseAddress } from '../address.ts';
 import { jsonBytes } from '../body/measure.ts';
-import type { NewCell, PutResult } from '../cell.ts';
+import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { asError } from './as-error.ts';
 import { checkCell } from './cell-writes.ts';
@@ -142,6 +142,26 @@ export class BatchWriter {
       this.mistakes.push(mistake);
     }
   }
+}
+
+/** Divides items into batches of as many cells as the API takes, and at most so many bytes, or one item. */
+export function* inBatches<Item>(
+  items: readonly Item[],
+  bytesOf: (item: Item) => number,
+  mostBytes: number,
+): Generator<readonly Item[]> {
+  let batch: Item[] = [];
+  let sum = 0;
+  for (const item of items) {
+    const bytes = bytesOf(item);
+    if (batch.length === LIMITS.batchCells || (batch.length > 0 && sum + bytes > mostBytes)) {
+      yield batch;
+      [batch, sum] = [[], 0];
+    }
+    batch.push(item);
+    sum += bytes;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 interface Untold {

@@ -4,7 +4,6 @@ import type { BufferConflict, GroupBuffer } from '../../../shared/contract/datas
 import { badUsage, CommandError } from '../command-error.ts';
 import { command, commandGroup } from '../cli.ts';
 import { confirmed } from '../confirm.ts';
-import type { Ending } from '../exit-codes.ts';
 import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
@@ -35,8 +34,7 @@ function status(): Command {
     .run<[]>(async ({ output, connect }) => {
       const groups = await (await connect()).buffer();
       await output.list<GroupBuffer>([groups], STATUS_COLUMNS);
-      const ending: Ending = groups.some(({ error }) => error !== undefined) ? 'unavailable' : 'ok';
-      return ending;
+      return groups.some(({ error }) => error !== undefined) ? 'unavailable' : 'ok';
     });
 }
 
@@ -61,14 +59,18 @@ function listKept(of: 'conflicts' | 'undecided', description: string, listed: st
     .examples([`schemaless buffer ${of} list`, 'with their bodies'])
     .run<[], { readonly limit?: number }>(async ({ output, connect }, _none, flags) => {
       const client = await connect();
-      const pages = pagesOf(async (limit, after: string | undefined) => {
-        if (of === 'conflicts') {
-          const { conflicts: items, next } = await client.bufferConflicts({ limit, after });
-          return { items, next };
-        }
-        const { undecided: items, next } = await client.undecidedWrites({ limit, after });
-        return { items, next };
-      }, flags.limit);
+      const pages =
+        of === 'conflicts'
+          ? pagesOf(
+              (limit, after: string | undefined) => client.bufferConflicts({ limit, after }),
+              ({ conflicts }) => conflicts,
+              flags.limit,
+            )
+          : pagesOf(
+              (limit, after: string | undefined) => client.undecidedWrites({ limit, after }),
+              ({ undecided }) => undecided,
+              flags.limit,
+            );
       await output.list<BufferConflict>(pages, KEPT_COLUMNS);
     });
 }

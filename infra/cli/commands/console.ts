@@ -3,7 +3,6 @@ import { Option, type Command } from 'commander';
 import { command } from '../cli.ts';
 import { CommandError } from '../command-error.ts';
 import { serveConsole, type ServedConsole } from '../console/serve-console.ts';
-import type { Ending } from '../exit-codes.ts';
 import { wholeNumberFlag } from '../flags.ts';
 import { signerOf } from '../target/signer.ts';
 
@@ -48,8 +47,7 @@ once, for one browser; other pages, and other users of this machine, are refused
       } finally {
         served.close();
       }
-      const ending: Ending = 'ok';
-      return ending;
+      return 'ok';
     });
 }
 

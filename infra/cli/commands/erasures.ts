@@ -99,10 +99,8 @@ function recordsOf(
   operations: ErasureOperations,
   { open, limit: most }: ListFlags = {},
 ): AsyncGenerator<readonly Erasure[]> {
-  return pagesOf(async (limit, after: string | undefined) => {
-    const { erasures: items, next } = await operations.erasures({ open, limit, after });
-    return { items, next };
-  }, most);
+  const ask = (limit: number, after: string | undefined) => operations.erasures({ open, limit, after });
+  return pagesOf(ask, (page) => page.erasures, most);
 }
 
 function requestOf({ row_key, column_name, ref_key, up_to, reason }: Erasure): ErasureRequest {

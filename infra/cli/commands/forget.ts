@@ -56,10 +56,8 @@ export function forgotten(): Command {
     )
     .run<[], { readonly limit?: number | undefined }>(async (session, _none, { limit: most }) => {
       const subjects = await session.subjects();
-      const records = pagesOf(async (limit, after: string | undefined) => {
-        const { subjects: items, next } = await subjects.forgotten({ limit, after });
-        return { items, next };
-      }, most);
+      const ask = (limit: number, after: string | undefined) => subjects.forgotten({ limit, after });
+      const records = pagesOf(ask, (page) => page.subjects, most);
       await session.output.list(records, COLUMNS);
     });
 }

@@ -57,10 +57,8 @@ function list(): Command {
             note(`the queue may have more than these ${MOST_DEAD}: retry or discard them to see the others`);
           return ending;
         }
-        const pages = pagesOf(async (limit, after: string | undefined) => {
-          const { cells, malformed, next } = await client.parkedCells(name, { limit, after });
-          return { items: [...cells, ...malformed], next };
-        }, flags.limit);
+        const ask = (limit: number, after: string | undefined) => client.parkedCells(name, { limit, after });
+        const pages = pagesOf(ask, ({ cells, malformed }) => [...cells, ...malformed], flags.limit);
         return output.list<ParkedCell | MalformedMessage>(pages, COLUMNS);
       },
     );

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { command } from '../cli.ts';
-import type { Ending } from '../exit-codes.ts';
 import { wholeNumberFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pingGroups, type Pinged } from '../ping-groups.ts';
@@ -26,8 +25,7 @@ SERVED BY says who answered: where there is no reader, or it cannot be reached, 
       };
       await output.list(pages(), COLUMNS);
       if (output.format === 'table') note('reads of cells that are not there, one after the other, from here and back');
-      const ending: Ending = failed > 0 ? 'unavailable' : 'ok';
-      return ending;
+      return failed > 0 ? 'unavailable' : 'ok';
     });
 }
 

@@ -41,10 +41,12 @@ export function query(): Command {
       const { order, read } = flags;
       const fields = flags.fields?.split(',');
       const client = await session.connect();
-      const pages = pagesOf(async (limit, after: string | undefined) => {
-        const { entries, next } = await client.query({ index, where, fields, columns, order, read, limit, after });
-        return { items: entries, next };
-      }, flags.limit);
+      const pages = pagesOf(
+        (limit, after: string | undefined) =>
+          client.query({ index, where, fields, columns, order, read, limit, after }),
+        ({ entries }) => entries,
+        flags.limit,
+      );
       await session.output.list(pages, columnsOf);
     });
 }

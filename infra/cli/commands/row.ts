@@ -22,11 +22,10 @@ export function row(): Command {
         const row_key = parseRowKey(rowKey);
         const client = await session.connect();
         let found = 0;
-        const pages = pagesOf(async (_limit, after: string | undefined) => {
-          const { cells, next } = await client.row(row_key, { columns, after, ...readOptions(flags) });
-          found += cells.length;
-          return { items: cells, next };
-        });
+        const pages = pagesOf(
+          (_limit, after: string | undefined) => client.row(row_key, { columns, after, ...readOptions(flags) }),
+          ({ cells }) => ((found += cells.length), cells),
+        );
         await session.output.list(pages, CELL_COLUMNS);
         if (found === 0) throw new SchemalessError('cell_not_found', `The row ${rowKey} has no such cell`);
       },

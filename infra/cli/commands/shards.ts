@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { ShardHead } from '../../../shared/contract/datastore.ts';
 import { shardDatabase } from '../../../shared/address.ts';
 import { command, commandGroup } from '../cli.ts';
-import type { Ending } from '../exit-codes.ts';
 import { readFlag } from '../flags.ts';
 import { plan } from './rebalance.ts';
 
@@ -36,7 +35,6 @@ function list(): Command {
           { header: 'HEAD', value: (row) => (row.error ? `(${row.error.code}: ${row.error.message})` : row.head) },
         ],
       );
-      const ending: Ending = rows.some(({ error }) => error !== undefined) ? 'unavailable' : 'ok';
-      return ending;
+      return rows.some(({ error }) => error !== undefined) ? 'unavailable' : 'ok';
     });
 }

@@ -40,10 +40,10 @@ function show(): Command {
         const { shards: _shards, next: _next, ...summary } = await client.trigger(name, { limit: 1 });
         return output.record(summary);
       }
-      const pages = pagesOf(async (limit, after: number | undefined) => {
-        const { shards: items, next } = await client.trigger(name, { limit, after });
-        return { items, next };
-      });
+      const pages = pagesOf(
+        (limit, after: number | undefined) => client.trigger(name, { limit, after }),
+        ({ shards }) => shards,
+      );
       return output.list<TriggerShard>(pages, SHARD_COLUMNS);
     });
 }

@@ -29,11 +29,9 @@ export function versions(): Command {
       const key = { row_key: parseRowKey(rowKey), column_name: parseColumnName(column) };
       const client = await session.connect();
       const { order, after: first } = flags;
-      const pages = pagesOf(async (limit, after: number | undefined = first) => {
-        const options = { limit, order, after, ...readOptions(flags) };
-        const { cells, next } = await client.versions(key, options);
-        return { items: cells, next };
-      }, flags.limit);
+      const ask = (limit: number, after: number | undefined = first) =>
+        client.versions(key, { limit, order, after, ...readOptions(flags) });
+      const pages = pagesOf(ask, ({ cells }) => cells, flags.limit);
       await session.output.list(pages, CELL_COLUMNS);
     });
 }

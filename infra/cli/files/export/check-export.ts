@@ -106,21 +106,13 @@ async function checkFile(
   return undefined;
 }
 
-interface FoundIds {
-  readonly cells: number;
-  readonly first?: number | undefined;
-  readonly last?: number | undefined;
-  /** The first added id that is not where it should be. */
-  readonly hole?: number | undefined;
-  /** Of the log up to the last one; undefined where that before the first is not known, or cells were not read whole. */
-  readonly digest?: string | undefined;
-}
-
-class Ids implements FoundIds {
+class Ids {
   cells = 0;
   first: number | undefined;
   last: number | undefined;
+  /** The first added id that is not where it should be. */
   hole: number | undefined;
+  /** Of the log up to the last one; undefined where that before the first is not known, or cells were not read whole. */
   digest: string | undefined;
 
   add(id: number): void {
@@ -134,7 +126,7 @@ class Ids implements FoundIds {
 /** A body is a value of its line. */
 const LINE = { field: 'line', maxDepth: LIMITS.bodyDepth + 1 } as const;
 
-async function idsOfLines(stream: Readable, path: string, before: string | undefined): Promise<FoundIds> {
+async function idsOfLines(stream: Readable, path: string, before: string | undefined): Promise<Ids> {
   const transform = decompressor(compressionOf(path));
   stream.on('error', (error) => transform?.destroy(error));
   const ids = new Ids();
@@ -150,7 +142,7 @@ async function idsOfLines(stream: Readable, path: string, before: string | undef
 }
 
 /** Its column of added ids alone is read, a group of rows at a time. */
-async function idsOfParquet(stream: Readable, target: ExportTarget, path: string): Promise<FoundIds> {
+async function idsOfParquet(stream: Readable, target: ExportTarget, path: string): Promise<Ids> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
   const scratch = `${await target.scratch(path)}.check`;
   try {

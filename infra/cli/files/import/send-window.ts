@@ -1,6 +1,6 @@
 import { shardOf } from '../../../../shared/address.ts';
 import { LIMITS, type PutResult, type RestoredCell } from '../../../../shared/cell.ts';
-import { BatchWriter, type PutEnd } from '../../../../shared/client/batch-writer.ts';
+import { BatchWriter, inBatches, type PutEnd } from '../../../../shared/client/batch-writer.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
@@ -90,7 +90,7 @@ export async function sendWindow(items: readonly SourceItem[], options: SendOpti
   const ended = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
   const writer = new BatchWriter({ batchPut }, { tries: Infinity, signal: ended, onResult });
   const lanes = lanesOf(cells, heads, concurrency).map(async (lane) => {
-    for (const batch of batchesOf(lane)) {
+    for (const batch of inBatches(lane, ({ bytes }) => bytes, BATCH_BYTES)) {
       if (ended.aborted) return;
       await writer.write(batch);
       told(settled);
@@ -127,20 +127,6 @@ function lanesOf(items: readonly CellItem[], heads: readonly ShardHead[], lanes:
     before += cells.length;
   }
   return all;
-}
-
-function* batchesOf(cells: readonly Placed[]): Generator<readonly Placed[]> {
-  let batch: Placed[] = [];
-  let bytes = 0;
-  for (const cell of cells) {
-    if (batch.length === LIMITS.batchCells || (batch.length > 0 && bytes + cell.bytes > BATCH_BYTES)) {
-      yield batch;
-      [batch, bytes] = [[], 0];
-    }
-    batch.push(cell);
-    bytes += cell.bytes;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 function endOf(cell: SourceCell, result: PutResult): Settlement | undefined {
