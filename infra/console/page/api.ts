@@ -1,3 +1,4 @@
+import type { ShardHead } from '../../../shared/contract/datastore.ts';
 import { parseExactly } from './exact-json.ts';
 
 export class Refused extends Error {
@@ -49,6 +50,11 @@ type Watch = (lostAt: number | undefined) => void;
 const watchers = new Set<Watch>();
 let lostAt: number | undefined;
 
+/** Of `GET /v1/{datastore}/shards`. */
+export interface ShardHeads {
+  readonly shards: readonly ShardHead[];
+}
+
 export function watchConnection(watch: Watch): () => void {
   watchers.add(watch);
   watch(lostAt);
@@ -74,12 +80,10 @@ export async function openSession(): Promise<Session> {
   const word = /^#token=([\w-]+)$/u.exec(location.hash)?.[1];
   if (word !== undefined) {
     history.replaceState(null, '', location.pathname);
-    const { token } = (await askBeside('/console/redeem', { method: 'POST', body: { word } })) as {
-      readonly token: string;
-    };
+    const { token } = await post<{ readonly token: string }>('/console/redeem', { word });
     localStorage.setItem(TOKEN, token);
   }
-  return (await askBeside('/console/session.json')) as Session;
+  return askBeside<Session>('/console/session.json');
 }
 
 /** Whether the API did not answer: nobody did, or who signs for the page or a gateway before it says so. */
@@ -88,8 +92,13 @@ export function hasNoAnswer({ status, code }: Pick<Refused, 'status' | 'code'>):
 }
 
 /** Asks the API beside the feed, at once: what somebody does, and what is asked for on a click. Throws Refused. */
-export async function askBeside(path: string, asking: Asking = {}): Promise<unknown> {
-  return (await send(path, asking)).answer;
+export async function askBeside<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
+  return (await send(path, { signal })).answer as Answer;
+}
+
+/** As `askBeside`. */
+export async function post<Answer>(path: string, body: object, signal?: AbortSignal): Promise<Answer> {
+  return (await send(path, { method: 'POST', body, signal })).answer as Answer;
 }
 
 export async function send(path: string, asking: Asking): Promise<Answered> {
@@ -154,9 +163,9 @@ export function apiPath(
 }
 
 /** What is not for this caller is undefined: a screen shows what else there is. Throws Refused for all other reasons. */
-export async function unlessDenied<Answer>(asked: Promise<unknown>): Promise<Answer | undefined> {
+export async function unlessDenied<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    return (await asked) as Answer;
+    return await asked;
   } catch (error) {
     if (error instanceof Refused && error.status === 403) return undefined;
     throw error;

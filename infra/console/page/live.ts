@@ -40,7 +40,7 @@ export function useLive<Data>(
 
 /** Polls what a path of the API answers. */
 export function useAnswer<Answer>(path: string, everyMs?: number): Live<Answer> {
-  return useLive(async (ask) => (await ask(path)) as Answer, path, everyMs);
+  return useLive((ask) => ask<Answer>(path), path, everyMs);
 }
 
 const NOTHING = { data: undefined, error: undefined, at: undefined };

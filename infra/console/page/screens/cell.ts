@@ -1,4 +1,9 @@
-import type { ParkedCell, TriggerDetails, TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
+import type {
+  ParkedCell,
+  ParkedPage,
+  TriggerDetails,
+  TriggerSummary,
+} from '../../../../shared/contract/trigger-operations.ts';
 import { link } from '../address.ts';
 import { apiPath, unlessDenied } from '../api.ts';
 import { cellsWithBodies, type ShownCell } from '../cells.ts';
@@ -103,7 +108,7 @@ async function madeOf(datastore: string, cell: ShownCell, ask: Ask): Promise<rea
   const made: Made[] = [];
   for (const { trigger } of own) {
     const after = cell.shard === 0 ? undefined : cell.shard - 1;
-    const details = (await ask(apiPath(datastore, ['triggers', trigger], { limit: 1, after }))) as TriggerDetails;
+    const details = await ask<TriggerDetails>(apiPath(datastore, ['triggers', trigger], { limit: 1, after }));
     const at = details.shards.find(({ shard }) => shard === cell.shard);
     const parked = at !== undefined && at.parked > 0 ? await parkedHere(datastore, trigger, cell, ask) : undefined;
     made.push({ trigger, ...whatBecame(details, at, parked, cell) });
@@ -119,8 +124,7 @@ async function parkedHere(
   ask: Ask,
 ): Promise<ParkedCell | undefined> {
   const after = `${shard}/${added_id - 1}`;
-  const page = await ask(apiPath(datastore, ['triggers', trigger, 'parked'], { limit: 1, after }));
-  const { cells } = page as { readonly cells: readonly ParkedCell[] };
+  const { cells } = await ask<ParkedPage>(apiPath(datastore, ['triggers', trigger, 'parked'], { limit: 1, after }));
   return cells.find((one) => one.shard === shard && one.added_id === added_id);
 }
 

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { GroupBuffer, GroupHealth, NodeHealth, ShardHead } from '../../../../shared/contract/datastore.ts';
-import { apiPath, unlessDenied } from '../api.ts';
+import { apiPath, type ShardHeads, unlessDenied } from '../api.ts';
 import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
@@ -36,7 +36,7 @@ const NO_HEADS: LogHeads = { heads: [], readerHeads: [] };
 
 async function logHeads(datastore: string, ask: Ask): Promise<LogHeads> {
   const of = async (read: 'writer' | 'reader'): Promise<readonly ShardHead[]> =>
-    (await unlessDenied<{ shards: readonly ShardHead[] }>(ask(apiPath(datastore, ['shards'], { read }))))?.shards ?? [];
+    (await unlessDenied<ShardHeads>(ask(apiPath(datastore, ['shards'], { read }))))?.shards ?? [];
   const readerHeads = await of('reader');
   return { heads: await of('writer'), readerHeads };
 }
@@ -54,7 +54,7 @@ export function HealthScreen() {
   // Apart, so that the groups are there first.
   const live = useLive<Health>(
     async (ask) => {
-      const health = (await ask('/v1/health')) as Health;
+      const health = await ask<Health>('/v1/health');
       const others = instances.current.filter(({ id }) => id !== health.instance);
       instances.current = [{ id: health.instance, health }, ...others].slice(0, MOST_INSTANCES);
       return health;

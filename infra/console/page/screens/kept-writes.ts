@@ -3,7 +3,7 @@ import type { BufferConflict, GroupBuffer } from '../../../../shared/contract/da
 import type { Doing } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, askBeside } from '../api.ts';
+import { apiPath, post } from '../api.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Freshness, Reveal } from '../parts.ts';
@@ -53,9 +53,7 @@ function KeptList({
   const [shown, setShown] = useState(false);
   const live = useLive(
     async (ask) =>
-      (await ask(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { shown })) as Readonly<
-        Record<string, readonly Kept[]>
-      >,
+      ask<Readonly<Record<string, readonly Kept[]>>>(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { shown }),
     `${datastore} ${kind} ${count} ${shown}`,
   );
   const list = live.data?.[kind] ?? [];
@@ -102,7 +100,7 @@ function keptAction(
           : `The body of ${id} at ${where} is stored; the others at this address become conflicts.`,
       }),
       act: async ({ signal }: Doing) => {
-        await askBeside(apiPath(datastore, ['buffer', kind, path]), { method: 'POST', body: { ids: [id] }, signal });
+        await post(apiPath(datastore, ['buffer', kind, path]), { ids: [id] }, signal);
         return 'Done.';
       },
       onDone,

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { link, restate, useAddress } from '../address.ts';
-import { apiPath, Refused } from '../api.ts';
+import { apiPath, Refused, type ShardHeads } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { shortJson } from '../exact-json.ts';
 import { join, type Ask } from '../feed.ts';
@@ -164,8 +164,7 @@ type Places = ReadonlyMap<number, Location>;
 type Location = { readonly shard: number } & ({ readonly after: number } | { readonly since: string });
 
 async function beginning({ datastore, shards, from }: Tailing, ask: Ask): Promise<Places> {
-  const answer = await ask(apiPath(datastore, ['shards']));
-  const heads = (answer as { readonly shards: readonly ShardHead[] }).shards;
+  const { shards: heads } = await ask<ShardHeads>(apiPath(datastore, ['shards']));
   const wanted = parseShards(shards, heads.length);
   if (wanted === undefined)
     throw new Refused(
@@ -202,9 +201,8 @@ async function readOn(places: Places, { datastore, shown }: Tailing, ask: Ask): 
     const locations = all.slice(at, at + MOST_SHARDS);
     const limit = Math.max(1, Math.floor(MOST_SHARDS / locations.length));
     const body = { locations, limit };
-    const { logs } = (await ask(apiPath(datastore, ['log']), { method: 'POST', body, shown })) as {
-      readonly logs: readonly LogAnswer[];
-    };
+    const asking = { method: 'POST', body, shown } as const;
+    const { logs } = await ask<{ logs: readonly LogAnswer[] }>(apiPath(datastore, ['log']), asking);
     for (const log of logs) {
       if (log.error) {
         const why = `${log.error.group ?? `shard ${log.shard}`} (${log.error.code})`;

@@ -1,9 +1,8 @@
-import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, askBeside } from '../api.ts';
+import { apiPath, askBeside, post, type ShardHeads } from '../api.ts';
 import { html } from '../html.ts';
 import { Badge } from '../parts.ts';
 import { cliLine, usePage, type Page } from '../session.ts';
@@ -89,10 +88,10 @@ function moveAction(page: Page, { shard }: MoveStatus, step: keyof typeof STEPS,
     cli: cliLine(page, ['move', step, String(shard)]),
     ...(step === 'complete' && { word: String(shard) }),
     foresee: async (signal) => ({
-      says: says((await askBeside(apiPath(page.datastore, ['moves', shard]), { signal })) as MoveStatus),
+      says: says(await askBeside(apiPath(page.datastore, ['moves', shard]), signal)),
     }),
     act: async ({ signal }) => {
-      await askBeside(apiPath(page.datastore, ['moves', shard, step]), { method: 'POST', body: {}, signal });
+      await post(apiPath(page.datastore, ['moves', shard, step]), {}, signal);
       return 'It is done within seconds: the move shows it.';
     },
     onDone,
@@ -105,9 +104,7 @@ export function createMoveAction(page: Page, shard: number, to: string, onDone: 
     operation: 'createMove',
     cli: cliLine(page, ['move', 'create', String(shard), '--to', to]),
     foresee: async (signal) => {
-      const { shards } = (await askBeside(apiPath(page.datastore, ['shards']), { signal })) as {
-        readonly shards: readonly ShardHead[];
-      };
+      const { shards } = await askBeside<ShardHeads>(apiPath(page.datastore, ['shards']), signal);
       const own = shards.find((one) => one.shard === shard);
       const cells = own && !own.error ? ` (${counted(own.head, 'cell')})` : '';
       return {
@@ -115,7 +112,7 @@ export function createMoveAction(page: Page, shard: number, to: string, onDone: 
       };
     },
     act: async ({ signal }) => {
-      await askBeside(apiPath(page.datastore, ['moves']), { method: 'POST', body: { shard, to }, signal });
+      await post(apiPath(page.datastore, ['moves']), { shard, to }, signal);
       return 'The copy is begun.';
     },
     onDone,

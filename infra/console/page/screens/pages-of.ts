@@ -1,10 +1,10 @@
 /** Yields the pages of a list, each asked for behind the one before. */
 export async function* pagesOf<Page extends { readonly next: string | number | null }>(
-  pageAfter: (after: NonNullable<Page['next']> | undefined) => Promise<unknown>,
+  pageAfter: (after: NonNullable<Page['next']> | undefined) => Promise<Page>,
 ): AsyncGenerator<Page> {
   let after: NonNullable<Page['next']> | undefined;
   do {
-    const page = (await pageAfter(after)) as Page;
+    const page = await pageAfter(after);
     yield page;
     after = (page.next ?? undefined) as typeof after;
   } while (after !== undefined);

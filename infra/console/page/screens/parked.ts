@@ -90,7 +90,7 @@ async function parkedCells(datastore: string, name: string, ask: Ask): Promise<P
     isWhole = page.next === null;
     if (cells.length >= MOST_CELLS) break;
   }
-  const summary = (await ask(apiPath(datastore, ['triggers', name], { limit: 1 }))) as TriggerSummary;
+  const summary = await ask<TriggerSummary>(apiPath(datastore, ['triggers', name], { limit: 1 }));
   return { cells, malformed, isWhole, summary };
 }
 

@@ -122,18 +122,10 @@ type Entry = IndexEntry & { readonly hidden?: true };
 
 function Answer({ index, conditions, order, shown }: AnswerProps) {
   const { datastore } = usePage();
-  const asked = Object.fromEntries(conditions);
+  const asked = { ...Object.fromEntries(conditions), order: order || undefined, limit: LIMIT, explain: true };
+  const path = apiPath(datastore, ['indexes', index.index], asked);
   const live = useLive(
-    async (ask) =>
-      (await ask(
-        apiPath(datastore, ['indexes', index.index], {
-          ...asked,
-          order: order || undefined,
-          limit: LIMIT,
-          explain: true,
-        }),
-        { shown },
-      )) as IndexAnswer,
+    (ask) => ask<IndexAnswer>(path, { shown }),
     JSON.stringify([datastore, index.index, conditions, order, shown]),
   );
   const { data } = live;
@@ -180,10 +172,7 @@ function Count({ path }: { readonly path: string }) {
   if (count instanceof Refused) return html`<${Trouble} error=${count} />`;
   if (count) return html`${count.complete ? '' : 'At least '}${counted(count.count, 'row')} in all.`;
   const look = (): void => {
-    askBeside(path).then(
-      (found) => setCount(found as IndexCounted),
-      (error: unknown) => error instanceof Refused && setCount(error),
-    );
+    askBeside<IndexCounted>(path).then(setCount, (error: unknown) => error instanceof Refused && setCount(error));
   };
   return html`<button type="button" onClick=${look}>Count all</button>`;
 }

@@ -70,9 +70,7 @@ async function entriesOf(
   columns: readonly ShownCell[],
   ask: Ask,
 ): Promise<readonly Entry[]> {
-  const { indexes } = (await ask(apiPath(datastore, ['indexes']))) as {
-    readonly indexes: readonly IndexStatus[];
-  };
+  const { indexes } = await ask<{ indexes: readonly IndexStatus[] }>(apiPath(datastore, ['indexes']));
   const wanted = indexes.filter(({ fields }) =>
     columns.some(({ column_name }) => column_name === fields[0]?.column_key),
   );
@@ -122,7 +120,7 @@ async function entryAt(
   if (value === undefined) return { tone: 'plain', state: 'none', where: 'its shard field is not there' };
   try {
     const path = apiPath(datastore, ['indexes', index], { [field]: value, limit: MOST, fields: field, explain: true });
-    const { entries, next, explain } = (await ask(path)) as IndexAnswer;
+    const { entries, next, explain } = await ask<IndexAnswer>(path);
     const where = explain ? `shard ${explain.shard}, ${explain.group}` : '';
     if (entries.some(({ row_key }) => row_key === rowKey)) return { tone: 'good', state: 'there', where };
     return next === null

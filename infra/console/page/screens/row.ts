@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { link, restate, useAddress } from '../address.ts';
 import { apiPath, type Refused } from '../api.ts';
 import { ActionButton } from '../actions.ts';
-import { isPathColumn, type ShownCell } from '../cells.ts';
+import { batchGet, isPathColumn, type ShownCell } from '../cells.ts';
 import { join, type Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { POLL_MS, useLive } from '../live.ts';
@@ -175,11 +175,7 @@ async function* versions(
 ): AsyncGenerator<readonly ShownCell[]> {
   if (!isPathColumn(name)) {
     // Its name fits into no path: the latest cell alone can be asked for.
-    const answer = await ask(apiPath(datastore, ['batch-get']), {
-      method: 'POST',
-      body: { keys: [{ row_key: rowKey, column_name: name }] },
-    });
-    const { cells } = answer as { readonly cells: readonly (ShownCell | null)[] };
+    const cells = await batchGet(datastore, [{ row_key: rowKey, column_name: name }], ask);
     yield cells.filter((cell) => cell !== null);
     return;
   }

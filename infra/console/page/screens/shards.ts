@@ -1,8 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
 import { go, link, restate, useAddress } from '../address.ts';
-import { apiPath, unlessDenied } from '../api.ts';
+import { apiPath, type ShardHeads, unlessDenied } from '../api.ts';
 import { coloursNow } from '../colours.ts';
 import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
@@ -69,7 +68,7 @@ async function look(
   before: Before,
   ask: Ask,
 ): Promise<{ readonly looked: Looked; readonly next: Before }> {
-  const answer = (await ask(apiPath(datastore, ['shards']))) as { readonly shards: readonly ShardHead[] };
+  const answer = await ask<ShardHeads>(apiPath(datastore, ['shards']));
   const at = performance.now();
   const moves = await unlessDenied<{ readonly moves: readonly MoveStatus[] }>(ask(apiPath(datastore, ['moves'])));
   const groups = before.groups ?? (await groupNames(ask));
@@ -97,7 +96,7 @@ async function look(
 }
 
 async function groupNames(ask: Ask): Promise<readonly string[]> {
-  const { groups } = (await ask('/v1/health')) as { readonly groups: readonly { readonly group: string }[] };
+  const { groups } = await ask<{ groups: readonly { readonly group: string }[] }>('/v1/health');
   return groups.map(({ group }) => group).sort();
 }
 

@@ -2,7 +2,7 @@ import type { TriggerDetails, TriggerSummary, TriggerSwitch } from '../../../../
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link, useAddress } from '../address.ts';
-import { apiPath, askBeside } from '../api.ts';
+import { apiPath, post } from '../api.ts';
 import { html } from '../html.ts';
 import { LazyChart } from '../lazy-chart.ts';
 import { POLL_MS, useLive } from '../live.ts';
@@ -31,9 +31,7 @@ function AllTriggers() {
   const cli = useCli('triggers', 'list');
   const live = useLive(
     async (ask) => {
-      const { triggers } = (await ask(apiPath(datastore, ['triggers']))) as {
-        readonly triggers: readonly TriggerSummary[];
-      };
+      const { triggers } = await ask<{ triggers: readonly TriggerSummary[] }>(apiPath(datastore, ['triggers']));
       for (const one of triggers) sampled(datastore, one);
       return triggers;
     },
@@ -89,7 +87,7 @@ function OneTrigger({ name }: { readonly name: string }) {
   const { datastore } = page;
   const live = useLive<Looked>(
     async (ask) => {
-      const details = (await ask(apiPath(datastore, ['triggers', name], { limit: 1 }))) as TriggerDetails;
+      const details = await ask<TriggerDetails>(apiPath(datastore, ['triggers', name], { limit: 1 }));
       return { details, samples: sampled(datastore, details) };
     },
     `${datastore} ${name}`,
@@ -197,11 +195,11 @@ function pauseAction(page: Page, { trigger, lag }: TriggerDetails, onDone: () =>
       says: `Within some two seconds nothing is sent or consumed for ${trigger} any more. It is ${counted(lag.cells, 'cell')} behind; what is queued stays, and nothing is lost.`,
     }),
     act: async ({ signal, answer }) => {
-      await askBeside(apiPath(page.datastore, ['triggers', trigger, 'pause']), {
-        method: 'POST',
-        body: answer === '' ? {} : { reason: answer },
+      await post(
+        apiPath(page.datastore, ['triggers', trigger, 'pause']),
+        answer === '' ? {} : { reason: answer },
         signal,
-      });
+      );
       return 'It is paused.';
     },
     onDone,
@@ -217,7 +215,7 @@ function resumeAction(page: Page, { trigger, lag, parked }: TriggerDetails, onDo
       says: `${trigger} is sent and consumes ${counted(lag.cells, 'cell')} that it is behind. ${counted(parked, 'cell')} ${parked === 1 ? 'stays' : 'stay'} parked, to be retried apart. If what they failed on is not mended, it stops again.`,
     }),
     act: async ({ signal }) => {
-      await askBeside(apiPath(page.datastore, ['triggers', trigger, 'resume']), { method: 'POST', body: {}, signal });
+      await post(apiPath(page.datastore, ['triggers', trigger, 'resume']), {}, signal);
       return 'It runs.';
     },
     onDone,
