@@ -107,7 +107,7 @@ export async function listParts(target: ExportTarget): Promise<readonly string[]
 export async function readManifests(target: ExportTarget): Promise<readonly Part[]> {
   const parts: Part[] = [];
   for (const part of await listParts(target)) {
-    const manifest = await readManifest(target, part);
+    const manifest = await read(target, part, MANIFEST, manifestSchema);
     if (manifest) parts.push({ part, manifest });
   }
   return parts;
@@ -126,31 +126,27 @@ interface LastParts {
 export async function readLastParts(target: ExportTarget): Promise<LastParts> {
   let begun: LastParts['begun'];
   for (const part of (await listParts(target)).toReversed()) {
-    const manifest = await readManifest(target, part);
+    const manifest = await read(target, part, MANIFEST, manifestSchema);
     if (manifest) return { last: { part, manifest }, begun };
-    const plan = await readPlan(target, part);
+    const plan = await read(target, part, PLAN, planSchema);
     if (plan) begun = { part, plan };
   }
   return { last: undefined, begun };
 }
 
-async function readManifest(target: ExportTarget, part: string): Promise<Manifest | undefined> {
-  const path = `${part}/${MANIFEST}`;
-  const text = await target.readText(path);
-  return text === undefined ? undefined : read(manifestSchema, text, `${target.name}/${path}`);
-}
-
-async function readPlan(target: ExportTarget, part: string): Promise<Plan | undefined> {
-  const text = await target.readText(`${part}/${PLAN}`);
-  return text === undefined ? undefined : read(planSchema, text, `${target.name}/${part}/${PLAN}`);
-}
-
 export async function readDone(target: ExportTarget, part: string): Promise<readonly ExportedShard[]> {
-  const text = await target.readText(`${part}/${DONE}`);
-  return text === undefined ? [] : read(doneSchema, text, `${target.name}/${part}/${DONE}`);
+  return (await read(target, part, DONE, doneSchema)) ?? [];
 }
 
-function read<Value>(schema: z.ZodType<Value>, text: string, path: string): Value {
+async function read<Value>(
+  target: ExportTarget,
+  part: string,
+  name: string,
+  schema: z.ZodType<Value>,
+): Promise<Value | undefined> {
+  const text = await target.readText(`${part}/${name}`);
+  if (text === undefined) return undefined;
+  const path = `${target.name}/${part}/${name}`;
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -85,8 +85,7 @@ export class S3Lock {
     let first: { readonly etag: string; readonly at: number } | undefined;
     while (!(await this.#write({ IfNoneMatch: '*' }))) {
       const other = await this.#read();
-      // The answer to its writing was lost.
-      if (other?.id === this.#held.id) return this.#hold(other.etag);
+      if (this.#isOwn(other)) return;
       const who = other ? `process ${other.pid} of ${other.host} since ${other.since}` : 'gone by now';
       if (other) first ??= { etag: other.etag, at: performance.now() };
       // It was renewed, or is another's.
@@ -94,7 +93,7 @@ export class S3Lock {
       if (other && first && performance.now() - first.at >= this.#times.goneMs) {
         if (await this.#write({ IfMatch: other.etag })) return;
         const now = await this.#read();
-        if (now?.id === this.#held.id) return this.#hold(now.etag);
+        if (this.#isOwn(now)) return;
         throw this.#busy(now ? `process ${now.pid} of ${now.host} since ${now.since}` : who);
       }
       await wait(this.#times.renewMs / 5, undefined, { signal }).catch(() => undefined);
@@ -120,17 +119,18 @@ export class S3Lock {
     try {
       if (this.#lost || (await this.#write({ IfMatch: this.#etag }))) return;
       const found = await this.#read();
-      if (found?.id === this.#held.id) this.#hold(found.etag);
-      else this.#lost = this.#busy(found ? `process ${found.pid} of ${found.host}` : 'it was removed');
+      if (!this.#isOwn(found))
+        this.#lost = this.#busy(found ? `process ${found.pid} of ${found.host}` : 'it was removed');
     } catch {
       // The next one may succeed; `ask` says when it is too late.
     }
   }
 
-  /** It was written, though nobody said so. */
-  #hold(etag: string): void {
-    this.#etag = etag;
-    this.#renewedAt = this.#sentAt;
+  /** Whether it was written, though the answer was lost. */
+  #isOwn(found: (Held & { readonly etag: string }) | undefined): boolean {
+    if (found?.id !== this.#held.id) return false;
+    [this.#etag, this.#renewedAt] = [found.etag, this.#sentAt];
+    return true;
   }
 
   /** Returns whether the condition held. */

@@ -144,11 +144,7 @@ interface Asked {
 
 async function ask({ method, path, headers, body }: Asked, { url: base, sign }: Serving): Promise<Answered> {
   const url = new URL(`${base.replace(/\/+$/u, '')}${path}`);
-  const sent: Record<string, string> = {};
-  for (const name of SENT) {
-    const value = headers[name];
-    if (typeof value === 'string') sent[name] = value;
-  }
+  const sent = picked(SENT, (name) => headers[name]);
   const given = body === '' ? undefined : body;
   const signed = sign ? await sign({ method, url, headers: sent, body: given }) : sent;
   const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -159,12 +155,13 @@ async function ask({ method, path, headers, body }: Asked, { url: base, sign }: 
     signal,
     ...(given !== undefined && { body: given }),
   });
-  const back: Record<string, string> = {};
-  for (const name of RETURNED) {
-    const value = response.headers.get(name);
-    if (value !== null) back[name] = value;
-  }
+  const back = picked(RETURNED, (name) => response.headers.get(name));
   return { status: response.status, headers: back, body: new Uint8Array(await response.arrayBuffer()) };
+}
+
+function picked(names: readonly string[], valueOf: (name: string) => unknown): Record<string, string> {
+  const found = names.map((name) => [name, valueOf(name)] as const);
+  return Object.fromEntries(found.filter((one): one is [string, string] => typeof one[1] === 'string'));
 }
 
 /** What the API says of the session, and what holds here. */

@@ -8,6 +8,7 @@ import type { OpenBytes } from './open-bytes.ts';
 import { readLines, type Line } from './read-lines.ts';
 import {
   REJECT_CODES,
+  START,
   type CellSource,
   type Position,
   type Reject,
@@ -40,9 +41,9 @@ export type DefaultRefKey = number | 'line';
 interface NdjsonOptions {
   readonly name: string;
   readonly size: number | undefined;
-  /** Opens it at a byte, of what it holds once decompressed; undefined where only its start can be opened. */
-  readonly openAt?: ((byte: number) => OpenBytes) | undefined;
-  readonly open: () => OpenBytes;
+  readonly open: (byte: number) => OpenBytes;
+  /** Whether `open` begins at the byte. @default false: always at the start */
+  readonly isSeekable?: boolean | undefined;
   /** @default each line has to have one */
   readonly defaultRefKey?: DefaultRefKey | undefined;
   /** Lines have to say when cells were stored, and are taken at their word. @default it is passed over */
@@ -50,14 +51,8 @@ interface NdjsonOptions {
 }
 
 /** Cells as lines of JSON: row_key, column_name, ref_key, body. Blank lines are passed over. */
-export function ndjsonSource({
-  name,
-  size,
-  open,
-  openAt,
-  defaultRefKey,
-  areTimesKept = false,
-}: NdjsonOptions): CellSource {
+export function ndjsonSource(options: NdjsonOptions): CellSource {
+  const { name, size, open, isSeekable = false } = options;
   let opened: OpenBytes | undefined;
   return {
     name,
@@ -65,12 +60,12 @@ export function ndjsonSource({
     bytesRead: () => opened?.bytesRead() ?? 0,
     textRead: () => opened?.textRead() ?? 0,
     async *read(from: Position) {
-      opened = openAt ? openAt(from.bytes) : open();
-      const start = openAt ? { line: from.items, byte: from.bytes } : { line: 0, byte: 0 };
+      const start = isSeekable ? from : START;
+      opened = open(start.bytes);
       for await (const lines of readLines(opened.stream, LINE_BYTES, start)) {
         const items = lines
           .filter(({ line, bytes }) => line > from.items && (bytes === undefined || !isBlank(bytes)))
-          .map((line) => readLine(line, { defaultRefKey, areTimesKept }));
+          .map((line) => readLine(line, options));
         if (items.length > 0) yield items;
       }
     },
@@ -81,12 +76,7 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.length === 0 || (bytes.length < 1024 && bytes.toString('latin1').trim() === '');
 }
 
-interface Reading {
-  readonly defaultRefKey: DefaultRefKey | undefined;
-  readonly areTimesKept: boolean;
-}
-
-function readLine({ line, bytes, end }: Line, { defaultRefKey, areTimesKept }: Reading): SourceItem {
+function readLine({ line, bytes, end }: Line, { defaultRefKey, areTimesKept = false }: NdjsonOptions): SourceItem {
   const position = { line, end: { items: line, bytes: end }, bytes: bytes?.length ?? 0 };
   if (bytes === undefined) return { ...position, reject: rejectOf('line_too_long') };
   if (!isUtf8(bytes)) return { ...position, reject: rejectOf('not_utf8') };

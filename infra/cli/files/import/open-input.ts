@@ -30,23 +30,16 @@ export async function openInput(path: string, options: InputOptions): Promise<In
     default_ref_key: defaultRefKey ?? null,
     ...(areTimesKept && { times: 'kept' }),
   };
-  if (path === PIPE) {
-    const open = (): ReturnType<typeof decompress> => decompress(process.stdin, 'ndjson');
-    const input = { name: PIPE, size: undefined, open, areTimesKept };
-    const source = mapping ? await openCsv({ ...input, mapping }) : ndjsonSource({ ...input, defaultRefKey });
-    return { sources: [source], fingerprints: [], areTimesKept, reading };
-  }
-  const print = await fingerprint(path);
-  const isPlain = compressionOf(path) === 'none';
-  const input = { name: basename(path), size: print.size, open: () => openFile(path), areTimesKept };
-  const source = mapping
-    ? await openCsv({ ...input, mapping })
-    : ndjsonSource({
-        ...input,
-        openAt: isPlain ? (byte) => openFile(path, { start: byte }) : undefined,
-        defaultRefKey,
-      });
-  return { sources: [source], fingerprints: [print], areTimesKept, reading };
+  const print = path === PIPE ? undefined : await fingerprint(path);
+  const input = {
+    name: path === PIPE ? PIPE : basename(path),
+    size: print?.size,
+    areTimesKept,
+    open: (start = 0) => (print ? openFile(path, { start }) : decompress(process.stdin, 'ndjson')),
+    isSeekable: print !== undefined && mapping === undefined && compressionOf(path) === 'none',
+  };
+  const source = mapping ? await openCsv({ ...input, mapping }) : ndjsonSource({ ...input, defaultRefKey });
+  return { sources: [source], fingerprints: print ? [print] : [], areTimesKept, reading };
 }
 
 async function readMappingOf(format: InputFormat, { mapping, times }: InputOptions): Promise<Mapping | undefined> {

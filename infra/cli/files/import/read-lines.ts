@@ -1,3 +1,5 @@
+import { START, type Position } from './source.ts';
+
 export interface Line {
   readonly line: number;
   /** Undefined where it was longer than `mostBytes`. */
@@ -14,9 +16,9 @@ const LINE_FEED = 0x0a;
 export async function* readLines(
   stream: AsyncIterable<Buffer>,
   mostBytes: number,
-  from: { readonly line: number; readonly byte: number } = { line: 0, byte: 0 },
+  from: Position = START,
 ): AsyncIterable<readonly Line[]> {
-  let { line, byte: end } = from;
+  let { items: line, bytes: end } = from;
   let parts: Buffer[] = [];
   let length = 0;
   const ended = (last: Buffer, feed: number): Line => {
