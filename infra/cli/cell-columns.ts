@@ -2,7 +2,6 @@ import { stringifyJson } from '../../shared/body/json.ts';
 import type { Cell, ErasureScope } from '../../shared/cell.ts';
 import type { Column } from './output/output.ts';
 
-/** Cells in a table; the body comes last, cut to fit. */
 export const CELL_COLUMNS: readonly Column<Cell>[] = [
   { header: 'ROW KEY', value: ({ row_key }) => row_key, width: 36 },
   { header: 'COLUMN', value: ({ column_name }) => column_name, width: 8 },

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import { SchemalessError } from '../../shared/errors.ts';
 import { CommandError } from './command-error.ts';
 import { endingOf } from './ending-of.ts';
@@ -11,7 +11,6 @@ import { VERSION } from '../../shared/version.ts';
 const OF_ALL_COMMANDS = 'Options of all commands:';
 const HELP_SAYS = '--help says what is wanted';
 
-/** Makes one command, with its arguments, flags and examples. */
 export type CommandOf = () => Command;
 
 /** What a command does. What it returns is how it ends. @default ok */
@@ -21,22 +20,45 @@ type Action<Parameters extends readonly unknown[], Flags> = (
   flags: Flags,
 ) => Promise<Ending | void>;
 
-/** An action as commander calls it: with a session, and with errors shown. */
-export function action<Parameters extends readonly unknown[], Flags = object>(
-  act: Action<Parameters, Flags>,
-): (this: Command) => Promise<void> {
-  return async function run(this: Command) {
-    const flags = flagsOf<Flags>(this);
-    const global = hasOwnFormat(this) ? { ...flags, format: undefined } : flags;
-    try {
-      const ending = await act(openSession(global), this.processedArgs as unknown as Parameters, flags);
-      process.exitCode = EXIT_CODES[ending ?? 'ok'].code;
-    } catch (caught) {
-      const error = ofTheCommand(caught);
-      process.stderr.write(`${isForPrograms(global.format) ? errorJson(error) : errorText(error)}\n`);
-      process.exitCode = EXIT_CODES[endingOf(error)].code;
-    }
-  };
+class SessionCommand extends Command {
+  override createCommand(name?: string): SessionCommand {
+    return new SessionCommand(name);
+  }
+
+  addOptions(options: readonly Option[]): this {
+    for (const option of options) this.addOption(option);
+    return this;
+  }
+
+  examples(...lines: readonly (readonly [command: string, does: string])[]): this {
+    const width = Math.max(...lines.map(([typed]) => typed.length));
+    const shown = lines.map(([typed, does]) => `  ${typed.padEnd(width)}  # ${does}`);
+    return this.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
+  }
+
+  notes(text: string): this {
+    return this.addHelpText('after', `\n${text}`);
+  }
+
+  /** Acts with a session, and shows errors. */
+  run<Parameters extends readonly unknown[], Flags = object>(act: Action<Parameters, Flags>): this {
+    return this.action(async () => {
+      const flags = flagsOf<Flags>(this);
+      const global = hasOwnFormat(this) ? { ...flags, format: undefined } : flags;
+      try {
+        const ending = await act(openSession(global), this.processedArgs as unknown as Parameters, flags);
+        process.exitCode = EXIT_CODES[ending ?? 'ok'].code;
+      } catch (caught) {
+        const error = ofTheCommand(caught);
+        process.stderr.write(`${isForPrograms(global.format) ? errorJson(error) : errorText(error)}\n`);
+        process.exitCode = EXIT_CODES[endingOf(error)].code;
+      }
+    });
+  }
+}
+
+export function command(name: string): SessionCommand {
+  return new SessionCommand(name);
 }
 
 function isForPrograms(format: unknown): boolean {
@@ -48,7 +70,6 @@ function hasOwnFormat({ options }: Command): boolean {
   return options.some(({ long, helpGroupHeading }) => long === '--format' && helpGroupHeading !== OF_ALL_COMMANDS);
 }
 
-/** What was said behind the command, else before it. */
 function flagsOf<Flags>(command: Command): GlobalFlags & Flags {
   const { parent } = command;
   return { ...(parent ? flagsOf(parent) : {}), ...command.opts<GlobalFlags & Flags>() };
@@ -59,21 +80,12 @@ function ofTheCommand(error: unknown): unknown {
   return error instanceof SchemalessError && error.cause instanceof CommandError ? error.cause : error;
 }
 
-/** A command that has others below it. */
 export function commandGroup(name: string, description: string, commands: readonly Command[]): Command {
   const group = new Command(name).description(description);
-  for (const command of commands) group.addCommand(command);
+  for (const one of commands) group.addCommand(one);
   return group;
 }
 
-/** What follows the help of a command: one example a line, with what it does. */
-export function examples(...lines: readonly (readonly [command: string, does: string])[]): string {
-  const width = Math.max(...lines.map(([command]) => command.length));
-  const shown = lines.map(([command, does]) => `  ${command.padEnd(width)}  # ${does}`);
-  return `\nExamples:\n${shown.join('\n')}`;
-}
-
-/** The whole command line. */
 export function buildProgram(commands: readonly CommandOf[]): Command {
   const program = new Command('schemaless')
     .description('Reads, writes, follows and operates datastores of Schemaless.')
@@ -88,10 +100,7 @@ export function buildProgram(commands: readonly CommandOf[]): Command {
   return program;
 }
 
-/**
- * Flags of the whole program may stand behind a command, too, which may have one of the same name that means another
- * thing.
- */
+/** Adds the program's flags to a command, except those that the command names otherwise. */
 function inheriting(command: Command, parent: Command): Command {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) inheriting(child, command);
@@ -101,7 +110,6 @@ function inheriting(command: Command, parent: Command): Command {
   return command;
 }
 
-/** Runs it on the arguments of this process; the exit code is set once it is done. */
 export async function runProgram(program: Command): Promise<void> {
   const asJson = isForPrograms(formatTyped(program, process.argv.slice(2)));
   if (asJson) silence(program);

@@ -2,7 +2,6 @@ import type { Ending } from './exit-codes.ts';
 
 interface CommandErrorDetails {
   readonly ending: Ending;
-  /** What to do about it, one line. */
   readonly cure?: string | undefined;
   readonly field?: string;
   readonly wanted?: string;
@@ -23,7 +22,6 @@ export class CommandError extends Error {
   }
 }
 
-/** What was typed cannot be used: the message says what, what was wanted, and what came. */
 export function badUsage(field: string, wanted: string, got: string, cure?: string): CommandError {
   return new CommandError(`${field}: wanted ${wanted}, got ${got}`, { ending: 'usage', field, wanted, got, cure });
 }

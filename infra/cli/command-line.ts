@@ -31,7 +31,6 @@ import { compareCommand } from './files/compare-command.ts';
 import { exportCommand } from './files/export-command.ts';
 import { importCommand } from './files/import-command.ts';
 
-/** In the order in which help lists them. */
 const COMMANDS: readonly CommandOf[] = [
   put,
   get,
@@ -67,7 +66,6 @@ const COMMANDS: readonly CommandOf[] = [
   profile,
 ];
 
-/** Does what this process was called for. */
 export async function runCommandLine(): Promise<void> {
   const program = buildProgram(COMMANDS);
   addCompletion(program);

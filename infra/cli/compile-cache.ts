@@ -6,7 +6,6 @@ import { join } from 'node:path';
 /** Node 20 has no such cache, and types that say that there is one. */
 const { enableCompileCache, flushCompileCache }: Partial<typeof module> = module;
 
-/** Modules that are imported from now on are compiled once, and not with each call. */
 export function keepCompiled(): void {
   const folder = ownFolder();
   if (folder !== undefined) enableCompileCache?.(folder);
@@ -18,10 +17,8 @@ export function writeCompiled(): void {
 }
 
 /**
- * A folder that nobody else can write to, for what lies in it is run as it is: Node's own default, below the folder for
- * temporary files, is whoever's made it first. Undefined where there is none, as where nothing can be written.
- *
- * @param base where programs keep what they can do without
+ * Returns a folder that only this user can write to, since its content is executed; Node's own default is shared.
+ * Undefined if there is none.
  */
 export function ownFolder(base = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')): string | undefined {
   const folder = join(base, 'schemaless', 'compiled');

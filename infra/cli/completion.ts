@@ -2,7 +2,6 @@ import tab from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
 import { profilesFile, readProfiles } from './target/profiles.ts';
 
-/** Adds the command `complete`, which writes what bash, zsh and fish need, and answers them. */
 export function addCompletion(program: Command): void {
   const { commands } = tab(program);
   for (const command of program.commands)

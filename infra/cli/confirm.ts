@@ -1,12 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { badUsage } from './command-error.ts';
 
-/**
- * Whether somebody at the terminal says yes.
- *
- * @param yes the flag that says so beforehand
- * @throws CommandError where there is nobody to ask
- */
+/** Asks at the terminal, unless `yes` is set. Throws a CommandError without a terminal. */
 export async function confirmed(question: string, yes: boolean): Promise<boolean> {
   if (yes) return true;
   if (!process.stdin.isTTY) throw badUsage('--yes', 'it, since there is nobody to ask', 'nothing');

@@ -27,7 +27,6 @@ const REFUSED: readonly ErrorCode[] = [
 /** What the gateway answers to who is not let in. */
 const DENIED: readonly unknown[] = [401, 403];
 
-/** How a command ends that failed with this. */
 export function endingOf(error: unknown): Ending {
   if (error instanceof CommandError || error instanceof FilesError) return error.ending;
   if (error instanceof DefinitionsError) return 'usage';

@@ -1,6 +1,4 @@
-/**
- * What a command ends with, and what a script can do about it; the table in `infra/docs/cli.md` is made from this list.
- */
+/** Exit codes; the table in `infra/docs/cli.md` is made from this list. */
 export const EXIT_CODES = {
   ok: { code: 0, meaning: 'It was done; a write was stored, stored before, or buffered' },
   internal: { code: 1, meaning: 'An error that should not happen, or one that this version does not know' },

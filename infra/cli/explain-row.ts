@@ -29,14 +29,10 @@ interface ExplainedEntry {
   readonly value: string;
   readonly shard: number;
   readonly group: string;
-  /** With its database. */
   readonly table: string;
 }
 
-/**
- * @param row_key in lower case
- * @throws SchemalessError, as reads do, and `invalid_field`
- */
+/** Throws SchemalessError, as reads do, and `invalid_field`. */
 export async function explainRow(
   client: SchemalessClient,
   row_key: string,
@@ -105,7 +101,6 @@ async function explainEntry(
   }
 }
 
-/** The first table of a statement, without quotes. */
 export function tableOf(statement: string): string {
   return (/\bFROM\s+(`?\w+`?\.`?\w+`?)/u.exec(statement)?.[1] ?? '').replaceAll('`', '');
 }

@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { FORMATS } from './output/format.ts';
 
-/** A flag whose value is a whole number; anything else is refused with what was wanted and what came. */
 export function wholeNumberFlag(flags: string, description: string, min: number, max: number): Option {
   return new Option(flags, description).argParser((value: string) => wholeNumber(value, min, max));
 }
@@ -11,7 +10,6 @@ export function wholeNumber(value: string, min: number, max: number): number {
   throw new InvalidArgumentError(`Wanted a whole number from ${min} to ${max}, got ${JSON.stringify(value)}.`);
 }
 
-/** A flag that may come again: its values are a list. */
 export function repeatableFlag(flags: string, description: string): Option {
   return new Option(flags, description).argParser((value: string, before: readonly string[] = []) => [
     ...before,
@@ -19,7 +17,6 @@ export function repeatableFlag(flags: string, description: string): Option {
   ]);
 }
 
-/** Flags that every command knows. */
 export function globalFlags(): readonly Option[] {
   return [
     new Option('--profile <name>', 'whose API is asked, see `schemaless profile` (SCHEMALESS_PROFILE)'),
@@ -46,4 +43,8 @@ export function readFlag(): Option {
 
 export function limitFlag(of: string): Option {
   return wholeNumberFlag('-n, --limit <count>', `${of} at most (default: all)`, 1, 2 ** 53 - 1);
+}
+
+export function shardNumbers(value: string, before: readonly number[] = []): readonly number[] {
+  return [...before, wholeNumber(value, 0, 65_535)];
 }

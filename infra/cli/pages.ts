@@ -1,28 +1,20 @@
-/** A page, and where to go on. */
-interface Found<Item, Next> {
-  readonly items: readonly Item[];
-  readonly next: Next | null;
-}
-
 /** The most that the API gives at once. */
 const PAGE = 1000;
 
-/**
- * All pages of a list, one after the other, as long as somebody wants them.
- *
- * @param ask for a page of at most so many
- * @param most items in all @default all there are
- */
-export async function* pagesOf<Item, Next>(
-  ask: (limit: number, after: Next | undefined) => Promise<Found<Item, Next>>,
+/** Yields the items of all pages of a list, up to `most` items. */
+export async function* pagesOf<Item, Page extends { readonly next: string | number | null }>(
+  ask: (limit: number, after: NonNullable<Page['next']> | undefined) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
   most = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly Item[]> {
-  let [left, after]: [number, Next | undefined] = [most, undefined];
+  let left = most;
+  let after: NonNullable<Page['next']> | undefined;
   while (left > 0) {
-    const { items, next } = await ask(Math.min(PAGE, left), after);
+    const page = await ask(Math.min(PAGE, left), after);
+    const items = itemsOf(page);
     if (items.length > 0) yield items.slice(0, left);
     left -= items.length;
-    if (next === null) return;
-    after = next;
+    if (page.next === null) return;
+    after = page.next as typeof after;
   }
 }

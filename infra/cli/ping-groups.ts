@@ -4,19 +4,15 @@ import type { Datastore } from '../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { shardOf } from '../../shared/address.ts';
 
-/** How long reads of a group by a role took. */
 export interface Pinged {
   readonly group: string;
   readonly role: Role;
-  /** That were answered. */
   readonly reads: number;
   readonly failed: number;
   /** Milliseconds; null where none was answered. */
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
-  /** Who answered. */
   readonly served_by: readonly Role[];
-  /** The last one. */
   readonly error?: string;
 }
 
@@ -25,9 +21,7 @@ const ROLES: readonly Role[] = ['writer', 'reader'];
 
 type Reading = Pick<Datastore, 'heads' | 'getLatest'>;
 
-/**
- * Reads cells that are not there, one after the other, for each group and role. Throws where the shards are not known.
- */
+/** Reads cells that do not exist, one after the other, for each group and role. */
 export async function* pingGroups(client: Reading, count: number): AsyncGenerator<Pinged> {
   const heads = await client.heads();
   const groups = [...new Set(heads.map(({ group }) => group))].sort();
@@ -78,7 +72,6 @@ async function pingRole(client: Reading, { role, rowKey, count }: Asked): Promis
   };
 }
 
-/** The least value that so many of them do not exceed. */
 export function quantile(sorted: readonly number[], share: number): number | null {
   const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
   return value === undefined ? null : Math.round(value * 1000) / 1000;

@@ -5,7 +5,6 @@ import { prettyJson } from './output/pretty-json.ts';
 import { printableJson } from './output/printable.ts';
 import type { Session } from './session.ts';
 
-/** Prints the cell that a read found, or throws `cell_not_found`, `erased`. */
 export async function printFound(
   { output }: Session,
   { cell, served_by, stale, erasure }: Found,

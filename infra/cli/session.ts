@@ -16,17 +16,14 @@ import { chooseTarget, type Surroundings, type Target, type TargetFlags } from '
 import { USUAL_URL } from './target/find-local-stack.ts';
 import { signerOf } from './target/signer.ts';
 
-/** The flags that every command knows. */
 export interface GlobalFlags extends TargetFlags {
   readonly format?: Format | undefined;
   /** Seconds. */
   readonly timeout?: number;
 }
 
-/** What a client may be opened with besides. */
 export type Connecting = Pick<ClientOptions, 'signal' | 'attempts' | 'joinReads' | 'retryBudget'>;
 
-/** One run of a command. */
 export interface Session {
   readonly output: Output;
   readonly at: Surroundings;
@@ -42,7 +39,6 @@ export interface Session {
   subjects(more?: Connecting): Promise<SubjectOperations>;
   /** What is made and deleted beside any datastore. Throws a CommandError. */
   definitions(): Promise<DefinitionOperations>;
-  /** Says something to people, beside the results: a line on standard error. */
   note(line: string): void;
 }
 

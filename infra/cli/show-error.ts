@@ -15,7 +15,6 @@ interface Shown {
   readonly wanted?: string | undefined;
   readonly got?: string | undefined;
   readonly request_id?: string | undefined;
-  /** Whether the same command may succeed later. */
   readonly repeat: boolean;
   readonly cure?: string | undefined;
 }
@@ -25,7 +24,6 @@ const CURES: Partial<Record<ReturnType<typeof endingOf>, string>> = {
     'Sign the request: --sign, or `sign: true` of the profile, with credentials of AWS (AWS_PROFILE, or its variables) that may call this API',
 };
 
-/** Lines for people. */
 export function errorText(error: unknown): string {
   const { code, message, ...rest } = shown(error);
   const lines = Object.entries({ ...rest, repeat: rest.repeat ? 'yes, it is safe' : undefined }).flatMap(
@@ -37,7 +35,6 @@ export function errorText(error: unknown): string {
   return [`error: ${code}: ${shownMessage}`, ...lines].join('\n');
 }
 
-/** One line for programs. */
 export function errorJson(error: unknown): string {
   return stringifyJson({ error: { ...shown(error), exit_code: EXIT_CODES[endingOf(error)].code } });
 }
@@ -82,7 +79,6 @@ function cureOf(error: SchemalessError): string | undefined {
 
 const UNANSWERED = 'See whether the URL is right and the API runs (`npm start` runs one); then repeat it';
 
-/** Nothing came at all. */
 function isUnanswered({ code, details }: SchemalessError): boolean {
   return code === 'unavailable' && details.cause !== undefined;
 }

@@ -4,7 +4,6 @@ import { extname, join, posix, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
 
-/** What the page is written in: modules, styles and the document. */
 const PAGE = join(import.meta.dirname, 'page');
 const MODULES = join(import.meta.dirname, '../../node_modules');
 /** Files of packages that are no modules, by the path that the page has them under. */
@@ -22,24 +21,19 @@ interface PackedFile {
   readonly type: string;
   readonly etag: string;
   readonly text: string;
-  /** In base64. */
   readonly gzip: string;
 }
 
 interface PackedPage {
-  /** Of the file beside the function. */
   readonly name: string;
-  /** Its content: the files as JSON. */
   readonly text: string;
   readonly files: Readonly<Record<string, PackedFile>>;
-  /** Paths of what it was made of. */
   readonly sources: readonly string[];
 }
 
 /**
- * The files of the page, ready to be served: made as functions are, whenever these are, in some 50 ms. Its modules come
- * joined, since each file is a call of the function: 50 of them took half of a second of the first screen. What draws
- * stays apart, as it is loaded where something is to be drawn.
+ * Packs the page's files as they are served. Modules are joined, since each file is a call of the function: 50 files
+ * took half a second of the first screen. The chart stays apart until it is drawn.
  */
 export function packPage(): PackedPage {
   const sources: string[] = [];

@@ -1,7 +1,5 @@
-/** `npm run console-size`: what a browser is sent of the console, file by file. Fails where it is too much. */
 import { packPage } from './pack-page.ts';
 
-/** Of all files together, compressed. */
 const MOST_BYTES = 100_000;
 
 const sizes = Object.entries(packPage().files).map(([path, { text, gzip }]) => ({

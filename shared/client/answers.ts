@@ -5,8 +5,8 @@ import type { Reply } from './attempt.ts';
 import { errorOf, isJsonObject } from './problem.ts';
 
 /**
- * Answers in the types of the datastore. Their shapes are the server's promise, which the tests of the API hold; here
- * only what JSON cannot carry is made again: the errors of single items.
+ * Reads answers in the types of the datastore. The tests of the API hold their shapes; only errors of single items are
+ * rebuilt here.
  */
 export function toShardLogs(value: Json | undefined): readonly ShardLog[] {
   return toItems<ShardLog>(value).map((log) =>

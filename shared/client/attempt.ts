@@ -1,13 +1,11 @@
 import type { Json } from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
 
-/** An answer, read. */
 export interface Reply {
   readonly status: number;
   readonly json: { readonly [member: string]: Json };
 }
 
-/** What came of sending a request once. */
 export type Attempt = AnsweredAttempt | FailedAttempt;
 
 interface AnsweredAttempt {

@@ -5,12 +5,10 @@ import type { CallLimits } from './options.ts';
 import { pauseMs, waitOrEnd } from './pause.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
-/** How long a call may take. */
 export interface Bounds {
   readonly signal: AbortSignal | undefined;
   /** When it ends, by `performance.now()`; undefined where it has no deadline. */
   readonly end: number | undefined;
-  /** Milliseconds for one attempt. */
   readonly timeoutMs: number;
 }
 
@@ -36,7 +34,6 @@ function both(outer: CallLimits, inner: CallLimits): CallLimits {
   };
 }
 
-/** Milliseconds for an attempt that begins now. */
 export function leftMs({ end, timeoutMs }: Bounds): number {
   return end === undefined ? timeoutMs : Math.max(0, Math.min(timeoutMs, Math.ceil(end - performance.now())));
 }
@@ -81,14 +78,13 @@ async function untilOver<Value>(
 interface Turn {
   readonly budget: RetryBudget;
   readonly bounds: Bounds;
-  /** How many attempts were made. */
   readonly attempt: number;
   readonly retryAfter: string | null;
 }
 
 /**
- * Waits until the next attempt may be made; false when there is none to be. A budget that is used up ends a call
- * without a deadline, and slows one that has a deadline.
+ * Waits until the next attempt; false if there is none. A used-up budget ends a call without a deadline, and slows one
+ * with a deadline.
  */
 export async function isTurn({ budget, bounds, attempt, retryAfter }: Turn): Promise<boolean> {
   const { signal, end } = bounds;

@@ -1,30 +1,22 @@
 import type { BufferOperations, GroupBuffer } from '../contract/datastore.ts';
 import { toItems } from './answers.ts';
-import type { Connection } from './calls.ts';
+import { answerTo, type Connection } from './calls.ts';
 
-/** The operator's view of the buffer, over HTTP. */
+/** Returns the operator's view of the buffer, over HTTP. */
 export function bufferCalls(send: Connection): BufferOperations {
   return {
-    async buffer() {
-      return toItems<GroupBuffer>((await send({ method: 'GET', path: ['buffer'] })).json['groups']);
-    },
-    async bufferConflicts({ limit, after } = {}) {
-      const { json } = await send({ method: 'GET', path: ['buffer', 'conflicts'], query: { limit, after } });
-      return json as unknown as Awaited<ReturnType<BufferOperations['bufferConflicts']>>;
-    },
+    buffer: async () => toItems<GroupBuffer>((await send({ method: 'GET', path: ['buffer'] })).json['groups']),
+    bufferConflicts: ({ limit, after } = {}) =>
+      answerTo(send, { method: 'GET', path: ['buffer', 'conflicts'], query: { limit, after } }),
     async discardConflicts(ids) {
-      return Number(
-        (await send({ method: 'POST', path: ['buffer', 'conflicts', 'discard'], body: { ids } })).json['discarded'],
-      );
+      const { json } = await send({ method: 'POST', path: ['buffer', 'conflicts', 'discard'], body: { ids } });
+      return Number(json['discarded']);
     },
-    async undecidedWrites({ limit, after } = {}) {
-      const { json } = await send({ method: 'GET', path: ['buffer', 'undecided'], query: { limit, after } });
-      return json as unknown as Awaited<ReturnType<BufferOperations['undecidedWrites']>>;
-    },
+    undecidedWrites: ({ limit, after } = {}) =>
+      answerTo(send, { method: 'GET', path: ['buffer', 'undecided'], query: { limit, after } }),
     async keepUndecided(ids) {
-      return Number(
-        (await send({ method: 'POST', path: ['buffer', 'undecided', 'keep'], body: { ids } })).json['kept'],
-      );
+      const { json } = await send({ method: 'POST', path: ['buffer', 'undecided', 'keep'], body: { ids } });
+      return Number(json['kept']);
     },
   };
 }

@@ -2,7 +2,6 @@ import type { Reply } from './attempt.ts';
 import type { CellAddress } from '../cell.ts';
 import type { CallLimits } from './options.ts';
 
-/** A route that answers many requests of a kind at once. */
 export type BatchRoute = 'batch-read' | 'batch-query' | 'batch-put';
 
 export interface Call {
@@ -23,3 +22,8 @@ export type Connection = (call: Call) => Promise<Reply>;
 
 /** As a connection, of calls that are bounded each in its own way. */
 export type BoundedConnection = (call: Call, limits?: CallLimits) => Promise<Reply>;
+
+/** Sends a call, and returns the JSON of its answer. The tests of the API hold its shape. */
+export async function answerTo<Answer>(send: Connection, call: Call): Promise<Answer> {
+  return (await send(call)).json as unknown as Answer;
+}

@@ -20,7 +20,6 @@ interface SeenKeys {
 
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
 
-/** Reads of rows over HTTP. */
 export function cellReads(send: Connection, own: OwnWrites | undefined): CellReads {
   const countShards = async (): Promise<number> => (await logCalls(send).heads()).length;
   const seen = async (rowKey: string, options: ReadOptions): Promise<NonNullable<Call['query']>> =>

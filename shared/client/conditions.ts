@@ -3,12 +3,8 @@ import { invalidField, SchemalessError } from '../errors.ts';
 import type { Condition, Operator } from '../contract/index-query.ts';
 
 /**
- * Conditions as query parameters: `city`, `riders[gte]`, `city[in]`.
- *
- * Refuses what a query string cannot say, or would say as something else: no values, values that are no text, names
- * that mean something else, a second condition of the same field and operator.
- *
- * @throws SchemalessError `unknown_field`, `invalid_field`
+ * Writes conditions as query parameters: `city`, `riders[gte]`, `city[in]`. Refuses what a query string cannot say, and
+ * a second condition of one field and operator. Throws `unknown_field`, `invalid_field`.
  */
 export function toParameters(where: readonly Condition[]): Readonly<Record<string, readonly string[]>> {
   const parameters = new Map<string, readonly string[]>();

@@ -12,10 +12,7 @@ import { joinRequests } from './join-requests.ts';
 import { errorOf, isJsonObject } from './problem.ts';
 import { RETRY_SHARE, retryBudget } from './retry-budget.ts';
 
-/**
- * What an answer puts around a cell's body at most: many answers, their list, the one, its body, a list, an entry, its
- * cells, the cell.
- */
+/** Levels that an answer puts around a cell's body at most. */
 const DEPTH_AROUND = 9;
 const TIMEOUT_MS = 31_000;
 const ATTEMPTS = 5;

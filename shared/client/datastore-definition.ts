@@ -44,7 +44,6 @@ type WellDefined<D extends DatastoreDefinition> = Only<D, keyof DatastoreDefinit
   };
 };
 
-/** What names a column of a row. */
 export interface KeyOf<Column> {
   readonly row_key: string;
   readonly column_name: Column;
@@ -54,7 +53,6 @@ export type ColumnOf<D extends DatastoreDefinition> = keyof D['columns'] & strin
 export type IndexOf<D extends DatastoreDefinition> = keyof NonNullable<D['indexes']> & string;
 type TriggerOf<D extends DatastoreDefinition> = keyof NonNullable<D['triggers']> & string;
 
-/** What may be written to a column. */
 export type BodyInput<D extends DatastoreDefinition, Column extends ColumnOf<D>> = InputOf<D['columns'][Column]>;
 type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
 
@@ -95,7 +93,6 @@ type FieldsOf<D extends DatastoreDefinition, Index extends IndexOf<D>> = IndexNa
 export type FieldOf<D extends DatastoreDefinition, Index extends IndexOf<D>> = keyof FieldsOf<D, Index> & string;
 type ValueOf<Type> = Type extends keyof ValueByType ? ValueByType[Type] : FieldValue;
 
-/** A question to an index of the definition. */
 export interface QueryOf<
   D extends DatastoreDefinition,
   Index extends IndexOf<D>,
@@ -104,9 +101,7 @@ export interface QueryOf<
 > extends Pick<IndexQuery, 'limit' | 'after' | 'read'> {
   /** Of one of several indexes: what each of them takes. */
   readonly where: Intersection<Index extends unknown ? Where<IndexNamed<D, Index>> : never>;
-  /** Fields to answer. @default all */
   readonly fields?: readonly Field[];
-  /** Columns whose latest cells are brought along. */
   readonly columns?: readonly Column[];
   /** A field, `-field` for the highest first. @default the row key */
   readonly order?: FieldOf<D, Index> | `-${FieldOf<D, Index>}`;

@@ -7,7 +7,6 @@ export type FieldTypes = Readonly<Record<string, FieldType>>;
 export interface DeclaredIndex {
   /** The shard field, one: the first of the YAML. Every search gives its value, which decides which shard answers. */
   readonly shardOn: FieldTypes;
-  /** The others. */
   readonly fields?: FieldTypes;
 }
 

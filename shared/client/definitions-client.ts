@@ -1,12 +1,7 @@
-import type {
-  AppliedOutcome,
-  DefinitionOperations,
-  DeletedPart,
-  DeleteOptions,
-} from '../contract/definition-operations.ts';
+import type { DefinitionOperations, DeletedPart, DeleteOptions } from '../contract/definition-operations.ts';
 import { DATASTORE_NAME, INDEX_NAME, TRIGGER_NAME } from '../definitions/definitions.ts';
 import { invalidField } from '../errors.ts';
-import type { Call, Connection } from './calls.ts';
+import { answerTo, type Call, type Connection } from './calls.ts';
 import { connect } from './connection.ts';
 import type { ClientOptions } from './options.ts';
 
@@ -26,21 +21,19 @@ export function definitionsClient(options: Omit<ClientOptions, 'datastore'>): De
     path: Call['path'],
     { confirm, force, dry_run }: DeleteOptions,
   ): Promise<DeletedPart> => {
-    const query = {
-      confirm,
-      force: force === true ? 'true' : undefined,
-      dry_run: dry_run === true ? 'true' : undefined,
-    };
+    const query = { confirm, force: saidIn(force), dry_run: saidIn(dry_run) };
     // Any other name would ask for another path.
     checkName(DATASTORE_NAME, 'datastore', datastore);
-    return (await over(datastore)({ method: 'DELETE', path, query })).json as unknown as DeletedPart;
+    return answerTo(over(datastore), { method: 'DELETE', path, query });
   };
   return {
-    async apply(files, { dry_run } = {}) {
-      const query = { dry_run: dry_run === true ? 'true' : undefined };
-      const { json } = await over('definitions')({ method: 'POST', path: ['apply'], query, body: { files } });
-      return json as unknown as AppliedOutcome;
-    },
+    apply: (files, { dry_run } = {}) =>
+      answerTo(over('definitions'), {
+        method: 'POST',
+        path: ['apply'],
+        query: { dry_run: saidIn(dry_run) },
+        body: { files },
+      }),
     async deleteIndex(datastore, index, how) {
       checkName(INDEX_NAME, 'index', index);
       return remove(datastore, ['indexes', index], how);
@@ -54,4 +47,8 @@ export function definitionsClient(options: Omit<ClientOptions, 'datastore'>): De
 
 function checkName(pattern: RegExp, field: string, name: string): void {
   if (!pattern.test(name)) throw invalidField(field, `the name of one`, name);
+}
+
+function saidIn(flag: boolean | undefined): 'true' | undefined {
+  return flag === true ? 'true' : undefined;
 }

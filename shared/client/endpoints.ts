@@ -3,10 +3,8 @@ import { exchangeByHttp } from './exchange-by-http.ts';
 import type { Exchange } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
 
-/** Where a datastore is reached. */
 export interface Endpoint {
   readonly origin: string;
-  /** Of the datastore's paths. */
   readonly base: string;
   readonly exchange: Exchange;
 }

@@ -1,7 +1,8 @@
 import type { Json } from '../cell.ts';
-import type { Erasure, ErasureOperations, Retention } from '../contract/erasure-operations.ts';
+import type { Erasure, ErasureOperations } from '../contract/erasure-operations.ts';
 import { missingField } from '../errors.ts';
 import { toItems } from './answers.ts';
+import { answerTo } from './calls.ts';
 import { connect } from './connection.ts';
 import type { ClientOptions } from './options.ts';
 
@@ -22,19 +23,14 @@ export function erasuresClient(options: ClientOptions): ErasureOperations {
       // What is left out makes it wider: who means to say it, and has nothing, is not to erase all.
       for (const [name, value] of Object.entries(target))
         if (value === undefined) throw missingField(name, 'a value, or not to be there');
-      const { json } = await send({ method: 'POST', path: ['erasures'], body: { ...target } });
-      return json as unknown as Erasure;
+      return answerTo(send, { method: 'POST', path: ['erasures'], body: { ...target } });
     },
-    async erasure(id) {
-      return (await send({ method: 'GET', path: ['erasures', id] })).json as unknown as Erasure;
-    },
+    erasure: (id) => answerTo(send, { method: 'GET', path: ['erasures', id] }),
     async erasures({ open, limit, after } = {}) {
       const query = { ...(open === true && { open: 'true' }), limit, after };
       const { json } = await send({ method: 'GET', path: ['erasures'], query });
       return { erasures: toItems<Erasure>(json['erasures'] as Json), next: json['next'] as string | null };
     },
-    async retention() {
-      return (await send({ method: 'GET', path: ['retention'] })).json as unknown as Retention;
-    },
+    retention: () => answerTo(send, { method: 'GET', path: ['retention'] }),
   };
 }

@@ -1,4 +1,3 @@
-/** A request as it is sent. */
 export interface Outgoing {
   readonly method: string;
   /** Without the origin, encoded. */
@@ -7,7 +6,6 @@ export interface Outgoing {
   readonly body: string | undefined;
 }
 
-/** An answer as it came, whole. */
 export interface Incoming {
   readonly status: number;
   readonly bytes: Uint8Array;

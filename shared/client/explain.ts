@@ -3,7 +3,6 @@ import type { Explanation, IndexQuery } from '../contract/index-query.ts';
 import type { Call } from './calls.ts';
 import { clientOver, type SchemalessClient } from './client.ts';
 
-/** What a call comes to. */
 export interface Explained {
   readonly method: string;
   /** From the root of the API, without its query. */
@@ -15,7 +14,6 @@ export interface Explained {
     readonly row_key: string;
     readonly shard: number;
     readonly group: string;
-    /** The MySQL database of the shard. */
     readonly database: string;
   }[];
   /** Of a query: which shard of which group was asked, by what statement, and its plan. */
@@ -74,7 +72,6 @@ async function homesOf(client: SchemalessClient, rowKeys: readonly string[]): Pr
   });
 }
 
-/** Those of the path, or of the items of a batch. */
 function rowKeysOf({ path: [kind, rowKey], body }: Call): readonly string[] {
   if ((kind === 'cells' || kind === 'rows') && rowKey !== undefined) return [String(rowKey)];
   const { cells, keys }: { readonly [list in 'cells' | 'keys']?: readonly { readonly row_key: string }[] } =

@@ -1,8 +1,8 @@
-/** What `import … from 'schemaless'` gives. */
 export { schemalessClient, type SchemalessClient } from './client.ts';
 export type { CallLimits, ClientOptions, UnsignedRequest } from './options.ts';
 export type { NextCell, Put, PutNext } from './put-next.ts';
-export { putAll, type PutAllOptions, type PutAllResult, type PutEnd } from './put-all.ts';
+export type { PutAllResult, PutEnd } from './batch-writer.ts';
+export { putAll, type PutAllOptions } from './put-all.ts';
 export { getAll, type GetAllOptions } from './get-all.ts';
 export { queryAll, versions } from './pages.ts';
 export { tail, type TailedCell, type TailOffset, type TailOptions } from './tail.ts';

@@ -1,6 +1,5 @@
 import { SchemalessError } from '../errors.ts';
 
-/** Of an answer to a batch of one. */
 export function firstOf<Item>(items: readonly Item[]): Item {
   const [item] = items;
   if (item === undefined) throw new SchemalessError('internal', 'The answer lacks its item');

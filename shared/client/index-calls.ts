@@ -4,7 +4,7 @@ import { invalidField } from '../errors.ts';
 import type { IndexStatus } from '../contract/index-status.ts';
 import type { Datastore, IndexOperations } from '../contract/datastore.ts';
 import { toIndexAnswer, toIndexCounted } from './answers.ts';
-import type { Connection } from './calls.ts';
+import { answerTo, type Connection } from './calls.ts';
 import { toParameters } from './conditions.ts';
 import { pathName } from './path-name.ts';
 
@@ -36,12 +36,9 @@ export function indexCalls(send: Connection): Pick<Datastore, 'query' | 'count'>
       const query = { ...toParameters(where), limit, read };
       return toIndexCounted(await send({ method: 'GET', path: ['indexes', nameOf(index), 'count'], query }));
     },
-    async indexes() {
-      return (await send({ method: 'GET', path: ['indexes'] })).json['indexes'] as unknown as readonly IndexStatus[];
-    },
-    async index(name) {
-      return (await send({ method: 'GET', path: ['indexes', nameOf(name)] })).json as unknown as IndexStatus;
-    },
+    indexes: async () =>
+      (await answerTo<{ indexes: readonly IndexStatus[] }>(send, { method: 'GET', path: ['indexes'] })).indexes,
+    index: async (name) => answerTo(send, { method: 'GET', path: ['indexes', nameOf(name)] }),
   };
 }
 

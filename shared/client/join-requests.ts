@@ -6,22 +6,16 @@ import { isJsonObject } from './problem.ts';
 
 type JsonObject = { readonly [member: string]: Json };
 
-/** One of the requests that go together. */
 interface Joined {
   readonly route: BatchRoute;
-  /** What stands for it in the list of the request of many, as JSON. */
   readonly item: string;
-  /** Sends it by itself, once. */
   readonly alone: () => Promise<Attempt>;
-  /** Of its call. */
   readonly bounds: Bounds;
 }
 
 interface JoinedAsk {
-  /** Sends a request of many, once. */
   readonly together: (route: BatchRoute, body: string, bounds: Bounds) => Promise<Attempt>;
   readonly whole: Bounds;
-  /** What the answer to a request means that was sent among others. */
   readonly attemptOf: (status: number, body: JsonObject) => Attempt;
 }
 

@@ -1,13 +1,12 @@
-import type { Datastore, ShardDigest, ShardHead } from '../contract/datastore.ts';
+import type { Datastore, ShardHead } from '../contract/datastore.ts';
 import { toItems, toShardLogs } from './answers.ts';
-import type { Connection } from './calls.ts';
+import { answerTo, type Connection } from './calls.ts';
 
 /** The query parameter `sealed`, which says `true` or is left out. */
 export function sealedIn(sealed: boolean | undefined): { readonly sealed?: 'true' } {
   return sealed === true ? { sealed: 'true' } : {};
 }
 
-/** The logs of shards, over HTTP. */
 export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads' | 'digest'> {
   return {
     async log(locations, options = {}) {
@@ -25,8 +24,7 @@ export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads' | 'd
       );
     },
     async digest({ shard, ...range }, { read } = {}) {
-      return (await send({ method: 'GET', path: ['shards', shard, 'digest'], query: { read, ...range } }))
-        .json as unknown as ShardDigest;
+      return answerTo(send, { method: 'GET', path: ['shards', shard, 'digest'], query: { read, ...range } });
     },
   };
 }

@@ -1,6 +1,5 @@
-import type { Json } from '../cell.ts';
 import type { MoveOperations, MoveStatus } from '../contract/move-operations.ts';
-import type { Call } from './calls.ts';
+import { answerTo, type Call } from './calls.ts';
 import { connect } from './connection.ts';
 import type { ClientOptions } from './options.ts';
 
@@ -15,23 +14,20 @@ import type { ClientOptions } from './options.ts';
  */
 export function movesClient(options: ClientOptions): MoveOperations {
   const send = connect(options);
-  const ask = async (
+  const ask = <Answer = MoveStatus>(
     method: Call['method'],
     rest: Call['path'] = [],
     body?: Readonly<Record<string, unknown>>,
-  ): Promise<Readonly<Record<string, Json>>> =>
-    (await send({ method, path: ['moves', ...rest], ...(body && { body }) })).json;
-  const one = async (...asked: Parameters<typeof ask>): Promise<MoveStatus> =>
-    (await ask(...asked)) as unknown as MoveStatus;
+  ): Promise<Answer> => answerTo(send, { method, path: ['moves', ...rest], ...(body && { body }) });
 
   return {
-    moves: async () => (await ask('GET'))['moves'] as unknown as readonly MoveStatus[],
-    move: (shard) => one('GET', [shard]),
-    createMove: (shard, to, options = {}) => one('POST', [], { shard, to, ...options }),
-    switchMove: (shard) => one('POST', [shard, 'switch']),
-    reverseMove: (shard) => one('POST', [shard, 'reverse']),
-    completeMove: (shard) => one('POST', [shard, 'complete']),
-    cancelMove: (shard) => one('POST', [shard, 'cancel']),
-    verifyMove: (shard) => one('POST', [shard, 'verify']),
+    moves: async () => (await ask<{ moves: readonly MoveStatus[] }>('GET')).moves,
+    move: (shard) => ask('GET', [shard]),
+    createMove: (shard, to, more = {}) => ask('POST', [], { shard, to, ...more }),
+    switchMove: (shard) => ask('POST', [shard, 'switch']),
+    reverseMove: (shard) => ask('POST', [shard, 'reverse']),
+    completeMove: (shard) => ask('POST', [shard, 'complete']),
+    cancelMove: (shard) => ask('POST', [shard, 'cancel']),
+    verifyMove: (shard) => ask('POST', [shard, 'verify']),
   };
 }

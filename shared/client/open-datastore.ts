@@ -16,7 +16,7 @@ import type {
   QueryOf,
 } from './datastore-definition.ts';
 import type { ClientOptions } from './options.ts';
-import { tail, type TailedCell, type TailOffset, type TailOptions } from './tail.ts';
+import { tail, type TailOffset, type TailOptions } from './tail.ts';
 import { validate } from './validate.ts';
 
 export interface OpenOptions extends Omit<ClientOptions, 'datastore'> {
@@ -90,30 +90,9 @@ export function openDatastore<D extends DatastoreDefinition>(
 }
 
 type Key = KeyOf<string>;
+type UntypedQuery = Omit<IndexQuery, 'index' | 'where'> & { readonly where: Readonly<Record<string, unknown>> };
 
-/** What runs, the same for each definition. */
-interface UntypedDatastore {
-  readonly definition: DatastoreDefinition;
-  readonly client: SchemalessClient;
-  put(
-    cell: Key & { readonly ref_key?: number; readonly body: unknown },
-  ): Promise<PutResult & { readonly ref_key: number }>;
-  get(address: CellAddress, options?: ReadOptions): Promise<Found>;
-  getLatest(key: Key, options?: ReadOptions): Promise<Found>;
-  versions(key: Key, options?: VersionsOptions): Promise<Page<number>>;
-  row(rowKey: string, options?: RowOptions): Promise<Page<string>>;
-  query(
-    index: string,
-    query: Omit<IndexQuery, 'index' | 'where'> & { readonly where: Readonly<Record<string, unknown>> },
-  ): Promise<IndexAnswer>;
-  tail(options?: TailOptions): AsyncGenerator<TailedCell, void>;
-}
-
-function overClient(
-  definition: DatastoreDefinition,
-  client: SchemalessClient,
-  validateReads: boolean,
-): UntypedDatastore {
+function overClient(definition: DatastoreDefinition, client: SchemalessClient, validateReads: boolean) {
   const { columns } = definition;
   const schemaOf = (column: string): (typeof columns)[string] => {
     const schema = Object.hasOwn(columns, column) ? columns[column] : undefined;
@@ -133,29 +112,35 @@ function overClient(
   return {
     definition,
     client,
-    async put({ row_key, column_name, ref_key, body: given }) {
+    async put({
+      row_key,
+      column_name,
+      ref_key,
+      body: given,
+    }: Key & { readonly ref_key?: number; readonly body: unknown }) {
       const body = await validate(schemaOf(column_name), given);
       if (ref_key === undefined) return client.putNext({ row_key, column_name, body });
       return { ...(await client.put({ row_key, column_name, ref_key, body })), ref_key };
     },
-    async get(address, options) {
+    async get(address: CellAddress, options?: ReadOptions) {
       schemaOf(address.column_name);
       return found(await client.get(address, options));
     },
-    async getLatest(key, options) {
+    async getLatest(key: Key, options?: ReadOptions) {
       schemaOf(key.column_name);
       return found(await client.getLatest(key, options));
     },
-    async versions(key, options) {
+    async versions(key: Key, options?: VersionsOptions) {
       schemaOf(key.column_name);
       return page(await client.versions(key, options));
     },
-    row: async (rowKey, options) => page(await client.row(rowKey, { columns: Object.keys(columns), ...options })),
-    async query(index, { where, ...query }) {
+    row: async (rowKey: string, options?: RowOptions) =>
+      page(await client.row(rowKey, { columns: Object.keys(columns), ...options })),
+    async query(index: string, { where, ...query }: UntypedQuery) {
       const answer = await client.query({ index, ...query, where: toConditions(where) });
       return { ...answer, entries: validateReads ? await Promise.all(answer.entries.map(entry)) : answer.entries };
     },
-    async *tail(options) {
+    async *tail(options?: TailOptions) {
       for await (const { cell, offset } of tail(client, options))
         if (Object.hasOwn(columns, cell.column_name))
           yield { cell: await read(cell).catch((error) => ({ ...cell, body: null, error })), offset };

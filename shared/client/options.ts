@@ -1,6 +1,5 @@
 import type { RetryBudget } from './retry-budget.ts';
 
-/** A request as a signer sees it. */
 export interface UnsignedRequest {
   readonly method: string;
   readonly url: URL;
@@ -9,7 +8,6 @@ export interface UnsignedRequest {
 }
 
 export interface CallLimits {
-  /** Ends the call. */
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds for the whole call, with all its retries. @default that of the client */
   readonly deadlineMs?: number | undefined;

@@ -8,16 +8,13 @@ type Seen = Pick<ReadOptions, 'read' | 'min_added_id'>;
 export interface OwnWrites {
   note(result: PutResult): void;
   /**
-   * Of a row, how it has to be read so that what was written shows.
-   *
-   * @param countShards of the datastore, within the bounds of the call; asked until it is told once, by one call at a
-   *   time: others go to the writer meanwhile, so that none waits for the bounds of another
+   * Returns how to read a row so that own writes show. One call at a time asks for the number of shards; others go to
+   * the writer until then, so that no call waits for another's bounds.
    */
   seen<Options extends Seen>(rowKey: string, options: Options, countShards: () => Promise<number>): Promise<Options>;
 }
 
 export function ownWrites(): OwnWrites {
-  /** The highest added id of each shard. */
   const highest = new Map<number, number>();
   let shards: number | undefined;
   let isAsked = false;

@@ -6,13 +6,8 @@ const LONGEST_MS = 2_000;
 const LONGEST_RETRY_AFTER_MS = 30_000;
 
 /**
- * How long to wait before the next attempt: up to 50, 100, 200 … 2000 ms at random, so that many clients do not come
- * back at the same moment; after `Retry-After`, where the server sent it.
- *
- * @param attempt how many were made, from 1
- * @param retryAfter the header's value, in seconds; anything else (a date) is passed over
- * @param random 0 to 1, for tests @default Math.random
- * @returns milliseconds
+ * Returns milliseconds to wait before the next attempt: up to 50, 100, 200 … 2000 at random, so that clients do not
+ * return together, plus `Retry-After` in seconds. `attempt` counts from 1.
  */
 export function pauseMs(attempt: number, retryAfter: string | null, random: () => number = Math.random): number {
   const spread = Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempt - 1)) * random();

@@ -1,4 +1,3 @@
-/** Retries for each request, unless a client is told otherwise. */
 export const RETRY_SHARE = 0.1;
 /** Retries that are there from the start, for a caller who asks rarely. */
 const RESERVE = 20;
@@ -11,16 +10,12 @@ const A_SECOND = 2;
  * they add no more than the share.
  */
 export interface RetryBudget {
-  /** A request was begun. */
   earn(): void;
   /** Whether another attempt may be made; it is counted when it may. */
   spend(): boolean;
 }
 
-/**
- * @param share retries for each request, 0 to 1; false: any number
- * @param now milliseconds that only go forward
- */
+/** `share` is retries for each request, 0 to 1; false: any number. */
 export function retryBudget(share: number | false, now: () => number = () => performance.now()): RetryBudget {
   if (share === false) return { earn: () => undefined, spend: () => true };
   let tokens = RESERVE;

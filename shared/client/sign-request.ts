@@ -3,15 +3,9 @@ import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { SignatureV4 } from '@smithy/signature-v4';
 import type { ClientOptions } from './options.ts';
 
-/** Returns the headers to send with a request. */
 export type Sign = NonNullable<ClientOptions['sign']>;
 
-/**
- * Signs requests to the HTTP API with AWS Signature Version 4, for `execute-api`.
- *
- * @param region of the API
- * @param credentials @default those of the process: of a Lambda function those of its role
- */
+/** Signs requests to the HTTP API with AWS Signature Version 4. Credentials are the process's by default. */
 export function requestSigner(
   region: string,
   credentials: ConstructorParameters<typeof SignatureV4>[0]['credentials'] = defaultProvider(),

@@ -1,7 +1,4 @@
-/**
- * What a validator is to be usable here: the shape that Standard Schema (https://standardschema.dev) asks for, which
- * Zod, Valibot, ArkType and others have.
- */
+/** The shape of Standard Schema (https://standardschema.dev), which Zod, Valibot, ArkType and others have. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
@@ -12,7 +9,6 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** A value, or why it is none. */
 type Validated<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
@@ -23,7 +19,5 @@ export interface Issue {
 }
 
 type TypesOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>;
-/** What may be written. */
 export type InputOf<Schema extends StandardSchema> = TypesOf<Schema>['input'];
-/** What is stored, and read. */
 export type OutputOf<Schema extends StandardSchema> = TypesOf<Schema>['output'];

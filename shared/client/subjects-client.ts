@@ -1,6 +1,7 @@
 import type { Json } from '../cell.ts';
 import type { ForgottenSubject, SubjectOperations } from '../contract/subject-operations.ts';
 import { toItems } from './answers.ts';
+import { answerTo } from './calls.ts';
 import { connect } from './connection.ts';
 import type { ClientOptions } from './options.ts';
 
@@ -15,10 +16,7 @@ import type { ClientOptions } from './options.ts';
 export function subjectsClient(options: ClientOptions): SubjectOperations {
   const send = connect(options);
   return {
-    async forget(request) {
-      const { json } = await send({ method: 'POST', path: ['subjects', 'forget'], body: { ...request } });
-      return json as unknown as ForgottenSubject;
-    },
+    forget: (request) => answerTo(send, { method: 'POST', path: ['subjects', 'forget'], body: { ...request } }),
     async forgotten({ limit, after } = {}) {
       const { json } = await send({ method: 'GET', path: ['erasures', 'subjects'], query: { limit, after } });
       return { subjects: toItems<ForgottenSubject>(json['subjects'] as Json), next: json['next'] as string | null };

@@ -22,13 +22,11 @@ export interface TailOptions {
    * @default 'now'
    */
   readonly from?: 'start' | 'now' | { readonly since: string } | TailOffset | undefined;
-  /** Ends it. */
   readonly signal?: AbortSignal | undefined;
   /** The longest pause between two looks, in milliseconds; while cells come it is far shorter. @default 1000 */
   readonly pollMs?: number | undefined;
   /** False: ends once each shard was read to its end. @default true */
   readonly follow?: boolean | undefined;
-  /** @default 'writer' */
   readonly read?: Role | undefined;
   /** Cells of a shard in one look, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
@@ -101,7 +99,6 @@ export async function* tail(
   }
 }
 
-/** For each shard the added id behind which to begin. Throws where one cannot be told yet. */
 async function begin(
   client: Pick<SchemalessClient, 'heads' | 'log'>,
   { shards, from = 'now', read }: TailOptions,

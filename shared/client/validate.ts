@@ -2,11 +2,7 @@ import type { Json } from '../cell.ts';
 import { describe, SchemalessError } from '../errors.ts';
 import type { Issue, StandardSchema } from './standard-schema.ts';
 
-/**
- * A body as its column's validator gives it.
- *
- * @throws SchemalessError `invalid_body`, naming the first place that is wrong; the others stand in the message
- */
+/** Validates a body. Throws `invalid_body` with the first wrong place; the message names the others. */
 export async function validate(schema: StandardSchema, body: unknown): Promise<Json> {
   const { validate } = schema['~standard'];
   const validated = await validate(body);

@@ -10,7 +10,6 @@ export interface CellFile {
   write(cells: readonly Cell[]): Promise<void>;
   /** Returns once the file is whole, and on disk. */
   finish(): Promise<FileSum>;
-  /** Lets go of it. */
   discard(): Promise<void>;
 }
 
@@ -19,7 +18,6 @@ interface FileSum {
   readonly sha256: string;
 }
 
-/** Makes sure that a file is on disk. */
 export async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r+');
   try {

@@ -3,18 +3,15 @@ import * as zlib from 'node:zlib';
 import { FilesError } from './files-error.ts';
 import { zstdFrames } from './zstd-frames.ts';
 
-/** How a file is packed; its name ends so. */
 export type Compression = 'none' | 'gzip' | 'zstd';
 
 export const ENDING: Readonly<Record<Compression, string>> = { none: '', gzip: '.gz', zstd: '.zst' };
 
-/** As the end of a file's name says it. */
 export function compressionOf(name: string): Compression {
   if (/\.gz$/iu.test(name)) return 'gzip';
   return /\.zstd?$/iu.test(name) ? 'zstd' : 'none';
 }
 
-/** A file's name without its ending of compression. */
 export function bareName(name: string): string {
   return name.replace(/\.(gz|zstd?)$/iu, '');
 }

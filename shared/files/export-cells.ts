@@ -28,11 +28,8 @@ export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
   /** When nothing came of logs that are to go on for so long, it is given up. @default 120,000 */
   readonly patienceMs?: number | undefined;
   /**
-   * A slice of what is there, for whoever has not the time or the room for all: a file ends once the cells in it are so
-   * many bytes as JSON, at the latest with the answer of 4 MiB that goes beyond; when the signal comes; and when its
-   * shard gives nothing any more. What is left of a shard is for the next part, where it goes on.
-   *
-   * @default each file holds all of its shard, and the export waits for it
+   * Writes only part of a shard: a file ends at so many bytes as JSON (plus at most one answer of 4 MiB), at the
+   * signal, or when the shard gives nothing more. The next part goes on there. @default each file holds its whole shard
    */
   readonly slice?: { readonly fileBytes: number } | undefined;
   /** Ends the export, which may be gone on with. */
@@ -43,7 +40,6 @@ export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
 export interface ExportReport {
   /** Undefined where there was nothing new. */
   readonly part: string | undefined;
-  /** Of this part. */
   readonly cells: number;
   readonly bytes: number;
   /** False where it was ended by its signal, or where nothing at all came of what is left to a slice. */
@@ -63,11 +59,8 @@ const DONE_EVERY_MS = 1000;
 const FILES_AT_ONCE = { ndjson: 24, parquet: 6 } as const;
 
 /**
- * Writes the cells of all shards, a file each, as they were when it began; what is written meanwhile is for the next
- * part. Killed at any moment and called again it goes on; a part is there once its manifest is.
- *
- * @throws FilesError `other_export` where the target holds something else; `busy_export` while another export writes
- *   there; `cut_log`, `log_too_short`
+ * Writes the cells of all shards, a file each, as they were at the start. Resumes after a kill; a part exists once its
+ * manifest does. Throws `other_export`, `busy_export`, `cut_log`, `log_too_short`.
  */
 export async function exportCells(
   client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'indexes'>,
@@ -117,7 +110,6 @@ async function exportAlone(
 
 const NOTHING_NEW = { part: undefined, cells: 0, bytes: 0, complete: true, left: 0, silent: 0 } as const;
 
-/** The file of a shard that is being written. */
 interface OpenFile {
   readonly file: CellFile;
   readonly scratch: string;
@@ -150,7 +142,6 @@ class PartWriting {
     return new PartWriting(part, plan, options, await readDone(options.target, part));
   }
 
-  /** What is not written yet. */
   get left(): readonly Range[] {
     return this.#plan.ranges.filter(({ shard, after, to }) => to > after && !this.#done.has(shard));
   }

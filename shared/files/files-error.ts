@@ -1,7 +1,6 @@
 /** What somebody can do about an error, as the exit codes of the command line have it. */
 type FilesEnding = 'usage' | 'unavailable' | 'denied' | 'internal' | 'rejects';
 
-/** Why an import or an export cannot begin, or go on. */
 const ENDINGS = {
   bad_input: 'usage',
   bad_journal: 'usage',
@@ -33,15 +32,14 @@ export class FilesError extends Error {
   }
 
   /**
-   * `usage`: mend what was said; `unavailable`: the same command again goes on; `denied`: it takes a right; `rejects`:
-   * some cells are no cells.
+   * `usage`: change the command; `unavailable`: repeat it; `denied`: it takes a right; `rejects`: some cells were
+   * rejected.
    */
   get ending(): FilesEnding {
     return ENDINGS[this.code];
   }
 }
 
-/** The first of many faults, in a sentence. */
 export function listed(faults: readonly string[]): string {
   const more = faults.length > MOST_LISTED ? `, and ${faults.length - MOST_LISTED} more` : '';
   return `${faults.slice(0, MOST_LISTED).join('; ')}${more}`;

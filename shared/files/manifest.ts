@@ -5,7 +5,6 @@ import { FIELD_TYPES } from '../definitions/definitions.ts';
 import { FilesError } from './files-error.ts';
 import type { ExportTarget } from './target.ts';
 
-/** Of the layout of folders, manifests and lines. */
 export const FORMAT_VERSION = 1;
 
 /** Names that begin so are no data: what reads the files of a folder, as Athena does, passes them over. */
@@ -28,7 +27,6 @@ const rangeSchema = z.object({
   to: count,
   /** When the cell at `after` was stored: another time there means that the log was cut since. */
   after_created_at: z.string().nullable(),
-  /** Of the log up to `after`. */
   after_digest: digest,
 });
 
@@ -36,9 +34,7 @@ const shardSchema = rangeSchema.extend({
   cells: count,
   /** When the cell at `to` was stored; null where the log is empty. */
   to_created_at: z.string().nullable(),
-  /** Of the log up to `to`. */
   to_digest: digest,
-  /** Missing where the range is empty. */
   file: z.object({ name: z.string(), bytes: count, sha256: z.string() }).optional(),
 });
 
@@ -56,7 +52,6 @@ const contentSchema = z.object({
   shard_count: count,
   format: z.enum(['ndjson', 'parquet']),
   compression: z.enum(['none', 'gzip', 'zstd', 'snappy']),
-  /** Columns of Parquet that fields of indexes have become. */
   typed_columns: z.array(typedColumnSchema),
   /** Sealed fields are as they are read; missing where they are as they are stored. */
   opened: z.literal(true).optional(),
@@ -82,13 +77,11 @@ const doneSchema = z.array(shardSchema);
 export type Range = z.infer<typeof rangeSchema>;
 export type ExportedShard = z.infer<typeof shardSchema>;
 export type TypedColumn = z.infer<typeof typedColumnSchema>;
-/** What a part is to hold. */
 export type Plan = z.infer<typeof planSchema>;
 /** What a part holds. Written last: a part without it is not complete. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export interface Part {
-  /** `part-0001` */
   readonly part: string;
   readonly manifest: Manifest;
 }
@@ -114,51 +107,46 @@ export async function listParts(target: ExportTarget): Promise<readonly string[]
 export async function readManifests(target: ExportTarget): Promise<readonly Part[]> {
   const parts: Part[] = [];
   for (const part of await listParts(target)) {
-    const manifest = await readManifest(target, part);
+    const manifest = await read(target, part, MANIFEST, manifestSchema);
     if (manifest) parts.push({ part, manifest });
   }
   return parts;
 }
 
 interface LastParts {
-  /** The last one that is complete. */
   readonly last: Part | undefined;
   /** The one behind it that was begun. */
   readonly begun: { readonly part: string; readonly plan: Plan } | undefined;
 }
 
 /**
- * Reads the end of a target alone: one that a schedule writes to has thousands of parts, each with a manifest of a
- * megabyte where there are 4096 shards. Throws `bad_manifest`.
+ * Reads only the end of a target: a scheduled one has thousands of parts, with manifests of a megabyte. Throws
+ * `bad_manifest`.
  */
 export async function readLastParts(target: ExportTarget): Promise<LastParts> {
   let begun: LastParts['begun'];
   for (const part of (await listParts(target)).toReversed()) {
-    const manifest = await readManifest(target, part);
+    const manifest = await read(target, part, MANIFEST, manifestSchema);
     if (manifest) return { last: { part, manifest }, begun };
-    const plan = await readPlan(target, part);
+    const plan = await read(target, part, PLAN, planSchema);
     if (plan) begun = { part, plan };
   }
   return { last: undefined, begun };
 }
 
-async function readManifest(target: ExportTarget, part: string): Promise<Manifest | undefined> {
-  const path = `${part}/${MANIFEST}`;
-  const text = await target.readText(path);
-  return text === undefined ? undefined : read(manifestSchema, text, `${target.name}/${path}`);
-}
-
-async function readPlan(target: ExportTarget, part: string): Promise<Plan | undefined> {
-  const text = await target.readText(`${part}/${PLAN}`);
-  return text === undefined ? undefined : read(planSchema, text, `${target.name}/${part}/${PLAN}`);
-}
-
 export async function readDone(target: ExportTarget, part: string): Promise<readonly ExportedShard[]> {
-  const text = await target.readText(`${part}/${DONE}`);
-  return text === undefined ? [] : read(doneSchema, text, `${target.name}/${part}/${DONE}`);
+  return (await read(target, part, DONE, doneSchema)) ?? [];
 }
 
-function read<Value>(schema: z.ZodType<Value>, text: string, path: string): Value {
+async function read<Value>(
+  target: ExportTarget,
+  part: string,
+  name: string,
+  schema: z.ZodType<Value>,
+): Promise<Value | undefined> {
+  const text = await target.readText(`${part}/${name}`);
+  if (text === undefined) return undefined;
+  const path = `${target.name}/${part}/${name}`;
   let json: unknown;
   try {
     json = JSON.parse(text);

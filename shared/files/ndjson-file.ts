@@ -8,7 +8,6 @@ import type { Cell } from '../cell.ts';
 import { compressor, type Compression } from './compression.ts';
 import { syncFile, type CellFile } from './cell-file.ts';
 
-/** A cell a line, with what an import needs and what else is known of it. */
 export function ndjsonFile(path: string, compression: Compression): CellFile {
   const sum = createHash('sha256');
   let [bytes, textBytes] = [0, 0];

@@ -16,7 +16,6 @@ const ROW_BYTES = 200;
 
 type Stored = string | number | bigint | boolean | null;
 
-/** A column, and its value of a cell. */
 interface Column {
   readonly element: SchemaElement;
   readonly valueOf: (cell: Cell) => Stored;

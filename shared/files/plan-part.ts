@@ -16,9 +16,7 @@ export interface PartWish {
   /** Sealed fields as they are read. @default false: as they are stored, so that who is forgotten is so here, too */
   readonly opened?: boolean | undefined;
   /**
-   * Shards whose group is down are left for the next part, as long as there is something else for this one.
-   *
-   * @default false: what the group answers is thrown
+   * Leaves shards whose group is down for the next part, if others have cells. @default false: throws the group's error
    */
   readonly leavesUnknown?: boolean | undefined;
 }
@@ -29,11 +27,8 @@ interface PlannedPart {
 }
 
 /**
- * The part that is to be written: the one that was begun, else the next one, whose plan is written down. Undefined where
- * nothing is new.
- *
- * @throws FilesError `other_export` where the target holds another export, or is not to be gone on with; `cut_log`;
- *   `zstd_missing`
+ * Plans the part to write: the one that was begun, else the next. Undefined if nothing is new. Throws `other_export`,
+ * `cut_log`, `zstd_missing`.
  */
 export async function planPart(
   client: Pick<SchemalessClient, 'name' | 'heads' | 'indexes'>,
@@ -97,7 +92,6 @@ function rangeOf({ shard, head }: { readonly shard: number; readonly head: numbe
   );
 }
 
-/** Where the part before ended. */
 function nothingOf(shard: number, last: Part | undefined): Range {
   const before = last?.manifest.shards.find((one) => one.shard === shard);
   const { to: after = 0, to_created_at: after_created_at = null } = before ?? {};

@@ -5,12 +5,8 @@ import { pauseMs } from '../client/pause.ts';
 import { FilesError } from './files-error.ts';
 import type { Range } from './manifest.ts';
 
-/** What is done with the cells of a shard. */
 interface ShardSink {
-  /**
-   * In the order of the log, the next ones of the shard. Returns once there is room for more; false where no more are
-   * wanted of this shard.
-   */
+  /** Takes the next cells of a shard. Returns false if no more are wanted of it. */
   cells(range: Range, cells: readonly Cell[]): Promise<boolean>;
   /** All cells of the range that are wanted have come, at least one. */
   done(range: Range): Promise<void>;
@@ -21,17 +17,11 @@ interface ShardSink {
 interface ReadShardsOptions {
   readonly client: Pick<SchemalessClient, 'log'>;
   readonly read: Role;
-  /** What is sealed stays so. */
   readonly sealed: boolean;
   /** Shards of a request at most: each is a file that is open. */
   readonly atOnce: number;
   readonly patienceMs: number;
-  /**
-   * Ranges may end before their end: by the signal, or when nothing comes any more, they are done with the cells that
-   * have come.
-   *
-   * @default false: they are not done, and `log_too_short` is thrown
-   */
+  /** Ranges may end early, by the signal or when nothing more comes. @default false: throws `log_too_short` */
   readonly mayEndEarly?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -60,7 +50,6 @@ export async function readShards(ranges: readonly Range[], sink: ShardSink, opti
 interface Reading {
   readonly range: Range;
   next: number;
-  /** No more is wanted of it. */
   isFull: boolean;
 }
 
@@ -124,7 +113,6 @@ async function ask(open: readonly Reading[], options: ReadShardsOptions): Promis
   }
 }
 
-/** Returns how many cells came. */
 async function take(open: readonly Reading[], logs: Logs, sink: ShardSink): Promise<number> {
   let came = 0;
   for (const [position, log] of logs.entries()) {

@@ -7,7 +7,6 @@ import { exportCells, type ExportReport } from './export-cells.ts';
 import type { ExportTarget } from './target.ts';
 import { whileHeld } from './while-held.ts';
 
-/** One that was killed is succeeded after so long. */
 export const LEASE_MS = 30_000;
 const RENEW_MS = 5000;
 const TAKE_EVERY_MS = 2000;
@@ -15,43 +14,33 @@ const TAKE_EVERY_MS = 2000;
 const BUSY_MS = 120_000;
 /** A shard that gives nothing for so long is left for the next run: it would keep the others waiting. */
 const PATIENCE_MS = 20_000;
-/**
- * Of a file, as JSON. Forty-eight of NDJSON are open at once at most, each with an answer of up to 4 MiB beyond it: not
- * packed at all they take 1.7 GiB of the disk. Athena reads files of such a size well.
- */
+/** JSON bytes of a file. 48 files of NDJSON, each with up to 4 MiB more, take at most 1.7 GiB of disk unpacked. */
 const FILE_BYTES = 32 * 1024 * 1024;
 
 export interface ExportRunOptions {
   readonly target: ExportTarget;
   readonly format: 'ndjson' | 'parquet';
-  /** Of NDJSON. @default gzip */
   readonly compression?: Compression | undefined;
-  /** Of whom the logs are read. */
   readonly read: Role;
   readonly leases: Leases;
   /** Ends the run in order: what has come is written down. */
   readonly signal: AbortSignal;
   /** Comes later: from then on nothing is written, nor asked. */
   readonly last: AbortSignal;
-  /** Of a file, as JSON. @default 32 MiB */
   readonly fileBytes?: number | undefined;
   /** For so long it waits for a run that is under way. @default 120,000 */
   readonly busyMs?: number | undefined;
-  /** Between renewals of the lease. @default 5000 */
   readonly renewMs?: number | undefined;
-  /** @default 20,000 */
   readonly patienceMs?: number | undefined;
 }
 
 interface ExportRunReport {
-  /** That are complete now. */
   readonly parts: readonly string[];
   /** In these, and in one that is not complete yet. */
   readonly cells: number;
   readonly bytes: number;
   /** Cells that were there when the last part was planned, and are left for the next run. */
   readonly left: number;
-  /** Shards that gave nothing. */
   readonly silent: number;
   /** Seconds: whatever is older is in parts that are complete. 0 where nothing was left. */
   readonly behindSeconds: number;
@@ -59,15 +48,10 @@ interface ExportRunReport {
 }
 
 /**
- * One run of an export that a schedule starts: it writes what came since the last one, as one part or, where files are
- * full before their shards are, as several. What it has no time for, the next run goes on with, where this one ended;
- * killed, it costs what was in files that were not stored yet.
- *
- * Two runs to one place at a time would write different files of one name: a run holds a lease. It ends without writing
- * anything more once it has lost it.
- *
- * @returns undefined where another run was under way all the time
- * @throws FilesError as `exportCells`; SchemalessError when the API does not answer
+ * Runs one scheduled export: writes what came since the last one, as one or several parts. The next run goes on where
+ * this one ended; a kill costs only files that were not stored. The run holds a lease, since two runs would write
+ * different files of one name, and writes nothing once it lost the lease. Returns undefined if another run held it all
+ * the time.
  */
 export async function runExport(
   client: SchemalessClient,
@@ -98,7 +82,6 @@ export async function runExport(
   }
 }
 
-/** The name of the lease of an export; whoever may run it may write its item alone. */
 export function leaseOf({ name }: Pick<ExportTarget, 'name'>): string {
   return `export#${name}`;
 }

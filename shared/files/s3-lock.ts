@@ -7,7 +7,6 @@ import { FilesError } from './files-error.ts';
 const LOCK = '_lock.json';
 
 export interface S3LockTimes {
-  /** Between renewals of a holder. */
   readonly renewMs: number;
   /** One that was silent for so long is succeeded. */
   readonly goneMs: number;
@@ -18,7 +17,6 @@ export interface S3LockTimes {
 /** A scheduled run, which does not take this lock, ends after 15 minutes: as long as a function may run. */
 export const LOCK_TIMES: S3LockTimes = { renewMs: 5000, goneMs: 30_000, leftMs: 15 * 60_000 };
 
-/** A prefix of a bucket. */
 export interface S3Place {
   readonly bucket: string;
   /** With its slash at the end; empty for the whole bucket. */
@@ -40,9 +38,8 @@ type Condition = { readonly IfNoneMatch: '*' } | { readonly IfMatch: string };
 const NO_ETAG = '"00000000000000000000000000000000"';
 
 /**
- * The right to be the one export that writes to a prefix: an object that is made where there is none, renewed where it is
- * the one that was written last, and taken over where it was not renewed for long. Clocks of different machines are never
- * compared.
+ * Locks a prefix for one export by an object: created if missing, renewed if unchanged, taken over if it was not
+ * renewed for long. Clocks of different machines are never compared.
  */
 export class S3Lock {
   readonly #client: S3Client;
@@ -54,9 +51,7 @@ export class S3Lock {
   /** By the clock: time that the machine slept counts. */
   #renewedAt = 0;
   #lost: FilesError | undefined;
-  /** When what was written last was sent. */
   #sentAt = 0;
-  /** Undefined while none is under way. */
   #renewing: Promise<void> | undefined;
 
   constructor(client: S3Client, place: S3Place, times = LOCK_TIMES) {
@@ -65,12 +60,7 @@ export class S3Lock {
     this.#times = times;
   }
 
-  /**
-   * Returns once it is held, with what lets go of it.
-   *
-   * @param signal ends the wait for one that is silent.
-   * @throws FilesError `busy_export`; `bad_option` where the server does not keep conditions of writes
-   */
+  /** Returns what releases the lock. Throws `busy_export`; `bad_option` if the server ignores conditions of writes. */
   async take(signal?: AbortSignal): Promise<() => Promise<void>> {
     await this.#takeOver(signal);
     await this.#proveConditions();
@@ -95,8 +85,7 @@ export class S3Lock {
     let first: { readonly etag: string; readonly at: number } | undefined;
     while (!(await this.#write({ IfNoneMatch: '*' }))) {
       const other = await this.#read();
-      // The answer to its writing was lost.
-      if (other?.id === this.#held.id) return this.#hold(other.etag);
+      if (this.#isOwn(other)) return;
       const who = other ? `process ${other.pid} of ${other.host} since ${other.since}` : 'gone by now';
       if (other) first ??= { etag: other.etag, at: performance.now() };
       // It was renewed, or is another's.
@@ -104,7 +93,7 @@ export class S3Lock {
       if (other && first && performance.now() - first.at >= this.#times.goneMs) {
         if (await this.#write({ IfMatch: other.etag })) return;
         const now = await this.#read();
-        if (now?.id === this.#held.id) return this.#hold(now.etag);
+        if (this.#isOwn(now)) return;
         throw this.#busy(now ? `process ${now.pid} of ${now.host} since ${now.since}` : who);
       }
       await wait(this.#times.renewMs / 5, undefined, { signal }).catch(() => undefined);
@@ -130,17 +119,18 @@ export class S3Lock {
     try {
       if (this.#lost || (await this.#write({ IfMatch: this.#etag }))) return;
       const found = await this.#read();
-      if (found?.id === this.#held.id) this.#hold(found.etag);
-      else this.#lost = this.#busy(found ? `process ${found.pid} of ${found.host}` : 'it was removed');
+      if (!this.#isOwn(found))
+        this.#lost = this.#busy(found ? `process ${found.pid} of ${found.host}` : 'it was removed');
     } catch {
       // The next one may succeed; `ask` says when it is too late.
     }
   }
 
-  /** It was written, though nobody said so. */
-  #hold(etag: string): void {
-    this.#etag = etag;
-    this.#renewedAt = this.#sentAt;
+  /** Whether it was written, though the answer was lost. */
+  #isOwn(found: (Held & { readonly etag: string }) | undefined): boolean {
+    if (found?.id !== this.#held.id) return false;
+    [this.#etag, this.#renewedAt] = [found.etag, this.#sentAt];
+    return true;
   }
 
   /** Returns whether the condition held. */

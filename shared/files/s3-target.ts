@@ -18,23 +18,17 @@ export interface S3Options {
   readonly endpoint?: string | undefined;
   /** @default as the SDK finds it */
   readonly region?: string | undefined;
-  /**
-   * A folder of this machine for the files that are under way, which nobody else uses: what one that was killed left in
-   * it goes first. @default a new one
-   */
+  /** Local folder for files under way; what is in it is deleted first. @default a new one */
   readonly folder?: string | undefined;
   /** One export at a time writes there, by an object. @default false: whoever exports holds something else */
   readonly isLocked?: boolean | undefined;
   readonly lockTimes?: S3LockTimes | undefined;
-  /** Gives up what is being uploaded. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * A prefix of a bucket, of AWS or of another server. A file is written on this machine first, one for each shard that is
- * under way, and is an object once it is complete. The SDK is loaded with the first of these.
- *
- * @param prefix with its slash at the end; empty for the whole bucket
+ * Opens a prefix of a bucket (with its slash at the end, or empty). A file is written to this machine first, and
+ * becomes an object once it is complete.
  */
 export async function s3Target(
   bucket: string,

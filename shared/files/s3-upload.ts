@@ -12,12 +12,7 @@ import type { S3Place } from './s3-lock.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;
 
-/**
- * Makes a file an object. Larger ones are sent in parts, which cost money until the upload is complete or aborted: one
- * that fails, or is given up, is aborted before this throws.
- *
- * @param signal gives it up.
- */
+/** Uploads a file, in parts if it is large. Aborts the upload before it throws: parts of an open upload cost money. */
 export async function uploadFile(
   client: S3Client,
   path: string,

@@ -11,16 +11,12 @@ export interface ExportTarget {
   scratch(path: string): Promise<string>;
   /** Gives a scratch file, whose bytes are on disk, its place; it is there whole or not at all. */
   store(scratch: string, path: string): Promise<void>;
-  /** Throws where nothing is. */
   open(path: string): Promise<Readable>;
   remove(path: string): Promise<void>;
   /**
-   * Keeps other exports away until what it returns is called. Throws `busy_export`.
-   *
-   * @param signal ends the wait for a holder that is silent.
-   * @default others are told from what they left: two that begin at once may write different files of one name
+   * Keeps other exports away until the returned function is called. The signal ends the wait for a silent holder.
+   * Throws `busy_export`.
    */
   lock?(signal?: AbortSignal): Promise<() => Promise<void>>;
-  /** Leaves nothing behind on this machine. */
   close(): Promise<void>;
 }

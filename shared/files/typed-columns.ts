@@ -1,7 +1,6 @@
 import type { IndexStatus } from '../contract/index-status.ts';
 import type { TypedColumn } from './manifest.ts';
 
-/** Columns that each file of Parquet has. */
 const PLAIN_COLUMNS = [
   'shard',
   'added_id',
@@ -14,11 +13,8 @@ const PLAIN_COLUMNS = [
 ] as const;
 
 /**
- * A column for each field that some index has, named as the field: `fare.total` is `fare_total`. Where fields of several
- * columns, or types, would be named alike, the name of the column comes first: `status_is_completed`.
- *
- * @param given of the part before: they keep their names and their places, whatever indexes there are since, so that one
- *   table is that of all parts
+ * Returns a column for each indexed field: `fare.total` is `fare_total`. The column name comes first if names collide.
+ * Columns `given` by earlier parts keep their names and places, so that one table holds all parts.
  */
 export function typedColumns(
   indexes: readonly Pick<IndexStatus, 'fields'>[],

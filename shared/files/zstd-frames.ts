@@ -3,10 +3,8 @@ import { Duplex } from 'node:stream';
 import type { ZstdDecompress } from 'node:zlib';
 
 /**
- * Decompresses frames of zstd that follow one another, as `cat` and pzstd leave them. Node's own stream ends with the
- * first frame that does not end where a piece of the file does, and drops what is behind it without a word.
- *
- * @param open for one frame
+ * Decompresses consecutive frames of zstd, as `cat` and pzstd leave them. Node's own stream drops what follows a frame
+ * that ends inside a piece.
  */
 export function zstdFrames(open: () => ZstdDecompress): Duplex {
   return Duplex.from(async function* frames(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

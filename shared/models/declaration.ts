@@ -23,7 +23,6 @@ export interface IndexDeclaration extends DeclaredIndex {
   readonly mutable?: boolean;
 }
 
-/** A kind of records in a datastore. */
 export interface ModelDeclaration {
   /** Part of every row key: never to be changed. */
   readonly name: string;
@@ -43,7 +42,6 @@ export interface ModelDeclaration {
 
 export type ValuesOf<Fields> = { readonly [Field in keyof Fields]: ValueByType[Fields[Field] & FieldType] };
 
-/** The values of all fields of an index. */
 export type TupleOf<Index extends IndexDeclaration> = ValuesOf<Index['shardOn'] & OtherFields<Index>>;
 
 /** A field to order by; with `-`, the highest first. */
@@ -51,7 +49,6 @@ export type Order<Index extends IndexDeclaration> =
   | (keyof OtherFields<Index> & string)
   | `-${keyof OtherFields<Index> & string}`;
 
-/** An object of which nothing is declared. */
 export interface AnyBody {
   readonly [member: string]: Json;
 }
@@ -62,7 +59,6 @@ type NamedFields<D extends ModelDeclaration> = D extends {
   ? Intersection<{ [Name in keyof Named]: TupleOf<Named[Name]> }[keyof Named]>
   : {};
 
-/** The fields of all indexes of a model. */
 export type IndexFields<D extends ModelDeclaration> = TupleOf<D['primary']> & NamedFields<D>;
 
 /** The body of `base`: what its validator makes; without one, the index fields and anything else. */
@@ -81,7 +77,6 @@ export type BaseInput<D extends ModelDeclaration> = D extends {
 
 type BodyOf<Validator> = Validator extends StandardSchema ? OutputOf<Validator> : AnyBody;
 
-/** The bodies of all cells, by their names. */
 export type CellBodies<D extends ModelDeclaration> = { readonly base: BaseBody<D> } & (D extends {
   readonly cells: infer Cells;
 }

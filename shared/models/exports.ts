@@ -1,4 +1,3 @@
-/** What models give to who installs them. */
 export { defineModel, type Model, type Partition } from './model.ts';
 export { unchecked } from './unchecked.ts';
 export { ModelError, type ModelErrorCode } from './model-error.ts';

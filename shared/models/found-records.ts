@@ -7,7 +7,6 @@ import { modelRecord, readCells, type ModelCells, type ModelRecord } from './mod
 export interface FindOptions<Order extends string = string> {
   /** A field, `-field` for the highest first. @default the row key */
   readonly order?: Order;
-  /** Records at most. @default all */
   readonly limit?: number;
   /** Who is asked first. @default 'writer' */
   readonly read?: Role;
@@ -21,7 +20,6 @@ export interface FoundRecords<D extends ModelDeclaration> extends AsyncIterable<
   count(options?: { readonly limit?: number }): Promise<IndexCounted>;
 }
 
-/** Entries that are asked for at a time. */
 const PAGE = 100;
 
 interface Search {

@@ -6,10 +6,7 @@ import { SchemalessError } from '../errors.ts';
 import type { Members } from './members.ts';
 
 /**
- * What a cell's validator makes of a body.
- *
- * @param name of the cell
- * @throws SchemalessError `invalid_body`, also for a validator that makes something else of what it made
+ * Returns what a validator makes of a body. Throws `invalid_body`, also if the validator would change its own result.
  */
 export async function judgedBy(validator: StandardSchema, next: Members, name: string): Promise<Json> {
   const body = await validate(validator, next);

@@ -1,11 +1,9 @@
 import type { Json } from '../cell.ts';
 
-/** The body of a cell of a model. */
 export interface Members {
   readonly [member: string]: Json;
 }
 
-/** Members that change; undefined takes one away. */
 export interface MemberChanges {
   readonly [member: string]: Json | undefined;
 }

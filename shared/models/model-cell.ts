@@ -8,7 +8,6 @@ import { ModelError, readonlyField } from './model-error.ts';
 import { storedVersion, type StoredVersion, versionOf } from './model-version.ts';
 import type { CellJson, Changes, ModelColumn, SaveOptions } from './model-column.ts';
 
-/** What is to be changed in a body. */
 type ChangesOf = (body: Members) => MemberChanges;
 
 /** A write of which nobody knows whether it was done. */
@@ -52,7 +51,6 @@ export class ModelCell<Body> {
     return this.#column.column_name;
   }
 
-  /** The row key of its record. */
   get uuid(): string {
     return this.#column.row_key;
   }
@@ -62,7 +60,6 @@ export class ModelCell<Body> {
     return this.#stored !== null;
   }
 
-  /** The version, from 0; null where there is none. */
   get ref_key(): number | null {
     return this.#stored?.ref_key ?? null;
   }
@@ -147,7 +144,6 @@ export class ModelCell<Body> {
     return this;
   }
 
-  /** Goes on from this version, without changes. */
   take(stored: StoredVersion | null): void {
     this.#stored = stored;
     this.#changes = {};

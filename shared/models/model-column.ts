@@ -3,7 +3,6 @@ import type { FieldTypes } from '../client/declared-index.ts';
 import type { StandardSchema } from '../client/standard-schema.ts';
 import type { ModelDatastore } from './declaration.ts';
 
-/** Where a record's cell is, and what holds for its bodies. */
 export interface ModelColumn {
   readonly datastore: ModelDatastore;
   readonly row_key: string;
@@ -15,10 +14,7 @@ export interface ModelColumn {
 }
 
 export interface SaveOptions {
-  /**
-   * Where somebody else has written a version meanwhile: put the changes on top of theirs. @default false: throw
-   * `version_conflict`
-   */
+  /** Puts the changes on top of a version written meanwhile. @default false: throws `version_conflict` */
   readonly rebase?: boolean;
 }
 
@@ -28,7 +24,6 @@ export type Changes<Body> = { readonly [Member in keyof Body]?: Body[Member] | u
 export interface CellJson {
   /** Its added id, the cursor of `fetchLatestCells`. */
   readonly id: number | null;
-  /** The row key. */
   readonly uuid: string;
   readonly created_at: string | null;
   readonly column_name: string;

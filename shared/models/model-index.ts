@@ -10,7 +10,6 @@ import { valueOfField } from './row-key.ts';
 import type { Shards } from './model-shards.ts';
 
 export interface ModelIndex<D extends ModelDeclaration, Index extends IndexDeclaration> {
-  /** As the datastore knows it. */
   readonly index: string;
   /** The records that meet all conditions. An absent field meets none, `ne` included. */
   where(conditions: Where<Index>, options?: FindOptions<Order<Index>>): FoundRecords<D>;

@@ -6,7 +6,6 @@ import { storedVersion } from './model-version.ts';
 
 /** A record: the row of one tuple, with its cells. What is not said of a cell is of `base`. */
 export interface ModelRecord<D extends ModelDeclaration> {
-  /** The row key. */
   readonly uuid: string;
   readonly base: ModelCell<BaseBody<D>>;
   /** All cells, by their names, `base` among them. */
@@ -41,7 +40,6 @@ export interface ModelCells {
 
 type Body = { readonly [member: string]: unknown };
 
-/** The latest cells of a row, of the model's columns. */
 export async function readCells({ datastore, modelColumns }: ModelCells, row_key: string): Promise<readonly Cell[]> {
   const columns = modelColumns.map(({ column_name }) => column_name);
   const found: Cell[] = [];

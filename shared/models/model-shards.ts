@@ -4,7 +4,6 @@ import { SchemalessError } from '../errors.ts';
 import type { CellJson } from './model-column.ts';
 import type { ModelDatastore } from './declaration.ts';
 
-/** The shards of a datastore, as the models in it see them. */
 export interface Shards {
   count(): Promise<number>;
   all(): AsyncGenerator<number>;
@@ -13,7 +12,6 @@ export interface Shards {
   groups(): Promise<ReadonlyMap<string, readonly number[]>>;
 }
 
-/** Later than any cell. */
 const FAR_FUTURE = '9999-01-01T00:00:00Z';
 
 export function shardsOf(datastore: ModelDatastore): Shards {
@@ -60,7 +58,6 @@ export interface LoggedCell extends CellJson {
   readonly error?: SchemalessError;
 }
 
-/** Where a reader of a shard's log is. */
 export interface LogLocation {
   readonly shard: number;
   /** The id of the last cell that was done. @default 0, the start */

@@ -1,15 +1,12 @@
 import type { Cell, Json, PutResult } from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
 
-/** A version as the datastore has it, or as it was acknowledged. */
 export interface StoredVersion {
   readonly ref_key: number;
   readonly body: Json;
   /** Null while it is buffered: kept, and not in the log yet. */
   readonly added_id: number | null;
-  /** Null where it is not known. */
   readonly created_at: string | null;
-  /** Why the body cannot be decoded. */
   readonly error?: SchemalessError | undefined;
 }
 

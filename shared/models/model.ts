@@ -31,7 +31,6 @@ export interface Partition {
   readonly tables: readonly string[];
 }
 
-/** A kind of records. */
 export interface Model<D extends ModelDeclaration> {
   readonly name: string;
   /** The columns of its cells, by the names of the cells. */
@@ -51,19 +50,15 @@ export interface Model<D extends ModelDeclaration> {
   put(body: BaseInput<D> & IndexFields<D>): Promise<ModelRecord<D>>;
   /** The record of a tuple, by its row key: without the index, and as it is now; null where there is none. */
   find(tuple: TupleOf<D['primary']>): Promise<ModelRecord<D> | null>;
-  /** The record of a row key; null where it has none of the model's cells. */
   findRow(uuid: string): Promise<ModelRecord<D> | null>;
   /** The same of the primary index. */
   where(conditions: Where<D['primary']>, options?: FindOptions<Order<D['primary']>>): FoundRecords<D>;
-  /** The next cells of a shard's log that are of this model's columns. */
   fetchLatestCells(location: LogLocation): Promise<LatestCells>;
   /** The id of a shard's last cell, of whatever model; 0 where it is empty. */
   maxIdOnShard(shard: number): Promise<number>;
-  /** The numbers of all shards. */
   eachShard(): AsyncIterable<number>;
   /** The groups of servers, with their shards and tables. */
   eachPartition(): AsyncIterable<Partition>;
-  /** The shard of the primary index's entries under a value of its shard field. */
   findShard(value: ShardValue<D['primary']>): Promise<number>;
   /** The table of a record's cells: `rates_0233.entity`. */
   findTable(uuid: string): Promise<string>;

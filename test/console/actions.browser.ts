@@ -20,7 +20,6 @@ beforeAll(async () => {
   await until('all are parked', async () => (await lab().trigger('notify_driver')).parked === FAILING, PATIENCE);
 });
 
-/** Begins an action, and gives what its dialog says will happen, and the line that does the same. */
 async function begin(page: Page, label: string): Promise<{ readonly says: string; readonly line: string }> {
   await page.click(`main button.action:has-text("${label}")`);
   const says = await page.locator('dialog .foreseen').innerText();

@@ -37,7 +37,6 @@ function writer(): string {
   return found.node;
 }
 
-/** Does what a dialog asks for: the word, and the click. */
 async function doIt(page: Page, word: string): Promise<void> {
   expect(await page.locator('dialog button.danger').isDisabled()).toBe(word !== '');
   if (word !== '') await page.fill('dialog input', word);

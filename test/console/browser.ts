@@ -4,7 +4,6 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from 'p
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { findBrowser } from '../../infra/setup/browser.mjs';
 
-/** Throws an Error that says how to get a browser where the machine has none. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error('wanted Chromium or CHROMIUM: apt-get install chromium');
@@ -14,12 +13,10 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args });
 }
 
-/** A page that is looked at, and what went wrong on it. */
 export interface Looking {
   readonly page: Page;
   /** Errors of scripts, what a policy forbade, and requests that left the origin. */
   readonly troubles: string[];
-  /** Opens a screen by its address: `/trips/row/…`. */
   readonly at: (address: string) => Promise<void>;
   /** Milliseconds of the tasks that held the page up for longer than 50 since the last call. */
   readonly longTasks: () => Promise<readonly number[]>;
@@ -101,7 +98,6 @@ interface AxeResult {
   }[];
 }
 
-/** What axe finds wrong with the page as it is, a line each. */
 export async function axeFindings({ page }: Looking): Promise<readonly string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() =>

@@ -24,9 +24,7 @@ interface ConsoleStack {
   readonly lab: () => SchemalessClient;
   readonly trips: () => SchemalessClient;
   readonly data: string;
-  /** Stops the API, and all beside it. */
   readonly stopApi: () => Promise<void>;
-  /** Starts it again where it was, with what it had. */
   readonly startApi: () => Promise<void>;
 }
 

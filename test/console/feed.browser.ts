@@ -20,9 +20,7 @@ it('health says that a group has no readers, and not that they are up', async ()
 });
 
 interface Counted {
-  /** Requests under way. */
   now: number;
-  /** As many as there ever were at once. */
   most: number;
   paths: string[];
 }

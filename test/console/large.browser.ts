@@ -38,7 +38,6 @@ function expectMany(parked: number): void {
   if (parked !== MANY) throw new Error(`wanted ${MANY} parked cells, got ${parked}`);
 }
 
-/** To the end of the first large table, and back. */
 async function scrollThrough(page: Page, label: string): Promise<void> {
   const frame = page.locator(`[aria-label="${label}"].table`);
   for (const share of [0.1, 0.3, 0.55, 0.8, 1, 0.5, 0]) {

@@ -13,7 +13,6 @@ const [ROW, DRIVER, RIDER, STRANGE, FAILS] = [1, 2, 3, 4, 5].map(
 ) as [string, string, string, string, string];
 const TRIP = { driver_partner_uuid: DRIVER, rider_uuid: RIDER, trip_created_at: '2026-01-31T08:00:00Z' };
 const SECRET = 'for-no-eyes-1f3a';
-/** Of `ROW` in `trips`. */
 let shard: number;
 
 beforeAll(async () => {

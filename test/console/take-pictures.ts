@@ -79,7 +79,6 @@ try {
 }
 
 interface Shown {
-  /** A row with several versions. */
   readonly row: string;
   readonly rider: string;
   readonly moved: number;
@@ -120,7 +119,6 @@ async function fill(trips: SchemalessClient): Promise<Shown> {
   return { row: corrected.row_key, rider, moved };
 }
 
-/** Forgets riders. */
 async function forget(trips: SchemalessClient, riders: readonly string[]): Promise<void> {
   const subjects = subjectsClient({ url: stack.url, datastore: 'trips' });
   for (const [at, subject] of riders.entries()) {
@@ -137,7 +135,6 @@ async function forget(trips: SchemalessClient, riders: readonly string[]): Promi
 interface Screen {
   readonly name: string;
   readonly address: string;
-  /** Text that is there once it is whole. */
   readonly waitFor: string;
   readonly act?: (page: Page) => Promise<void>;
 }
@@ -173,8 +170,8 @@ function screens({ row, rider, moved }: Shown): readonly Screen[] {
     {
       name: 'kept',
       address: '/trips/erasures',
-      waitFor: 'case-2026-17',
-      act: (page) => page.locator('h2:has-text("Held back")').evaluate((title) => title.scrollIntoView()),
+      waitFor: 'How long cells are kept',
+      act: (page) => page.locator('h2:has-text("How long")').evaluate((title) => title.scrollIntoView()),
     },
   ];
 }
@@ -190,7 +187,6 @@ async function beginRetry(page: Page): Promise<void> {
   await page.waitForSelector('dialog .foreseen');
 }
 
-/** Returns how large the picture is, in bytes. */
 async function take(
   browser: Browser,
   scheme: 'light' | 'dark',

@@ -19,7 +19,6 @@ const COMMANDS = BLOCKS.find((text) => text.includes('curl')) ?? '';
 const folder = folderOfTests();
 const project = join(folder.path, 'schemaless');
 let running: ChildProcess | undefined;
-/** What the last start said. */
 let said: string[] = [];
 
 afterAll(() => stop());

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type {
   AppliedChange,
   AppliedOutcome,
@@ -9,7 +9,7 @@ import type {
 import { DefinitionsError } from '../../../shared/definitions/definitions-error.ts';
 import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 
 interface ApplyOptions {
   /** Changes nothing. @default false */
@@ -17,11 +17,8 @@ interface ApplyOptions {
 }
 
 /**
- * Makes what a folder of definitions says, and that is not there: judged here first, then by who makes it. Repeated until
- * all is done.
- *
- * @throws DefinitionsError with the problems of the folder; SchemalessError as `DefinitionOperations.apply` does, and
- *   `unavailable` where an hour was not enough
+ * Makes what a folder of definitions says and what is missing, after judging it here. Throws DefinitionsError, and
+ * `unavailable` after an hour.
  */
 export async function applyFolder(
   operations: DefinitionOperations,
@@ -53,27 +50,21 @@ function filesOf(folder: string): Record<string, string> {
   );
 }
 
-/** `apply FOLDER`: makes datastores, indexes and triggers without a restart. */
 export function applyCommand(): Command {
-  return new Command('apply')
+  return command('apply')
     .summary('make datastores, indexes and triggers without a restart')
     .description(
       'Makes what the definitions in a folder say and what is not there, and changes what may be changed; what they do not name stays. Everything is judged before anything is done. On a local stack and in dev; elsewhere this goes by deploy.',
     )
     .argument('<folder>', 'of the datastores, as infra/datastores')
     .option('--dry-run', 'say what would be done, and change nothing')
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless apply datastores --dry-run', 'what would be made'],
-        ['schemaless apply datastores', 'makes it'],
-      ),
+    .examples(
+      ['schemaless apply datastores --dry-run', 'what would be made'],
+      ['schemaless apply datastores', 'makes it'],
     )
-    .action(
-      action<[string], ApplyOptions>(async (session, [folder], { dryRun = false }) => {
-        show(await applyFolder(await session.definitions(), folder, { dryRun }));
-      }),
-    );
+    .run<[string], ApplyOptions>(async (session, [folder], { dryRun = false }) => {
+      show(await applyFolder(await session.definitions(), folder, { dryRun }));
+    });
 }
 
 const DONE = { create: 'made', change: 'changed', none: 'as it was' };

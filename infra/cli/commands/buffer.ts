@@ -1,10 +1,9 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { stringifyJson } from '../../../shared/body/json.ts';
 import type { BufferConflict, GroupBuffer } from '../../../shared/contract/datastore.ts';
 import { badUsage, CommandError } from '../command-error.ts';
-import { action, commandGroup, examples } from '../cli.ts';
+import { command, commandGroup } from '../cli.ts';
 import { confirmed } from '../confirm.ts';
-import type { Ending } from '../exit-codes.ts';
 import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
@@ -14,91 +13,77 @@ export function buffer(): Command {
   return commandGroup('buffer', 'buffered writes: what waits for its primary, and what an operator has to decide', [
     status(),
     commandGroup('conflicts', 'writes that were answered 202 and lost their address to another body', [
-      listConflicts(),
+      listKept('conflicts', 'lists kept conflicts', 'conflicts'),
       discardConflicts(),
     ]),
     commandGroup('undecided', 'bodies of which one has to be chosen, after the loss of a disk', [
-      listUndecided(),
+      listKept(
+        'undecided',
+        'lists copies of two bodies for one address, either of which may have been acknowledged',
+        'of them',
+      ),
       keepUndecided(),
     ]),
   ]);
 }
 
 function status(): Command {
-  return new Command('status')
+  return command('status')
     .description('says of each group what waits in its buffer')
-    .addHelpText('after', examples(['schemaless buffer status', 'rows, age of the oldest, kept conflicts']))
-    .action(
-      action<[]>(async ({ output, connect }) => {
-        const groups = await (await connect()).buffer();
-        await output.list<GroupBuffer>([groups], STATUS_COLUMNS);
-        const ending: Ending = groups.some(({ error }) => error !== undefined) ? 'unavailable' : 'ok';
-        return ending;
-      }),
-    );
-}
-
-function listConflicts(): Command {
-  return new Command('list')
-    .description('lists kept conflicts')
-    .addOption(limitFlag('conflicts'))
-    .addHelpText('after', examples(['schemaless buffer conflicts list', 'with their bodies']))
-    .action(
-      action<[], { readonly limit?: number }>(async ({ output, connect }, _none, flags) => {
-        const client = await connect();
-        const pages = pagesOf(async (limit, after: string | undefined) => {
-          const { conflicts: items, next } = await client.bufferConflicts({ limit, after });
-          return { items, next };
-        }, flags.limit);
-        await output.list<BufferConflict>(pages, KEPT_COLUMNS);
-      }),
-    );
+    .examples(['schemaless buffer status', 'rows, age of the oldest, kept conflicts'])
+    .run<[]>(async ({ output, connect }) => {
+      const groups = await (await connect()).buffer();
+      await output.list<GroupBuffer>([groups], STATUS_COLUMNS);
+      return groups.some(({ error }) => error !== undefined) ? 'unavailable' : 'ok';
+    });
 }
 
 function discardConflicts(): Command {
-  return new Command('discard')
+  return command('discard')
     .description('deletes kept conflicts for good')
     .argument('<id...>', 'as list says them: GROUP/NUMBER')
     .option('--yes', 'without asking')
-    .addHelpText('after', examples(['schemaless buffer conflicts discard group-2/17', 'one of them']))
-    .action(
-      action<[ids: readonly string[]], { readonly yes?: true }>(async (session, [given], flags) => {
-        const ids = readIds(given);
-        if (!(await confirmed(`Delete ${ids.length} of the kept conflicts for good?`, flags.yes === true)))
-          return session.note('nothing was discarded');
-        return counted(session, 'discarded', await (await session.connect()).discardConflicts(ids), ids.length);
-      }),
-    );
+    .examples(['schemaless buffer conflicts discard group-2/17', 'one of them'])
+    .run<[ids: readonly string[]], { readonly yes?: true }>(async (session, [given], flags) => {
+      const ids = readIds(given);
+      if (!(await confirmed(`Delete ${ids.length} of the kept conflicts for good?`, flags.yes === true)))
+        return session.note('nothing was discarded');
+      return counted(session, 'discarded', await (await session.connect()).discardConflicts(ids), ids.length);
+    });
 }
 
-function listUndecided(): Command {
-  return new Command('list')
-    .description('lists copies of two bodies for one address, either of which may have been acknowledged')
-    .addOption(limitFlag('of them'))
-    .addHelpText('after', examples(['schemaless buffer undecided list', 'with their bodies']))
-    .action(
-      action<[], { readonly limit?: number }>(async ({ output, connect }, _none, flags) => {
-        const client = await connect();
-        const pages = pagesOf(async (limit, after: string | undefined) => {
-          const { undecided: items, next } = await client.undecidedWrites({ limit, after });
-          return { items, next };
-        }, flags.limit);
-        await output.list<BufferConflict>(pages, KEPT_COLUMNS);
-      }),
-    );
+function listKept(of: 'conflicts' | 'undecided', description: string, listed: string): Command {
+  return command('list')
+    .description(description)
+    .addOption(limitFlag(listed))
+    .examples([`schemaless buffer ${of} list`, 'with their bodies'])
+    .run<[], { readonly limit?: number }>(async ({ output, connect }, _none, flags) => {
+      const client = await connect();
+      const pages =
+        of === 'conflicts'
+          ? pagesOf(
+              (limit, after: string | undefined) => client.bufferConflicts({ limit, after }),
+              ({ conflicts }) => conflicts,
+              flags.limit,
+            )
+          : pagesOf(
+              (limit, after: string | undefined) => client.undecidedWrites({ limit, after }),
+              ({ undecided }) => undecided,
+              flags.limit,
+            );
+      await output.list<BufferConflict>(pages, KEPT_COLUMNS);
+    });
 }
 
 function keepUndecided(): Command {
-  return new Command('keep')
+  return command('keep')
     .description('decides for these bodies: each is stored, the others at its address become kept conflicts')
     .argument('<id...>', 'as list says them: GROUP/NUMBER')
-    .addHelpText('after', examples(['schemaless buffer undecided keep group-2/17', 'one of them']))
-    .action(
-      action<[ids: readonly string[]]>(async (session, [given]) => {
-        const ids = readIds(given);
-        return counted(session, 'kept', await (await session.connect()).keepUndecided(ids), ids.length);
-      }),
-    );
+    .examples(['schemaless buffer undecided keep group-2/17', 'one of them'])
+    .run<[ids: readonly string[]]>(async (session, [given]) => {
+      const ids = readIds(given);
+      return counted(session, 'kept', await (await session.connect()).keepUndecided(ids), ids.length);
+    });
 }
 
 function readIds(given: readonly string[]): readonly string[] {

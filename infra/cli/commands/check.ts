@@ -1,22 +1,19 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Problem } from '../../../shared/definitions/definitions-error.ts';
 import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 
-/** `check FOLDER`: judges definitions without starting or asking anything, as a start, a synthesis and `apply` do. */
 export function checkCommand(): Command {
-  return new Command('check')
+  return command('check')
     .summary('judge definitions without starting anything')
     .description(
       'Judges the definitions in a folder: every problem at once, with its file and line, and what lies where nothing would read it. Starts nothing and asks nobody.',
     )
     .argument('<folder>', 'of the datastores, as infra/datastores')
     .option('--project <folder>', 'that the functions of triggers are given from', '.')
-    .addHelpText('after', examples(['schemaless check datastores', 'ends with 2 where there are problems']))
-    .action(
-      action<[string], { readonly project: string }>(async (_session, [folder], { project }) => check(folder, project)),
-    );
+    .examples(['schemaless check datastores', 'ends with 2 where there are problems'])
+    .run<[string], { readonly project: string }>(async (_session, [folder], { project }) => check(folder, project));
 }
 
 function check(folder: string, project: string): Ending {

@@ -1,13 +1,13 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 import { badUsage, CommandError } from '../command-error.ts';
 import { endingOf } from '../ending-of.ts';
 import type { Ending } from '../exit-codes.ts';
 import { untilInterrupted } from '../files/interrupt.ts';
 import { showProgress } from '../files/progress.ts';
-import { wholeNumber } from '../flags.ts';
+import { shardNumbers } from '../flags.ts';
 import { cloneLog, OtherLog, type ClonedShard, type Cloning } from '../log/clone-log.ts';
 import type { Column } from '../output/output.ts';
 import { openSession, type Connecting, type Session } from '../session.ts';
@@ -18,10 +18,8 @@ interface CloneFlags {
   readonly fromDatastore?: string;
 }
 
-/** A line of the output. */
 interface Cloned {
   readonly shard: number;
-  /** As far as it was cloned, and compared. */
   readonly at?: number;
   readonly digest?: string;
   readonly error?: { readonly code: string; readonly message: string };
@@ -37,31 +35,21 @@ const COLUMNS: readonly Column<Cloned>[] = [
 ];
 
 export function clone(): Command {
-  return new Command('clone')
+  return command('clone')
     .description('copies a datastore of another API to this one, with its added ids and times, and compares both')
-    .argument(
-      '[shard...]',
-      'their numbers (default: all shards)',
-      (value: string, before: readonly number[] = []): readonly number[] => [...before, wholeNumber(value, 0, 65_535)],
-    )
+    .argument('[shard...]', 'their numbers (default: all shards)', shardNumbers)
     .requiredOption('--from <api>', 'a profile, or the URL of an API')
     .option('--from-datastore <name>', 'there (default: as the profile says, or the only one)')
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless clone --from prod', 'all of the datastore, to where commands go by themselves'],
-        ['schemaless clone --from prod --url http://127.0.0.1:3000 7 233', 'two shards, to a local stack'],
-      )}
-
-The datastore has to have as many shards as the other, be empty or hold what was cloned before, and take no writes of
+    .examples(
+      ['schemaless clone --from prod', 'all of the datastore, to where commands go by themselves'],
+      ['schemaless clone --from prod --url http://127.0.0.1:3000 7 233', 'two shards, to a local stack'],
+    )
+    .notes(`The datastore has to have as many shards as the other, be empty or hold what was cloned before, and take no writes of
 others meanwhile: their cells would take added ids. Called again it goes on where it was, with what came since. In the
 end the digests of both logs are equal; one that differs ends it with 8. Indexes and triggers of the datastore see
-its cells as they see any: leave its triggers undefined, or paused, where they are not to be told.`,
-    )
-    .action(
-      action<[shards: readonly number[] | undefined], CloneFlags>(async (session, [named = []], flags) =>
-        cloneAll(session, named, flags),
-      ),
+its cells as they see any: leave its triggers undefined, or paused, where they are not to be told.`)
+    .run<[shards: readonly number[] | undefined], CloneFlags>(async (session, [named = []], flags) =>
+      cloneAll(session, named, flags),
     );
 }
 
@@ -95,7 +83,6 @@ function sourceOf({ from, fromDatastore }: CloneFlags, more: Connecting): Promis
   return openSession({ ...at, ...(fromDatastore !== undefined && { datastore: fromDatastore }) }).connect(more);
 }
 
-/** The shards that are to be cloned, as far as their logs go now. */
 async function wantedOf(
   source: SchemalessClient,
   target: SchemalessClient,
@@ -118,7 +105,6 @@ async function wantedOf(
   });
 }
 
-/** Some at a time, with how each has ended. */
 async function* cloned(
   cloning: Cloning,
   wanted: readonly ClonedShard[],

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { Command, Option } from 'commander';
-import { action, examples } from '../cli.ts';
+import { Option, type Command } from 'commander';
+import { command } from '../cli.ts';
 import { CommandError } from '../command-error.ts';
 import { serveConsole, type ServedConsole } from '../console/serve-console.ts';
-import type { Ending } from '../exit-codes.ts';
 import { wholeNumberFlag } from '../flags.ts';
 import { signerOf } from '../target/signer.ts';
 
@@ -19,44 +18,37 @@ const PORT = 4040;
 const ASK_MS = 15_000;
 
 export function consoleCommand(): Command {
-  return new Command('console')
+  return command('console')
     .description('opens the console of an API in a browser, and signs its requests')
     .addOption(new Option('--actions', 'it may change something, too: what IAM lets you (default: it only reads)'))
     .addOption(wholeNumberFlag('--port <port>', 'on this machine, 0 for any', 0, 65_535).default(PORT))
     .addOption(new Option('--no-open', 'only print the address'))
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless console --profile prod', 'looks'],
-        ['schemaless console --profile prod --actions', 'pauses triggers, retries cells, moves shards, too'],
-        ['schemaless console --no-open --port 0', 'prints an address'],
-      )}
-
-The page comes from the API (/console, where the environment has it), and asks it through this command, which listens on
-127.0.0.1 alone until Ctrl-C and signs what the page sends with your credentials. The address that is printed opens it
-once, for one browser; other pages, and other users of this machine, are refused.`,
+    .examples(
+      ['schemaless console --profile prod', 'looks'],
+      ['schemaless console --profile prod --actions', 'pauses triggers, retries cells, moves shards, too'],
+      ['schemaless console --no-open --port 0', 'prints an address'],
     )
-    .action(
-      action<[], ConsoleFlags>(async ({ target, output, note }, _none, flags) => {
-        const { url, datastore, sign, region, awsProfile, by } = await target();
-        const signs = await signerOf({ url, datastore, sign, region, awsProfile, by });
-        const { actions = false, profile, port } = flags;
-        const served = await listening({ url, sign: signs, actions, profile, datastore, port });
-        try {
-          await checkThere(url, signs);
-          await output.record({ address: served.address });
-          note(
-            `the console of ${url} (${by})${actions ? ', which may change it' : ', which only reads'}; Ctrl-C ends it`,
-          );
-          if (flags.open && process.stdout.isTTY) openBrowser(served.address);
-          await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
-        } finally {
-          served.close();
-        }
-        const ending: Ending = 'ok';
-        return ending;
-      }),
-    );
+    .notes(`The page comes from the API (/console, where the environment has it), and asks it through this command, which listens on
+127.0.0.1 alone until Ctrl-C and signs what the page sends with your credentials. The address that is printed opens it
+once, for one browser; other pages, and other users of this machine, are refused.`)
+    .run<[], ConsoleFlags>(async ({ target, output, note }, _none, flags) => {
+      const { url, datastore, sign, region, awsProfile, by } = await target();
+      const signs = await signerOf({ url, datastore, sign, region, awsProfile, by });
+      const { actions = false, profile, port } = flags;
+      const served = await listening({ url, sign: signs, actions, profile, datastore, port });
+      try {
+        await checkThere(url, signs);
+        await output.record({ address: served.address });
+        note(
+          `the console of ${url} (${by})${actions ? ', which may change it' : ', which only reads'}; Ctrl-C ends it`,
+        );
+        if (flags.open && process.stdout.isTTY) openBrowser(served.address);
+        await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+      } finally {
+        served.close();
+      }
+      return 'ok';
+    });
 }
 
 async function listening(props: Parameters<typeof serveConsole>[0]): Promise<ServedConsole> {
@@ -100,7 +92,6 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Where there is none, the address is on the terminal. */
 function openBrowser(address: string): void {
   const [program, ...parameters] = OPENERS[process.platform] ?? ['xdg-open'];
   spawn(program, [...parameters, address], { stdio: 'ignore', detached: true })

@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { DeletedPart, DeleteOptions } from '../../../shared/contract/definition-operations.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 
 interface Said {
   readonly confirm: string;
@@ -8,46 +8,43 @@ interface Said {
   readonly dryRun?: boolean;
 }
 
-const EXAMPLES = examples(
-  ['schemaless delete trigger shop send_order --confirm send_order --dry-run', 'what would be lost'],
-  ['schemaless delete index trips day_index --confirm day_index', 'deletes it'],
-);
-
-/** `delete index|trigger`: for good, on a local stack and in dev. */
 export function deleteCommand(): Command {
-  const command = new Command('delete')
+  const index = part('index', 'an index; its tables go some minutes later').run<[string, string], Said>(
+    async (session, [datastore, name], said) => {
+      const definitions = await session.definitions();
+      await remove(`index ${datastore}/${name}`, said, (how) => definitions.deleteIndex(datastore, name, how));
+    },
+  );
+  const trigger = part('trigger', 'a trigger, with its queues, offsets and parked cells').run<[string, string], Said>(
+    async (session, [datastore, name], said) => {
+      const definitions = await session.definitions();
+      await remove(`trigger ${datastore}/${name}`, said, (how) => definitions.deleteTrigger(datastore, name, how));
+    },
+  );
+  return command('delete')
     .summary('delete an index or a trigger for good')
     .description(
       'Deletes for good what no deployment defines any more. Refused where something is lost with it, unless --force. On a local stack and in dev.',
     )
-    .addHelpText('after', EXAMPLES);
-  const part = (name: string, what: string): Command =>
-    command
-      .command(name)
-      .description(`deletes ${what}`)
-      .requiredOption('--confirm <name>', 'its name, once more')
-      .option('--force', 'also where something is lost with it')
-      .option('--dry-run', 'say what would be lost, and change nothing')
-      .addHelpText('after', EXAMPLES);
-  part('index', 'an index; its tables go some minutes later')
+    .examples(...EXAMPLES)
+    .addCommand(index)
+    .addCommand(trigger);
+}
+
+const EXAMPLES = [
+  ['schemaless delete trigger shop send_order --confirm send_order --dry-run', 'what would be lost'],
+  ['schemaless delete index trips day_index --confirm day_index', 'deletes it'],
+] as const;
+
+function part(name: 'index' | 'trigger', what: string): ReturnType<typeof command> {
+  return command(name)
+    .description(`deletes ${what}`)
     .argument('<datastore>')
-    .argument('<index>')
-    .action(
-      action<[string, string], Said>(async (session, [datastore, name], said) => {
-        const definitions = await session.definitions();
-        await remove(`index ${datastore}/${name}`, said, (how) => definitions.deleteIndex(datastore, name, how));
-      }),
-    );
-  part('trigger', 'a trigger, with its queues, offsets and parked cells')
-    .argument('<datastore>')
-    .argument('<trigger>')
-    .action(
-      action<[string, string], Said>(async (session, [datastore, name], said) => {
-        const definitions = await session.definitions();
-        await remove(`trigger ${datastore}/${name}`, said, (how) => definitions.deleteTrigger(datastore, name, how));
-      }),
-    );
-  return command;
+    .argument(`<${name}>`)
+    .requiredOption('--confirm <name>', 'its name, once more')
+    .option('--force', 'also where something is lost with it')
+    .option('--dry-run', 'say what would be lost, and change nothing')
+    .examples(...EXAMPLES);
 }
 
 async function remove(

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { parseColumnName, parseRowKey } from '../../../shared/address.ts';
 import { LIMITS } from '../../../shared/cell.ts';
 import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 import { badUsage } from '../command-error.ts';
 import { confirmed } from '../confirm.ts';
 import type { Ending } from '../exit-codes.ts';
@@ -22,11 +22,10 @@ interface EraseFlags {
   readonly yes?: true;
 }
 
-/** Between two looks at an erasure that goes on. */
 const LOOK_MS = 1000;
 
 export function erase(): Command {
-  return new Command('erase')
+  return command('erase')
     .description('erases a row, a column of it, versions of it or one cell, for good: nothing is written there again')
     .argument('<row-key>', 'a UUID')
     .argument('[column]', 'its name (default: all of the row)')
@@ -35,33 +34,27 @@ export function erase(): Command {
     .requiredOption('--reason <text>', 'kept for good, and shown: nothing that is itself to be forgotten')
     .addOption(wholeNumberFlag('--wait <seconds>', 'until it is done everywhere', 0, 3600).default(30))
     .option('--yes', 'without asking')
-    .addHelpText(
-      'after',
-      `${examples(
-        [`schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 --reason 'request 4711'`, 'the whole row'],
-        [`schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 NOTES --reason 'request 4711'`, 'a column of it'],
-        [
-          `schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE --up-to 3 --reason 'request 4711'`,
-          'what it was so far: version 4 can be written',
-        ],
-        [
-          `schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE --ref-key 2 --reason 'a slip' --yes`,
-          'one version, without being asked',
-        ],
-      )}
-
-Prints the record of the erasure. Ends with 5 where it is not done everywhere after --wait, as while a group is away:
-it is recorded, and goes on by itself; the same command, or \`schemaless erasure ID\`, tells how far it is.`,
+    .examples(
+      [`schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 --reason 'request 4711'`, 'the whole row'],
+      [`schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 NOTES --reason 'request 4711'`, 'a column of it'],
+      [
+        `schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE --up-to 3 --reason 'request 4711'`,
+        'what it was so far: version 4 can be written',
+      ],
+      [
+        `schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE --ref-key 2 --reason 'a slip' --yes`,
+        'one version, without being asked',
+      ],
     )
-    .action(
-      action<[rowKey: string, column: string | undefined], EraseFlags>(async (session, [rowKey, column], flags) => {
-        const target = readTarget(rowKey, column, flags);
-        if (await confirmed(`Erase ${textOf(target)} for good?`, flags.yes === true))
-          return eraseAndWait(session, target, flags.wait);
-        session.note('nothing was erased');
-        return 'ok';
-      }),
-    );
+    .notes(`Prints the record of the erasure. Ends with 5 where it is not done everywhere after --wait, as while a group is away:
+it is recorded, and goes on by itself; the same command, or \`schemaless erasure ID\`, tells how far it is.`)
+    .run<[rowKey: string, column: string | undefined], EraseFlags>(async (session, [rowKey, column], flags) => {
+      const target = readTarget(rowKey, column, flags);
+      if (await confirmed(`Erase ${textOf(target)} for good?`, flags.yes === true))
+        return eraseAndWait(session, target, flags.wait);
+      session.note('nothing was erased');
+      return 'ok';
+    });
 }
 
 function readTarget(rowKey: string, column: string | undefined, { refKey, upTo, reason }: EraseFlags): ErasureRequest {
@@ -99,7 +92,6 @@ async function eraseAndWait(session: Session, target: ErasureRequest, seconds: n
   }
 }
 
-/** What was last seen of it. */
 async function untilErased(
   erasures: ErasureOperations,
   asked: Erasure,

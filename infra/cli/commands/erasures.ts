@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { parseTime } from '../../../shared/time.ts';
-import { action, commandGroup, examples } from '../cli.ts';
+import { command, commandGroup } from '../cli.ts';
 import { badUsage } from '../command-error.ts';
 import { endingOf } from '../ending-of.ts';
 import type { Ending } from '../exit-codes.ts';
@@ -12,7 +12,6 @@ import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
 import type { Session } from '../session.ts';
 
-/** `schemaless erasures`: lists them where nothing else is said. */
 export function erasures(): Command {
   return commandGroup('erasures', 'lists what was erased, and has it erased again', [])
     .addCommand(list(), { isDefault: true })
@@ -20,15 +19,11 @@ export function erasures(): Command {
 }
 
 export function erasure(): Command {
-  return new Command('erasure')
+  return command('erasure')
     .description('shows the record of an erasure: what, by whom and why, and which places are clean')
     .argument('<id>', 'its id')
-    .addHelpText('after', examples(['schemaless erasure b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11', 'all that is known']))
-    .action(
-      action<[id: string]>(async (session, [id]) =>
-        session.output.record(await (await session.erasures()).erasure(id)),
-      ),
-    );
+    .examples(['schemaless erasure b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11', 'all that is known'])
+    .run<[id: string]>(async (session, [id]) => session.output.record(await (await session.erasures()).erasure(id)));
 }
 
 interface ListFlags {
@@ -37,23 +32,18 @@ interface ListFlags {
 }
 
 function list(): Command {
-  return new Command('list')
+  return command('list')
     .description('lists the records of erasures, in no order')
     .option('--open', 'those that are not done everywhere yet')
     .addOption(limitFlag('records'))
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless erasures', 'all of them'],
-        ['schemaless erasures --open', 'what they wait for'],
-        ['schemaless erasures --format ndjson > erasures.ndjson', 'kept, for when everything is set back'],
-      ),
+    .examples(
+      ['schemaless erasures', 'all of them'],
+      ['schemaless erasures --open', 'what they wait for'],
+      ['schemaless erasures --format ndjson > erasures.ndjson', 'kept, for when everything is set back'],
     )
-    .action(
-      action<[], ListFlags>(async (session, _none, { open, limit }) => {
-        await session.output.list(recordsOf(await session.erasures(), { open, limit }), COLUMNS);
-      }),
-    );
+    .run<[], ListFlags>(async (session, _none, { open, limit }) => {
+      await session.output.list(recordsOf(await session.erasures(), { open, limit }), COLUMNS);
+    });
 }
 
 interface AgainFlags {
@@ -63,25 +53,21 @@ interface AgainFlags {
 }
 
 function again(): Command {
-  return new Command('again')
+  return command('again')
     .description('has erased once more what was erased since a time: after a group was set back, or a backup restored')
     .requiredOption('--since <time>', 'erasures that were asked for, or became done, then or later')
     .option('--until <time>', 'and were asked for before that (default: now)')
     .option('--records <file>', 'those that `schemaless erasures --format ndjson` printed (default: all there are)')
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless erasures again --since 2026-01-31T08:00:00Z', 'what a group that was set back to then has again'],
-        [
-          'schemaless erasures again --since 2026-01-31T08:00:00Z --records erasures.ndjson',
-          'where the records were set back, too',
-        ],
-      )}
-
-Each is asked for with its own reason. What is gone already stays gone, so that this can be repeated. Ends with 5 where
-one failed, or is not done everywhere yet.`,
+    .examples(
+      ['schemaless erasures again --since 2026-01-31T08:00:00Z', 'what a group that was set back to then has again'],
+      [
+        'schemaless erasures again --since 2026-01-31T08:00:00Z --records erasures.ndjson',
+        'where the records were set back, too',
+      ],
     )
-    .action(action<[], AgainFlags>(async (session, _none, flags) => eraseAgain(session, flags)));
+    .notes(`Each is asked for with its own reason. What is gone already stays gone, so that this can be repeated. Ends with 5 where
+one failed, or is not done everywhere yet.`)
+    .run<[], AgainFlags>(async (session, _none, flags) => eraseAgain(session, flags));
 }
 
 async function eraseAgain(session: Session, flags: AgainFlags): Promise<Ending> {
@@ -113,10 +99,8 @@ function recordsOf(
   operations: ErasureOperations,
   { open, limit: most }: ListFlags = {},
 ): AsyncGenerator<readonly Erasure[]> {
-  return pagesOf(async (limit, after: string | undefined) => {
-    const { erasures: items, next } = await operations.erasures({ open, limit, after });
-    return { items, next };
-  }, most);
+  const ask = (limit: number, after: string | undefined) => operations.erasures({ open, limit, after });
+  return pagesOf(ask, (page) => page.erasures, most);
 }
 
 function requestOf({ row_key, column_name, ref_key, up_to, reason }: Erasure): ErasureRequest {
@@ -135,7 +119,6 @@ function lastTimeOf({ state, requested_at, cleaned }: Erasure): string {
   return [requested_at, ...Object.values(cleaned)].map(asTime).reduce((last, time) => (time > last ? time : last));
 }
 
-/** After any time that is written. */
 const LATER = 'Z';
 
 /** Times of records have three decimals, which do not compare with six. */
@@ -143,7 +126,6 @@ function asTime(time: string | null): string {
   return time === null ? '' : parseTime(time, 'requested_at');
 }
 
-/** Throws a CommandError. */
 function readTime(flag: string, text: string): string {
   try {
     return parseTime(text, flag);
@@ -152,7 +134,6 @@ function readTime(flag: string, text: string): string {
   }
 }
 
-/** Throws a CommandError. */
 function readRecords(path: string): readonly Erasure[] {
   const wanted = 'records as NDJSON, as `schemaless erasures --format ndjson` prints them';
   let text: string;
@@ -169,7 +150,6 @@ function readRecords(path: string): readonly Erasure[] {
   });
 }
 
-/** Undefined where a line is none. */
 function toRecord(line: string): Erasure | undefined {
   try {
     const record = JSON.parse(line) as Erasure;

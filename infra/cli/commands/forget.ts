@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ForgottenSubject } from '../../../shared/contract/subject-operations.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 import { badUsage } from '../command-error.ts';
 import { confirmed } from '../confirm.ts';
 import { limitFlag } from '../flags.ts';
@@ -15,64 +15,51 @@ interface ForgetFlags {
 }
 
 export function forget(): Command {
-  return new Command('forget')
+  return command('forget')
     .description('forgets a subject for good: what is sealed under its key is unreadable, wherever it is')
     .option('--subject <text>', 'as the field says that names it in bodies')
     .option('--name <digits>', 'in its place, the `subject_name` of a record: where the table of keys was set back')
     .requiredOption('--reason <text>', 'kept for good, and shown: nothing that is itself to be forgotten')
     .option('--yes', 'without asking')
-    .addHelpText(
-      'after',
-      `${examples(
-        [`schemaless forget --subject c3a8f1d2-5b6e-4f70-9a81-2d3c4b5a6978 --reason 'request 4711'`, 'a rider'],
-        [
-          `schemaless forget --name 3b1f6c0d9e2a47588c1d0f3e5a6b7c8d --reason 'request 4711' --yes`,
-          'once more, as its record says',
-        ],
-      )}
-
-Prints the record: keep it. \`had_key\` is false where there was no key to delete: look then whether the subject is
-written as bodies have it. What is not sealed stays: \`schemaless erase\` takes that away.`,
+    .examples(
+      [`schemaless forget --subject c3a8f1d2-5b6e-4f70-9a81-2d3c4b5a6978 --reason 'request 4711'`, 'a rider'],
+      [
+        `schemaless forget --name 3b1f6c0d9e2a47588c1d0f3e5a6b7c8d --reason 'request 4711' --yes`,
+        'once more, as its record says',
+      ],
     )
-    .action(
-      action<[], ForgetFlags>(async (session, _none, { subject, name, reason, yes }) => {
-        if ((subject === undefined) === (name === undefined))
-          throw badUsage('--subject', 'either --subject or --name', subject === undefined ? 'neither' : 'both');
-        if (!(await confirmed('Forget this subject for good?', yes === true))) {
-          session.note('nobody was forgotten');
-          return 'ok';
-        }
-        const subjects = await session.subjects();
-        const named = subject === undefined ? { subject_name: name ?? '' } : { subject };
-        const record = await subjects.forget({ ...named, reason });
-        if (!record.had_key)
-          session.note('no key of this subject was there: nothing was sealed for it, or it is written otherwise');
-        return session.output.record(record);
-      }),
-    );
+    .notes(`Prints the record: keep it. \`had_key\` is false where there was no key to delete: look then whether the subject is
+written as bodies have it. What is not sealed stays: \`schemaless erase\` takes that away.`)
+    .run<[], ForgetFlags>(async (session, _none, { subject, name, reason, yes }) => {
+      if ((subject === undefined) === (name === undefined))
+        throw badUsage('--subject', 'either --subject or --name', subject === undefined ? 'neither' : 'both');
+      if (!(await confirmed('Forget this subject for good?', yes === true))) {
+        session.note('nobody was forgotten');
+        return 'ok';
+      }
+      const subjects = await session.subjects();
+      const named = subject === undefined ? { subject_name: name ?? '' } : { subject };
+      const record = await subjects.forget({ ...named, reason });
+      if (!record.had_key)
+        session.note('no key of this subject was there: nothing was sealed for it, or it is written otherwise');
+      return session.output.record(record);
+    });
 }
 
 export function forgotten(): Command {
-  return new Command('forgotten')
+  return command('forgotten')
     .description('lists the records of subjects that were forgotten, in no order')
     .addOption(limitFlag('records'))
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless forgotten', 'all of them'],
-        ['schemaless forgotten --format ndjson > forgotten.ndjson', 'kept, for when everything is set back'],
-      ),
+    .examples(
+      ['schemaless forgotten', 'all of them'],
+      ['schemaless forgotten --format ndjson > forgotten.ndjson', 'kept, for when everything is set back'],
     )
-    .action(
-      action<[], { readonly limit?: number | undefined }>(async (session, _none, { limit: most }) => {
-        const subjects = await session.subjects();
-        const records = pagesOf(async (limit, after: string | undefined) => {
-          const { subjects: items, next } = await subjects.forgotten({ limit, after });
-          return { items, next };
-        }, most);
-        await session.output.list(records, COLUMNS);
-      }),
-    );
+    .run<[], { readonly limit?: number | undefined }>(async (session, _none, { limit: most }) => {
+      const subjects = await session.subjects();
+      const ask = (limit: number, after: string | undefined) => subjects.forgotten({ limit, after });
+      const records = pagesOf(ask, (page) => page.subjects, most);
+      await session.output.list(records, COLUMNS);
+    });
 }
 
 const COLUMNS: readonly Column<ForgottenSubject>[] = [

@@ -1,7 +1,7 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { parseAddress } from '../../../shared/address.ts';
 import type { Found, ReadOptions } from '../../../shared/contract/datastore.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 import { readFlags } from '../flags.ts';
 import { printFound } from '../print-found.ts';
 import { readRefKey } from './put.ts';
@@ -13,29 +13,24 @@ export interface ReadFlags {
 }
 
 export function get(): Command {
-  const command = new Command('get')
+  return command('get')
     .description('reads one cell')
     .argument('<row-key>', 'a UUID')
     .argument('<column>', 'its name')
     .argument('<ref-key>', 'its version')
     .option('-b, --body', 'the body alone, as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless get 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE 1', 'the cell and where it lies'],
-        ['schemaless get 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE 1 --body | jq .city', 'of its body'],
-      ),
-    );
-  for (const flag of readFlags()) command.addOption(flag);
-  return command.action(
-    action<[rowKey: string, column: string, refKey: string], ReadFlags>(async (session, parameters, flags) => {
+    .examples(
+      ['schemaless get 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE 1', 'the cell and where it lies'],
+      ['schemaless get 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE 1 --body | jq .city', 'of its body'],
+    )
+    .addOptions(readFlags())
+    .run<[rowKey: string, column: string, refKey: string], ReadFlags>(async (session, parameters, flags) => {
       const [row_key, column_name, refKey] = parameters;
       const address = parseAddress({ row_key, column_name, ref_key: readRefKey(refKey) });
       const client = await session.connect();
       const found: Found = await client.get(address, readOptions(flags));
       await printFound(session, found, { what: `${row_key} ${column_name} ${refKey}`, body: flags.body === true });
-    }),
-  );
+    });
 }
 
 export function readOptions({ read, minAddedId }: ReadFlags): ReadOptions {

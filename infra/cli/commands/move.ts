@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { MOST_SECONDS } from '../../../shared/api/move-schemas.ts';
 import type { MoveOperations, MoveStatus } from '../../../shared/contract/move-operations.ts';
-import { action, commandGroup, examples } from '../cli.ts';
+import { command, commandGroup } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 import { timeOf } from '../files/progress.ts';
 import { wholeNumber, wholeNumberFlag } from '../flags.ts';
@@ -10,7 +10,6 @@ import type { Column } from '../output/output.ts';
 import { onReaderGone } from '../output/reader-gone.ts';
 import type { Session } from '../session.ts';
 
-/** Between two looks at a move that is watched. */
 const LOOK_MS = 1000;
 
 export function move(): Command {
@@ -40,83 +39,64 @@ interface CreateFlags {
 }
 
 function create(): Command {
-  return new Command('create')
+  return command('create')
     .description('begins a copy of a shard on another group, which follows its log')
     .argument('<shard>', 'its number', shardNumber)
     .requiredOption('--to <group>', 'where it is to be')
     .option('--switch', 'once the copy has all of it, make it the shard')
     .addOption(wholeNumberFlag('--complete-after <seconds>', 'after that, drop what is left behind', 0, MOST_SECONDS))
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless move create 233 --to group-4', 'copies, compares and follows; `move switch 233` moves it'],
-        ['schemaless move create 233 --to group-4 --switch', 'moves it by itself, and keeps the way back open'],
-        [
-          'schemaless move create 233 --to group-4 --switch --complete-after 86400',
-          'drops what is left behind a day later',
-        ],
-      )}
-
-Given again with the same group, it shows the move that is under way.`,
+    .examples(
+      ['schemaless move create 233 --to group-4', 'copies, compares and follows; `move switch 233` moves it'],
+      ['schemaless move create 233 --to group-4 --switch', 'moves it by itself, and keeps the way back open'],
+      [
+        'schemaless move create 233 --to group-4 --switch --complete-after 86400',
+        'drops what is left behind a day later',
+      ],
     )
-    .action(
-      action<[shard: number], CreateFlags>(async ({ output, moves }, [shard], flags) => {
-        const options = { switch: flags.switch, complete_after_seconds: flags.completeAfter };
-        await output.record(shown(await (await moves()).createMove(shard, flags.to, options)));
-      }),
-    );
+    .notes(`Given again with the same group, it shows the move that is under way.`)
+    .run<[shard: number], CreateFlags>(async ({ output, moves }, [shard], flags) => {
+      const options = { switch: flags.switch, complete_after_seconds: flags.completeAfter };
+      await output.record(shown(await (await moves()).createMove(shard, flags.to, options)));
+    });
 }
 
 function list(): Command {
-  return new Command('list')
+  return command('list')
     .description('lists the moves that are under way')
-    .addHelpText('after', examples(['schemaless move list', 'how far each is, how fast, and what it waits for']))
-    .action(
-      action<[]>(async ({ output, moves }) => {
-        await output.list<ShownMove>([(await (await moves()).moves()).map(shown)], COLUMNS);
-      }),
-    );
+    .examples(['schemaless move list', 'how far each is, how fast, and what it waits for'])
+    .run<[]>(async ({ output, moves }) => {
+      await output.list<ShownMove>([(await (await moves()).moves()).map(shown)], COLUMNS);
+    });
 }
 
 function status(): Command {
-  return new Command('status')
+  return command('status')
     .description('shows the move of a shard, or the last one that ended')
     .argument('<shard>', 'its number', shardNumber)
     .option('--watch', 'go on until it has nothing left to do, or Ctrl-C')
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless move status 233', 'all that is known of it'],
-        ['schemaless move status 233 --watch', 'a line each second in which something changed'],
-        ['schemaless move status 233 --watch && schemaless move switch 233', 'switches once the copy has all of it'],
-      )}
-
---watch ends once the copy has, compared, all that the shard had when it began, and what was asked for is done; or once
-the move is over.`,
+    .examples(
+      ['schemaless move status 233', 'all that is known of it'],
+      ['schemaless move status 233 --watch', 'a line each second in which something changed'],
+      ['schemaless move status 233 --watch && schemaless move switch 233', 'switches once the copy has all of it'],
     )
-    .action(
-      action<[shard: number], { readonly watch?: true }>(async (session, [shard], flags) => {
-        if (flags.watch === true) return watch(session, shard);
-        return session.output.record(shown(await (await session.moves()).move(shard)));
-      }),
-    );
+    .notes(`--watch ends once the copy has, compared, all that the shard had when it began, and what was asked for is done; or once
+the move is over.`)
+    .run<[shard: number], { readonly watch?: true }>(async (session, [shard], flags) => {
+      if (flags.watch === true) return watch(session, shard);
+      return session.output.record(shown(await (await session.moves()).move(shard)));
+    });
 }
 
-/** A command that takes a move on. */
 function step(
   name: string,
   description: string,
   take: (moves: MoveOperations, shard: number) => Promise<MoveStatus>,
 ): Command {
-  return new Command(name)
+  return command(name)
     .description(description)
     .argument('<shard>', 'its number', shardNumber)
-    .addHelpText('after', examples([`schemaless move ${name} 233`, '`move status 233 --watch` shows when it is done']))
-    .action(
-      action<[shard: number]>(async ({ output, moves }, [shard]) =>
-        output.record(shown(await take(await moves(), shard))),
-      ),
-    );
+    .examples([`schemaless move ${name} 233`, '`move status 233 --watch` shows when it is done'])
+    .run<[shard: number]>(async ({ output, moves }, [shard]) => output.record(shown(await take(await moves(), shard))));
 }
 
 async function watch(session: Session, shard: number): Promise<Ending> {

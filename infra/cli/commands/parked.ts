@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type {
   CellLocation,
   DeadCount,
@@ -8,7 +8,7 @@ import type {
   ParkedChoice,
 } from '../../../shared/contract/trigger-operations.ts';
 import { badUsage } from '../command-error.ts';
-import { action, commandGroup, examples } from '../cli.ts';
+import { command, commandGroup } from '../cli.ts';
 import { confirmed } from '../confirm.ts';
 import type { Ending } from '../exit-codes.ts';
 import { limitFlag } from '../flags.ts';
@@ -36,93 +36,76 @@ export function parked(): Command {
 }
 
 function list(): Command {
-  return new Command('list')
+  return command('list')
     .description('lists the parked cells of a trigger, and messages that could not be read')
     .argument('<trigger>', 'its name')
     .option('--dead', DEAD)
     .addOption(limitFlag('of them'))
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless parked list bill_rider', 'with their last errors'],
-        ['schemaless parked list bill_rider --dead', 'what SQS gave up on'],
-      ),
+    .examples(
+      ['schemaless parked list bill_rider', 'with their last errors'],
+      ['schemaless parked list bill_rider --dead', 'what SQS gave up on'],
     )
-    .action(
-      action<[name: string], { readonly dead?: true; readonly limit?: number }>(
-        async ({ output, connect, note }, [name], flags) => {
-          const client = await connect();
-          if (flags.dead === true) {
-            const limit = flags.limit ?? MOST_DEAD;
-            const { messages } = await client.deadMessages(name, { limit: Math.min(limit, MOST_DEAD) });
-            const ending = await output.list<DeadMessageShown>([messages], DEAD_COLUMNS);
-            // A queue is looked into, it has no pages: what is behind these is seen once they are gone.
-            if (messages.length === MOST_DEAD && limit > MOST_DEAD)
-              note(`the queue may have more than these ${MOST_DEAD}: retry or discard them to see the others`);
-            return ending;
-          }
-          const pages = pagesOf(async (limit, after: string | undefined) => {
-            const { cells, malformed, next } = await client.parkedCells(name, { limit, after });
-            return { items: [...cells, ...malformed], next };
-          }, flags.limit);
-          return output.list<ParkedCell | MalformedMessage>(pages, COLUMNS);
-        },
-      ),
+    .run<[name: string], { readonly dead?: true; readonly limit?: number }>(
+      async ({ output, connect, note }, [name], flags) => {
+        const client = await connect();
+        if (flags.dead === true) {
+          const limit = flags.limit ?? MOST_DEAD;
+          const { messages } = await client.deadMessages(name, { limit: Math.min(limit, MOST_DEAD) });
+          const ending = await output.list<DeadMessageShown>([messages], DEAD_COLUMNS);
+          // A queue is looked into, it has no pages: what is behind these is seen once they are gone.
+          if (messages.length === MOST_DEAD && limit > MOST_DEAD)
+            note(`the queue may have more than these ${MOST_DEAD}: retry or discard them to see the others`);
+          return ending;
+        }
+        const ask = (limit: number, after: string | undefined) => client.parkedCells(name, { limit, after });
+        const pages = pagesOf(ask, ({ cells, malformed }) => [...cells, ...malformed], flags.limit);
+        return output.list<ParkedCell | MalformedMessage>(pages, COLUMNS);
+      },
     );
 }
 
 function retry(): Command {
-  return new Command('retry')
+  return command('retry')
     .description('has parked cells sent again soon')
     .argument('<trigger>', 'its name')
     .argument('[place...]', 'SHARD:ADDED_ID of each')
     .option('--all', 'all parked cells')
     .option('--dead', DEAD)
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless parked retry bill_rider 3:120 17:9', 'two cells'],
-        ['schemaless parked retry bill_rider --all', 'all of them'],
-        ['schemaless parked retry bill_rider --dead', 'the cells of what SQS gave up on'],
-      ),
+    .examples(
+      ['schemaless parked retry bill_rider 3:120 17:9', 'two cells'],
+      ['schemaless parked retry bill_rider --all', 'all of them'],
+      ['schemaless parked retry bill_rider --dead', 'the cells of what SQS gave up on'],
     )
-    .action(
-      action<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [name, locations], flags) => {
-        const choice = readChoice(locations, flags);
-        const client = await session.connect();
-        if (choice === 'dead') return emptied(session, 'replayed', () => client.replayDead(name));
-        return counted(session, 'wanted', await client.retryParked(name, choice));
-      }),
-    );
+    .run<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [name, locations], flags) => {
+      const choice = readChoice(locations, flags);
+      const client = await session.connect();
+      if (choice === 'dead') return emptied(session, 'replayed', () => client.replayDead(name));
+      return counted(session, 'wanted', await client.retryParked(name, choice));
+    });
 }
 
 function discard(): Command {
-  return new Command('discard')
+  return command('discard')
     .description('forgets parked cells for good: the trigger is not called for them any more')
     .argument('<trigger>', 'its name')
     .argument('[place...]', 'SHARD:ADDED_ID of each')
     .option('--all', 'all parked cells, and the messages that could not be read')
     .option('--dead', DEAD)
     .option('--yes', 'without asking')
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless parked discard bill_rider 3:120', 'one cell'],
-        ['schemaless parked discard bill_rider --all --yes', 'all of them, without being asked'],
-      ),
+    .examples(
+      ['schemaless parked discard bill_rider 3:120', 'one cell'],
+      ['schemaless parked discard bill_rider --all --yes', 'all of them, without being asked'],
     )
-    .action(
-      action<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [name, locations], flags) => {
-        const choice = readChoice(locations, flags);
-        const isAll = choice === '*' || choice === 'dead';
-        const what = choice === 'dead' ? 'what SQS gave up on' : 'all parked cells';
-        if (isAll && !(await confirmed(`Forget ${what} of ${name} for good?`, flags.yes === true)))
-          return session.note('nothing was discarded');
-        const client = await session.connect();
-        if (choice === 'dead') return emptied(session, 'discarded', () => client.discardDead(name));
-        return counted(session, 'discarded', await client.discardParked(name, choice));
-      }),
-    );
+    .run<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [name, locations], flags) => {
+      const choice = readChoice(locations, flags);
+      const isAll = choice === '*' || choice === 'dead';
+      const what = choice === 'dead' ? 'what SQS gave up on' : 'all parked cells';
+      if (isAll && !(await confirmed(`Forget ${what} of ${name} for good?`, flags.yes === true)))
+        return session.note('nothing was discarded');
+      const client = await session.connect();
+      if (choice === 'dead') return emptied(session, 'discarded', () => client.discardDead(name));
+      return counted(session, 'discarded', await client.discardParked(name, choice));
+    });
 }
 
 function readChoice(locations: readonly string[], { all, dead }: ChoiceFlags): ParkedChoice | 'dead' {

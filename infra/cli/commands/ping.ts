@@ -1,44 +1,32 @@
-import { Command } from 'commander';
-import { action, examples } from '../cli.ts';
-import type { Ending } from '../exit-codes.ts';
+import type { Command } from 'commander';
+import { command } from '../cli.ts';
 import { wholeNumberFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pingGroups, type Pinged } from '../ping-groups.ts';
 
 export function ping(): Command {
-  return new Command('ping')
+  return command('ping')
     .description('measures how long reads take, for each group and role')
     .addOption(
       wholeNumberFlag('-n, --count <reads>', 'of each group and role, one after the other', 1, 100_000).default(20),
     )
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless ping', 'twenty reads of each'],
-        ['schemaless ping -n 1000 --format json', 'for a figure'],
-      )}
-
-What is measured is a read of a cell that is not there, of a row that would lie on that group, from here and back: this
+    .examples(['schemaless ping', 'twenty reads of each'], ['schemaless ping -n 1000 --format json', 'for a figure'])
+    .notes(`What is measured is a read of a cell that is not there, of a row that would lie on that group, from here and back: this
 program, the network, the API, its function, and one statement on the database. A first read of each is not counted.
-SERVED BY says who answered: where there is no reader, or it cannot be reached, the writer does.`,
-    )
-    .action(
-      action<[], { readonly count: number }>(async ({ output, connect, note }, _none, { count }) => {
-        const client = await connect({ attempts: 1 });
-        let failed = 0;
-        const pages = async function* pages(): AsyncGenerator<readonly Pinged[]> {
-          for await (const one of pingGroups(client, count)) {
-            failed += one.failed;
-            yield [one];
-          }
-        };
-        await output.list(pages(), COLUMNS);
-        if (output.format === 'table')
-          note('reads of cells that are not there, one after the other, from here and back');
-        const ending: Ending = failed > 0 ? 'unavailable' : 'ok';
-        return ending;
-      }),
-    );
+SERVED BY says who answered: where there is no reader, or it cannot be reached, the writer does.`)
+    .run<[], { readonly count: number }>(async ({ output, connect, note }, _none, { count }) => {
+      const client = await connect({ attempts: 1 });
+      let failed = 0;
+      const pages = async function* pages(): AsyncGenerator<readonly Pinged[]> {
+        for await (const one of pingGroups(client, count)) {
+          failed += one.failed;
+          yield [one];
+        }
+      };
+      await output.list(pages(), COLUMNS);
+      if (output.format === 'table') note('reads of cells that are not there, one after the other, from here and back');
+      return failed > 0 ? 'unavailable' : 'ok';
+    });
 }
 
 const COLUMNS: readonly Column<Pinged>[] = [

@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { CommandError } from '../command-error.ts';
-import { action, commandGroup, examples } from '../cli.ts';
+import { command, commandGroup } from '../cli.ts';
 import type { Column } from '../output/output.ts';
 import type { GlobalFlags, Session } from '../session.ts';
 import {
@@ -29,119 +29,100 @@ interface Listed extends Profile {
 }
 
 function list(): Command {
-  return new Command('list')
+  return command('list')
     .description('lists the profiles')
-    .addHelpText('after', examples(['schemaless profile list', 'all of them; * marks the current one']))
-    .action(
-      action<[]>(async ({ output, at }) => {
-        const { current, profiles } = readProfiles(profilesFile(at.environment));
-        const rows = Object.entries(profiles).map(([name, one]) => ({ name, current: name === current, ...one }));
-        await output.list<Listed>([rows], COLUMNS);
-      }),
-    );
+    .examples(['schemaless profile list', 'all of them; * marks the current one'])
+    .run<[]>(async ({ output, at }) => {
+      const { current, profiles } = readProfiles(profilesFile(at.environment));
+      const rows = Object.entries(profiles).map(([name, one]) => ({ name, current: name === current, ...one }));
+      await output.list<Listed>([rows], COLUMNS);
+    });
 }
 
 function show(): Command {
-  return new Command('show')
+  return command('show')
     .description('shows a profile; without a name which API commands would ask now, and why')
     .argument('[name]', 'of the profile')
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless profile show prod', 'what the file says'],
-        ['schemaless profile show', 'what holds here and now'],
-      ),
+    .examples(
+      ['schemaless profile show prod', 'what the file says'],
+      ['schemaless profile show', 'what holds here and now'],
     )
-    .action(
-      action<[name: string | undefined]>(async ({ output, at, target }, [name]) => {
-        if (name !== undefined) return output.record({ name, ...findProfile(profilesFile(at.environment), name) });
-        const { awsProfile: aws_profile, ...chosen } = await target();
-        return output.record({ ...chosen, aws_profile });
-      }),
-    );
+    .run<[name: string | undefined]>(async ({ output, at, target }, [name]) => {
+      if (name !== undefined) return output.record({ name, ...findProfile(profilesFile(at.environment), name) });
+      const { awsProfile: aws_profile, ...chosen } = await target();
+      return output.record({ ...chosen, aws_profile });
+    });
 }
 
 function set(): Command {
-  return new Command('set')
+  return command('set')
     .description('makes or changes a profile of --url, --datastore, --sign, --region, --aws-profile')
     .argument('<name>', 'of the profile')
     .option('--aws-profile <name>', 'the profile of AWS whose credentials sign')
     .option('--current', 'it becomes the current one')
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless profile set local --url http://127.0.0.1:4000 --datastore trips', 'a local stack'],
-        ['schemaless profile set prod --url https://a1b2c3.execute-api.eu-central-1.amazonaws.com --current', 'signs'],
-        ['schemaless profile set prod --aws-profile operator', 'changes one thing'],
-      ),
+    .examples(
+      ['schemaless profile set local --url http://127.0.0.1:4000 --datastore trips', 'a local stack'],
+      ['schemaless profile set prod --url https://a1b2c3.execute-api.eu-central-1.amazonaws.com --current', 'signs'],
+      ['schemaless profile set prod --aws-profile operator', 'changes one thing'],
     )
-    .action(
-      action<[name: string], GlobalFlags & { readonly awsProfile?: string; readonly current?: true }>(
-        async ({ output, at }, [given], flags) => {
-          const name = checkProfileName(given);
-          const file = profilesFile(at.environment);
-          const { current: before, profiles } = readProfiles(file);
-          const { url, datastore, sign, region, awsProfile: aws_profile } = flags;
-          const said = Object.entries({ url, datastore, sign, region, aws_profile }).filter(
-            ([, one]) => one !== undefined,
-          );
-          const old = Object.hasOwn(profiles, name) ? profiles[name] : {};
-          const changed = checkProfile({ ...old, ...Object.fromEntries(said) }, name);
-          writeProfiles(file, {
-            current: flags.current === true ? name : before,
-            profiles: { ...profiles, [name]: changed },
-          });
-          await output.record({ name, ...changed });
-        },
-      ),
+    .run<[name: string], GlobalFlags & { readonly awsProfile?: string; readonly current?: true }>(
+      async ({ output, at }, [given], flags) => {
+        const name = checkProfileName(given);
+        const file = profilesFile(at.environment);
+        const { current: before, profiles } = readProfiles(file);
+        const { url, datastore, sign, region, awsProfile: aws_profile } = flags;
+        const said = Object.entries({ url, datastore, sign, region, aws_profile }).filter(
+          ([, one]) => one !== undefined,
+        );
+        const old = Object.hasOwn(profiles, name) ? profiles[name] : {};
+        const changed = checkProfile({ ...old, ...Object.fromEntries(said) }, name);
+        writeProfiles(file, {
+          current: flags.current === true ? name : before,
+          profiles: { ...profiles, [name]: changed },
+        });
+        await output.record({ name, ...changed });
+      },
     );
 }
 
 function remove(): Command {
-  return new Command('remove')
+  return command('remove')
     .description('forgets a profile')
     .argument('<name>', 'of the profile')
-    .addHelpText('after', examples(['schemaless profile remove old', '']))
-    .action(
-      action<[name: string]>(async ({ output, at }, [name]) => {
-        const file = profilesFile(at.environment);
-        const removed = findProfile(file, name);
-        const { current: before, profiles } = readProfiles(file);
-        const { [name]: _removed, ...left } = profiles;
-        writeProfiles(file, { current: before === name ? undefined : before, profiles: left });
-        await output.record({ name, ...removed });
-      }),
-    );
+    .examples(['schemaless profile remove old', ''])
+    .run<[name: string]>(async ({ output, at }, [name]) => {
+      const file = profilesFile(at.environment);
+      const removed = findProfile(file, name);
+      const { current: before, profiles } = readProfiles(file);
+      const { [name]: _removed, ...left } = profiles;
+      writeProfiles(file, { current: before === name ? undefined : before, profiles: left });
+      await output.record({ name, ...removed });
+    });
 }
 
 function current(): Command {
-  return new Command('current')
+  return command('current')
     .description('says which profile holds where none is named, as for a prompt; with a name that one does from now on')
     .argument('[name]', 'of the profile')
     .option('--none', 'no profile does from now on')
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless profile current', 'its name'],
-        ['schemaless profile current prod', 'chooses it'],
-        ['schemaless profile current --none', 'the local stack is found again'],
-      ),
+    .examples(
+      ['schemaless profile current', 'its name'],
+      ['schemaless profile current prod', 'chooses it'],
+      ['schemaless profile current --none', 'the local stack is found again'],
     )
-    .action(
-      action<[name: string | undefined], { readonly none?: true; readonly profile?: string }>(
-        async ({ output, at }, [name], { none, profile: ofFlag }) => {
-          const file = profilesFile(at.environment);
-          if (name !== undefined || none === true) return choose({ at }, name);
-          const ofEnvironment = at.environment['SCHEMALESS_PROFILE'];
-          const holds = ofFlag ?? (ofEnvironment === '' ? undefined : ofEnvironment) ?? readProfiles(file).current;
-          if (holds === undefined)
-            throw new CommandError('profile: none is the current one', {
-              ending: 'notFound',
-              cure: 'Choose one: schemaless profile current NAME',
-            });
-          return output.text(`${holds}\n`);
-        },
-      ),
+    .run<[name: string | undefined], { readonly none?: true; readonly profile?: string }>(
+      async ({ output, at }, [name], { none, profile: ofFlag }) => {
+        const file = profilesFile(at.environment);
+        if (name !== undefined || none === true) return choose({ at }, name);
+        const ofEnvironment = at.environment['SCHEMALESS_PROFILE'];
+        const holds = ofFlag ?? (ofEnvironment === '' ? undefined : ofEnvironment) ?? readProfiles(file).current;
+        if (holds === undefined)
+          throw new CommandError('profile: none is the current one', {
+            ending: 'notFound',
+            cure: 'Choose one: schemaless profile current NAME',
+          });
+        return output.text(`${holds}\n`);
+      },
     );
 }
 

@@ -1,7 +1,7 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { stringifyJson } from '../../../shared/body/json.ts';
 import type { IndexEntry } from '../../../shared/contract/index-query.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 import { limitFlag, readFlag, repeatableFlag } from '../flags.ts';
 import { readConditions } from '../input/conditions.ts';
 import type { Column } from '../output/output.ts';
@@ -16,7 +16,7 @@ interface QueryFlags {
 }
 
 export function query(): Command {
-  return new Command('query')
+  return command('query')
     .description('finds rows by the fields of their latest cells; asks one shard, that of the shard field')
     .argument('<index>', 'its name')
     .argument('<condition...>', 'FIELD=VALUE of the shard field; others also with != < <= > >= or [in]=')
@@ -25,35 +25,32 @@ export function query(): Command {
     .option('-o, --order <field>', '-FIELD for the highest first (default: by row key)')
     .addOption(limitFlag('entries'))
     .addOption(readFlag())
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless query rider_index rider_uuid=d3b07384-…', "a rider's trips"],
-        [
-          "schemaless query driver_partner_index driver_partner_uuid=… 'fare.total>=20' -o -trip_created_at",
-          'of 20 and more, the newest first',
-        ],
-        ["schemaless query pickup_zone_index PULocationID=132 'DOLocationID[in]=1' 'DOLocationID[in]=2'", 'one of'],
-        ['schemaless query rider_index rider_uuid=… --fields trip_created_at -c NOTES', 'with cells'],
-      )}\n\nschemaless explain --query INDEX CONDITION… says which shard, group and statement it is.`,
+    .examples(
+      ['schemaless query rider_index rider_uuid=d3b07384-…', "a rider's trips"],
+      [
+        "schemaless query driver_partner_index driver_partner_uuid=… 'fare.total>=20' -o -trip_created_at",
+        'of 20 and more, the newest first',
+      ],
+      ["schemaless query pickup_zone_index PULocationID=132 'DOLocationID[in]=1' 'DOLocationID[in]=2'", 'one of'],
+      ['schemaless query rider_index rider_uuid=… --fields trip_created_at -c NOTES', 'with cells'],
     )
-    .action(
-      action<[index: string, conditions: readonly string[]], QueryFlags>(async (session, [index, texts], flags) => {
-        const where = readConditions(texts);
-        const columns = flags.column?.includes('*') === true ? '*' : flags.column;
-        const { order, read } = flags;
-        const fields = flags.fields?.split(',');
-        const client = await session.connect();
-        const pages = pagesOf(async (limit, after: string | undefined) => {
-          const { entries, next } = await client.query({ index, where, fields, columns, order, read, limit, after });
-          return { items: entries, next };
-        }, flags.limit);
-        await session.output.list(pages, columnsOf);
-      }),
-    );
+    .notes(`schemaless explain --query INDEX CONDITION… says which shard, group and statement it is.`)
+    .run<[index: string, conditions: readonly string[]], QueryFlags>(async (session, [index, texts], flags) => {
+      const where = readConditions(texts);
+      const columns = flags.column?.includes('*') === true ? '*' : flags.column;
+      const { order, read } = flags;
+      const fields = flags.fields?.split(',');
+      const client = await session.connect();
+      const pages = pagesOf(
+        (limit, after: string | undefined) =>
+          client.query({ index, where, fields, columns, order, read, limit, after }),
+        ({ entries }) => entries,
+        flags.limit,
+      );
+      await session.output.list(pages, columnsOf);
+    });
 }
 
-/** A column for each field of the entries. */
 function columnsOf({ fields, cells }: IndexEntry): readonly Column<IndexEntry>[] {
   return [
     { header: 'ROW KEY', value: ({ row_key }) => row_key },

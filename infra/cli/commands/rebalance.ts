@@ -1,9 +1,9 @@
-import { Command, Option } from 'commander';
+import { Option, type Command } from 'commander';
 import { MOST_SECONDS } from '../../../shared/api/move-schemas.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { planMoves, type PlannedMove } from '../../../shared/moves/plan-moves.ts';
 import { placedShards, rebalance as runRebalance } from '../../../shared/moves/rebalance.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 import { badUsage } from '../command-error.ts';
 import { confirmed } from '../confirm.ts';
 import type { Ending } from '../exit-codes.ts';
@@ -12,7 +12,6 @@ import { repeatableFlag, wholeNumberFlag } from '../flags.ts';
 import type { Session } from '../session.ts';
 
 interface PlanFlags {
-  /** Groups that are to hold no shards. */
   readonly retire?: readonly string[];
 }
 
@@ -22,35 +21,28 @@ interface RunFlags extends PlanFlags {
   readonly completeAfter: number;
 }
 
-/** `schemaless shards plan`. */
 export function plan(): Command {
-  return new Command('plan')
+  return command('plan')
     .description('prints the moves after which each group holds equally many shards; changes nothing')
     .addOption(retireFlag())
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless shards plan', 'what rebalance would do'],
-        ['schemaless shards plan --retire group-3', 'which shards would leave a group'],
-      ),
+    .examples(
+      ['schemaless shards plan', 'what rebalance would do'],
+      ['schemaless shards plan --retire group-3', 'which shards would leave a group'],
     )
-    .action(
-      action<[], PlanFlags>(async (session, _none, flags) => {
-        await session.output.list<PlannedMove>(
-          [await makePlan(session, flags)],
-          [
-            { header: 'SHARD', value: ({ shard }) => shard },
-            { header: 'FROM', value: ({ from }) => from },
-            { header: 'TO', value: ({ to }) => to },
-          ],
-        );
-      }),
-    );
+    .run<[], PlanFlags>(async (session, _none, flags) => {
+      await session.output.list<PlannedMove>(
+        [await makePlan(session, flags)],
+        [
+          { header: 'SHARD', value: ({ shard }) => shard },
+          { header: 'FROM', value: ({ from }) => from },
+          { header: 'TO', value: ({ to }) => to },
+        ],
+      );
+    });
 }
 
-/** `schemaless rebalance`. */
 export function rebalance(): Command {
-  return new Command('rebalance')
+  return command('rebalance')
     .description('moves shards until each group holds equally many')
     .addOption(retireFlag())
     .addOption(new Option('--yes', 'without asking'))
@@ -62,18 +54,14 @@ export function rebalance(): Command {
         MOST_SECONDS,
       ).default(3600, 'an hour'),
     )
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless rebalance', 'moves shards to a new group, after it asked'],
-        ['schemaless rebalance --retire group-3', 'empties a group, which stays'],
-      )}
-
-It moves one datastore, that of --datastore. A group copies one shard at a time, and each move switches by itself. Ctrl-C
-ends the command alone: moves that were begun go on, and the same command continues. It ends with 5 if a shard was not
-moved.`,
+    .examples(
+      ['schemaless rebalance', 'moves shards to a new group, after it asked'],
+      ['schemaless rebalance --retire group-3', 'empties a group, which stays'],
     )
-    .action(action<[], RunFlags>(async (session, _none, flags) => run(session, flags)));
+    .notes(`It moves one datastore, that of --datastore. A group copies one shard at a time, and each move switches by itself. Ctrl-C
+ends the command alone: moves that were begun go on, and the same command continues. It ends with 5 if a shard was not
+moved.`)
+    .run<[], RunFlags>(async (session, _none, flags) => run(session, flags));
 }
 
 function retireFlag(): Option {

@@ -1,12 +1,10 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ShardHead } from '../../../shared/contract/datastore.ts';
 import { shardDatabase } from '../../../shared/address.ts';
-import { action, commandGroup, examples } from '../cli.ts';
-import type { Ending } from '../exit-codes.ts';
+import { command, commandGroup } from '../cli.ts';
 import { readFlag } from '../flags.ts';
 import { plan } from './rebalance.ts';
 
-/** `schemaless shards`: lists them where nothing else is said. */
 export function shards(): Command {
   return commandGroup('shards', 'lists the shards, and plans where they should be', [])
     .addCommand(list(), { isDefault: true })
@@ -14,35 +12,29 @@ export function shards(): Command {
 }
 
 function list(): Command {
-  return new Command('list')
+  return command('list')
     .description('lists the shards: group, database, and how far each log goes')
     .option('-g, --group <name>', 'those of one group')
     .addOption(readFlag())
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless shards', 'all of them'],
-        ['schemaless shards --group group-2', 'of a group'],
-        ["schemaless shards | jq -s 'map(.head) | add'", 'cells in all'],
-      ),
+    .examples(
+      ['schemaless shards', 'all of them'],
+      ['schemaless shards --group group-2', 'of a group'],
+      ["schemaless shards | jq -s 'map(.head) | add'", 'cells in all'],
     )
-    .action(
-      action<[], { readonly group?: string; readonly read?: 'writer' | 'reader' }>(async (session, _none, flags) => {
-        const client = await session.connect();
-        const heads = await client.heads({ read: flags.read });
-        const wanted = heads.filter(({ group }) => flags.group === undefined || group === flags.group);
-        const rows = wanted.map((head) => ({ ...head, database: shardDatabase(client.name, head.shard) }));
-        await session.output.list<ShardHead & { readonly database: string }>(
-          [rows],
-          [
-            { header: 'SHARD', value: ({ shard }) => shard },
-            { header: 'GROUP', value: ({ group }) => group },
-            { header: 'DATABASE', value: ({ database }) => database },
-            { header: 'HEAD', value: (row) => (row.error ? `(${row.error.code}: ${row.error.message})` : row.head) },
-          ],
-        );
-        const ending: Ending = rows.some(({ error }) => error !== undefined) ? 'unavailable' : 'ok';
-        return ending;
-      }),
-    );
+    .run<[], { readonly group?: string; readonly read?: 'writer' | 'reader' }>(async (session, _none, flags) => {
+      const client = await session.connect();
+      const heads = await client.heads({ read: flags.read });
+      const wanted = heads.filter(({ group }) => flags.group === undefined || group === flags.group);
+      const rows = wanted.map((head) => ({ ...head, database: shardDatabase(client.name, head.shard) }));
+      await session.output.list<ShardHead & { readonly database: string }>(
+        [rows],
+        [
+          { header: 'SHARD', value: ({ shard }) => shard },
+          { header: 'GROUP', value: ({ group }) => group },
+          { header: 'DATABASE', value: ({ database }) => database },
+          { header: 'HEAD', value: (row) => (row.error ? `(${row.error.code}: ${row.error.message})` : row.head) },
+        ],
+      );
+      return rows.some(({ error }) => error !== undefined) ? 'unavailable' : 'ok';
+    });
 }

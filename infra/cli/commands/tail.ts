@@ -1,9 +1,9 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Cell, Role } from '../../../shared/cell.ts';
 import { CELL_COLUMNS } from '../cell-columns.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
-import { limitFlag, readFlag, repeatableFlag, wholeNumber } from '../flags.ts';
+import { limitFlag, readFlag, repeatableFlag, shardNumbers } from '../flags.ts';
 import { followLogs, type LogPage } from '../log/follow-logs.ts';
 import { openOffsets, type OffsetsFile } from '../log/offsets-file.ts';
 import { readStart, startOf } from '../log/start.ts';
@@ -23,7 +23,6 @@ interface TailFlags {
 /** Offsets are written so often at most, and at the end. */
 const SAVE_EVERY_MS = 200;
 
-/** In the order of a log. */
 const COLUMNS: readonly Column<Cell>[] = [
   { header: 'SHARD', value: ({ shard }) => shard },
   ...['ADDED', 'CREATED', 'ROW KEY', 'COLUMN', 'REF', 'BODY'].flatMap(
@@ -32,13 +31,9 @@ const COLUMNS: readonly Column<Cell>[] = [
 ];
 
 export function tail(): Command {
-  return new Command('tail')
+  return command('tail')
     .description('reads the logs of shards: their cells in the order in which they were written')
-    .argument(
-      '[shard...]',
-      'their numbers (default: all shards)',
-      (value: string, before: readonly number[] = []): readonly number[] => [...before, wholeNumber(value, 0, 65_535)],
-    )
+    .argument('[shard...]', 'their numbers (default: all shards)', shardNumbers)
     .option('-f, --follow', 'go on at the ends of the logs, until Ctrl-C')
     .option(
       '--from <place>',
@@ -48,20 +43,16 @@ export function tail(): Command {
     .addOption(limitFlag('cells'))
     .option('--offsets <file>', 'goes on behind what the file says was read, and keeps it: see below')
     .addOption(readFlag())
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless tail -f', 'what is written from now on, in all shards'],
-        ['schemaless tail -f -c BASE | jq .body.city', 'of one column'],
-        ['schemaless tail 233 --from 1000 -n 10', 'ten cells of a shard, the first of added id 1000'],
-        ['schemaless tail --from 2026-01-31T08:00:00Z', 'since a time, to the ends of the logs'],
-        ['schemaless tail -f --from start --offsets copied.json >> copy.ndjson', 'a copy that can be resumed'],
-      )}
-
-Within a shard cells come in order and none is left out. --offsets is written behind what was printed: where the command
-was killed, the last cells may come again, and none is missing. Shards that are not in the file begin at --from.`,
+    .examples(
+      ['schemaless tail -f', 'what is written from now on, in all shards'],
+      ['schemaless tail -f -c BASE | jq .body.city', 'of one column'],
+      ['schemaless tail 233 --from 1000 -n 10', 'ten cells of a shard, the first of added id 1000'],
+      ['schemaless tail --from 2026-01-31T08:00:00Z', 'since a time, to the ends of the logs'],
+      ['schemaless tail -f --from start --offsets copied.json >> copy.ndjson', 'a copy that can be resumed'],
     )
-    .action(action<[shards: readonly number[] | undefined], TailFlags>(runTail));
+    .notes(`Within a shard cells come in order and none is left out. --offsets is written behind what was printed: where the command
+was killed, the last cells may come again, and none is missing. Shards that are not in the file begin at --from.`)
+    .run<[shards: readonly number[] | undefined], TailFlags>(runTail);
 }
 
 async function runTail(

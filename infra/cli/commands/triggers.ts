@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type {
   RewindTo,
   TriggerShard,
@@ -7,7 +7,7 @@ import type {
 } from '../../../shared/contract/trigger-operations.ts';
 import { parseTime } from '../../../shared/time.ts';
 import { badUsage } from '../command-error.ts';
-import { action, commandGroup, examples } from '../cli.ts';
+import { command, commandGroup } from '../cli.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
 import type { Session } from '../session.ts';
@@ -17,95 +17,77 @@ export function triggers(): Command {
 }
 
 function list(): Command {
-  return new Command('list')
+  return command('list')
     .description('lists the triggers: state, how far they are behind, parked cells')
-    .addHelpText('after', examples(['schemaless triggers list', 'all triggers of the datastore']))
-    .action(
-      action<[]>(async ({ output, connect }) => {
-        await output.list<TriggerSummary>([await (await connect()).triggers()], COLUMNS);
-      }),
-    );
+    .examples(['schemaless triggers list', 'all triggers of the datastore'])
+    .run<[]>(async ({ output, connect }) => {
+      await output.list<TriggerSummary>([await (await connect()).triggers()], COLUMNS);
+    });
 }
 
 function show(): Command {
-  return new Command('show')
+  return command('show')
     .description('shows a trigger')
     .argument('<trigger>', 'its name')
     .option('--shards', 'its shards instead: how far each was sent and consumed')
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless triggers show bill_rider', 'its definition, state, lags and last error'],
-        ['schemaless triggers show bill_rider --shards | jq "select(.cells > 0)"', 'shards that are behind'],
-      ),
+    .examples(
+      ['schemaless triggers show bill_rider', 'its definition, state, lags and last error'],
+      ['schemaless triggers show bill_rider --shards | jq "select(.cells > 0)"', 'shards that are behind'],
     )
-    .action(
-      action<[name: string], { readonly shards?: true }>(async ({ output, connect }, [name], flags) => {
-        const client = await connect();
-        if (flags.shards !== true) {
-          const { shards: _shards, next: _next, ...summary } = await client.trigger(name, { limit: 1 });
-          return output.record(summary);
-        }
-        const pages = pagesOf(async (limit, after: number | undefined) => {
-          const { shards: items, next } = await client.trigger(name, { limit, after });
-          return { items, next };
-        });
-        return output.list<TriggerShard>(pages, SHARD_COLUMNS);
-      }),
-    );
+    .run<[name: string], { readonly shards?: true }>(async ({ output, connect }, [name], flags) => {
+      const client = await connect();
+      if (flags.shards !== true) {
+        const { shards: _shards, next: _next, ...summary } = await client.trigger(name, { limit: 1 });
+        return output.record(summary);
+      }
+      const pages = pagesOf(
+        (limit, after: number | undefined) => client.trigger(name, { limit, after }),
+        ({ shards }) => shards,
+      );
+      return output.list<TriggerShard>(pages, SHARD_COLUMNS);
+    });
 }
 
 function pause(): Command {
-  return new Command('pause')
+  return command('pause')
     .description('halts sending and consuming; messages stay')
     .argument('<trigger>', 'its name')
     .option('--reason <text>', 'which others are shown')
-    .addHelpText('after', examples(['schemaless triggers pause bill_rider --reason "card service is down"', '']))
-    .action(
-      action<[name: string], { readonly reason?: string }>(async (session, [name], { reason }) =>
-        printSwitch(session, await (await session.connect()).pauseTrigger(name, reason)),
-      ),
+    .examples(['schemaless triggers pause bill_rider --reason "card service is down"', ''])
+    .run<[name: string], { readonly reason?: string }>(async (session, [name], { reason }) =>
+      printSwitch(session, await (await session.connect()).pauseTrigger(name, reason)),
     );
 }
 
 function resume(): Command {
-  return new Command('resume')
+  return command('resume')
     .description('lets a paused or stopped trigger go on; parked cells stay parked')
     .argument('<trigger>', 'its name')
-    .addHelpText('after', examples(['schemaless triggers resume bill_rider', '']))
-    .action(
-      action<[name: string]>(async (session, [name]) =>
-        printSwitch(session, await (await session.connect()).resumeTrigger(name)),
-      ),
+    .examples(['schemaless triggers resume bill_rider', ''])
+    .run<[name: string]>(async (session, [name]) =>
+      printSwitch(session, await (await session.connect()).resumeTrigger(name)),
     );
 }
 
 function rewind(): Command {
-  return new Command('rewind')
+  return command('rewind')
     .description('sets a trigger to another place in the logs; cells that are sent again are marked as replays')
     .argument('<trigger>', 'its name')
     .option('--dry-run', 'say what it would do, and change nothing')
     .argument('<to...>', 'start, now, a time, or SHARD=ADDED_ID for some shards: it goes on behind that cell')
-    .addHelpText(
-      'after',
-      examples(
-        ['schemaless triggers rewind bill_rider start', 'all cells again'],
-        ['schemaless triggers rewind bill_rider 2026-01-31T08:00:00Z', 'since a time'],
-        ['schemaless triggers rewind bill_rider now --dry-run', 'how many cells it would leave out'],
-        ['schemaless triggers rewind bill_rider 3=120 17=0', 'two shards'],
-      ),
+    .examples(
+      ['schemaless triggers rewind bill_rider start', 'all cells again'],
+      ['schemaless triggers rewind bill_rider 2026-01-31T08:00:00Z', 'since a time'],
+      ['schemaless triggers rewind bill_rider now --dry-run', 'how many cells it would leave out'],
+      ['schemaless triggers rewind bill_rider 3=120 17=0', 'two shards'],
     )
-    .action(
-      action<[name: string, to: readonly string[]], { readonly dryRun?: boolean }>(
-        async (session, [name, to], flags) => {
-          const target = readTarget(to);
-          await printSwitch(
-            session,
-            await (await session.connect()).rewindTrigger(name, target, { dry_run: flags.dryRun }),
-          );
-        },
-      ),
-    );
+    .run<[name: string, to: readonly string[]], { readonly dryRun?: boolean }>(async (session, [name, to], flags) => {
+      const target = readTarget(to);
+      await printSwitch(
+        session,
+        await (await session.connect()).rewindTrigger(name, target, { dry_run: flags.dryRun }),
+      );
+    });
 }
 
 async function printSwitch({ output }: Session, answer: TriggerSwitch): Promise<void> {
@@ -120,9 +102,7 @@ function readTarget(texts: readonly string[]): RewindTo {
     return { shards: new Map(shards.map(([, shard, id]) => [Number(shard), Number(id)])) };
   try {
     if (others.length === 0) return { since: parseTime(only, 'to') };
-  } catch {
-    // Neither of the three.
-  }
+  } catch {}
   throw badUsage(
     'to',
     'start, now, a time with zone, or SHARD=ADDED_ID as often as wanted',

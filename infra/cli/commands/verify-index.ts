@@ -1,40 +1,34 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { IndexStatus } from '../../../shared/contract/index-status.ts';
-import { action, examples } from '../cli.ts';
+import { command } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 import type { Column } from '../output/output.ts';
 
 export function verifyIndex(): Command {
-  return new Command('verify-index')
+  return command('verify-index')
     .description(
       'says what is known of an index, or of all: state, progress, how far the repair is behind, mistyped fields',
     )
     .argument('[index]', 'its name (default: all)')
-    .addHelpText(
-      'after',
-      `${examples(
-        ['schemaless verify-index rider_index', 'one index'],
-        ['until schemaless verify-index rider_index; do sleep 5; done', 'waits for a build'],
-      )}
-
-Ends with 5 while an index is being built. Entries are compared with what the cells say by the repair, which follows the logs
-(LAG says how far behind it is), and whole by npm run verify-index -- NAME --datastore DATASTORE in the repository,
-which asks the databases of a local stack, and mends with --repair.`,
+    .examples(
+      ['schemaless verify-index rider_index', 'one index'],
+      ['until schemaless verify-index rider_index; do sleep 5; done', 'waits for a build'],
     )
-    .action(
-      action<[name: string | undefined]>(async (session, [name]) => {
-        const client = await session.connect();
-        const statuses = name === undefined ? await client.indexes() : [await client.index(name)];
-        if (name === undefined) await session.output.list<IndexStatus>([statuses], COLUMNS);
-        else for (const status of statuses) await session.output.record(status);
-        const ending: Ending = statuses.some(({ state }) => state === 'building') ? 'unavailable' : 'ok';
-        if (session.output.format === 'table')
-          session.note(
-            `Compared whole by: npm run verify-index -- ${name ?? 'NAME'} --datastore ${client.name} (in the repository, on a local stack)`,
-          );
-        return ending;
-      }),
-    );
+    .notes(`Ends with 5 while an index is being built. Entries are compared with what the cells say by the repair, which follows the logs
+(LAG says how far behind it is), and whole by npm run verify-index -- NAME --datastore DATASTORE in the repository,
+which asks the databases of a local stack, and mends with --repair.`)
+    .run<[name: string | undefined]>(async (session, [name]) => {
+      const client = await session.connect();
+      const statuses = name === undefined ? await client.indexes() : [await client.index(name)];
+      if (name === undefined) await session.output.list<IndexStatus>([statuses], COLUMNS);
+      else for (const status of statuses) await session.output.record(status);
+      const ending: Ending = statuses.some(({ state }) => state === 'building') ? 'unavailable' : 'ok';
+      if (session.output.format === 'table')
+        session.note(
+          `Compared whole by: npm run verify-index -- ${name ?? 'NAME'} --datastore ${client.name} (in the repository, on a local stack)`,
+        );
+      return ending;
+    });
 }
 
 const COLUMNS: readonly Column<IndexStatus>[] = [

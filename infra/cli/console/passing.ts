@@ -23,11 +23,7 @@ export const CONSOLE_ACTIONS = [
 /** Whether somebody's signature is put under a request of the page. */
 type Passing = 'reads' | 'changes' | 'unknown';
 
-/**
- * What a request would do, by its route.
- *
- * @param path as it came: percent-encoded, without its query
- */
+/** Says what a request would do, by its route. The path is percent-encoded, without its query. */
 export function passingOf(method: string, path: string): Passing {
   if (CONSOLE_ROUTES.some((route) => route.method === method && fits(route.path, path))) return 'reads';
   const own = ROUTES.filter((route) => route.method === method && fits(route.path, path));

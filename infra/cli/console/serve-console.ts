@@ -6,7 +6,6 @@ import { passingOf } from './passing.ts';
 type Sign = NonNullable<ClientOptions['sign']>;
 
 export interface ConsoleProps {
-  /** Of the API, its path included. */
   readonly url: string;
   /** @default requests go unsigned */
   readonly sign: Sign | undefined;
@@ -22,7 +21,6 @@ export interface ConsoleProps {
 export interface ServedConsole {
   /** What a browser opens; it is good once. */
   readonly address: string;
-  /** Without the word that opens it. */
   readonly origin: string;
   close(): void;
 }
@@ -32,7 +30,6 @@ const MOST_BYTES = 6_000_000;
 const TIMEOUT_MS = 31_000;
 const SESSION = '/console/session.json';
 const REDEEM = '/console/redeem';
-/** What the API is told of a request of the page. */
 const SENT = ['accept', 'content-type', 'if-none-match', 'x-schemaless-bodies', 'x-request-id'];
 /** What the page is told of an answer; the policy for its content among them. */
 const RETURNED = [
@@ -145,14 +142,9 @@ interface Asked {
   readonly body: string;
 }
 
-/** The API, for which the request is signed. */
 async function ask({ method, path, headers, body }: Asked, { url: base, sign }: Serving): Promise<Answered> {
   const url = new URL(`${base.replace(/\/+$/u, '')}${path}`);
-  const sent: Record<string, string> = {};
-  for (const name of SENT) {
-    const value = headers[name];
-    if (typeof value === 'string') sent[name] = value;
-  }
+  const sent = picked(SENT, (name) => headers[name]);
   const given = body === '' ? undefined : body;
   const signed = sign ? await sign({ method, url, headers: sent, body: given }) : sent;
   const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -163,12 +155,13 @@ async function ask({ method, path, headers, body }: Asked, { url: base, sign }: 
     signal,
     ...(given !== undefined && { body: given }),
   });
-  const back: Record<string, string> = {};
-  for (const name of RETURNED) {
-    const value = response.headers.get(name);
-    if (value !== null) back[name] = value;
-  }
+  const back = picked(RETURNED, (name) => response.headers.get(name));
   return { status: response.status, headers: back, body: new Uint8Array(await response.arrayBuffer()) };
+}
+
+function picked(names: readonly string[], valueOf: (name: string) => unknown): Record<string, string> {
+  const found = names.map((name) => [name, valueOf(name)] as const);
+  return Object.fromEntries(found.filter((one): one is [string, string] => typeof one[1] === 'string'));
 }
 
 /** What the API says of the session, and what holds here. */

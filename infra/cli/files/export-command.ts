@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { Role } from '../../../shared/cell.ts';
 import type { Compression } from '../../../shared/files/compression.ts';
 import { athenaDdl } from './export/athena-ddl.ts';
@@ -10,7 +10,7 @@ import { typedColumns } from '../../../shared/files/typed-columns.ts';
 import { readManifests } from '../../../shared/files/manifest.ts';
 import { FilesError } from '../../../shared/files/files-error.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
-import { action } from '../cli.ts';
+import { command } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { showProgress } from './progress.ts';
@@ -24,13 +24,11 @@ interface Flags {
   readonly opened?: true;
   readonly ddl?: true;
   readonly check?: true;
-  /** False with `--no-lock`. */
   readonly lock: boolean;
 }
 
-/** `export TO`: the cells of the datastore into a folder, or a bucket. */
 export function exportCommand(): Command {
-  return new Command('export')
+  return command('export')
     .description('Writes the cells of all shards, a file each, with a manifest, to a folder or to S3.')
     .argument('<to>', 'a folder, or s3://bucket/prefix (any server that AWS_ENDPOINT_URL_S3 names)')
     .option('--format <name>', 'ndjson or parquet', oneOf(['ndjson', 'parquet']), 'ndjson')
@@ -42,22 +40,20 @@ export function exportCommand(): Command {
     .option('--check', 'compares what is there with its manifests, and exports nothing')
     .option('--no-lock', 'to a server of S3 that does not keep conditions of writes: no other export may write there')
     .addHelpText('after', EXAMPLES)
-    .action(
-      action<[string], Flags>(async (session, [to], flags) => {
-        keepHeapSmall();
-        const interrupt = untilInterrupted();
-        const target = await openTarget(to, { isLocked: flags.lock, signal: interrupt.afterwards });
-        try {
-          if (flags.check) return await check(target, interrupt.signal);
-          const client = await session.connect({ signal: interrupt.afterwards });
-          if (flags.ddl) return await printDdl(to, flags, client, target);
-          return print(await run(target, flags, client, interrupt.signal));
-        } finally {
-          interrupt.end();
-          await target.close();
-        }
-      }),
-    );
+    .run<[string], Flags>(async (session, [to], flags) => {
+      keepHeapSmall();
+      const interrupt = untilInterrupted();
+      const target = await openTarget(to, { isLocked: flags.lock, signal: interrupt.afterwards });
+      try {
+        if (flags.check) return await check(target, interrupt.signal);
+        const client = await session.connect({ signal: interrupt.afterwards });
+        if (flags.ddl) return await printDdl(to, flags, client, target);
+        return print(await run(target, flags, client, interrupt.signal));
+      } finally {
+        interrupt.end();
+        await target.close();
+      }
+    });
 }
 
 const EXAMPLES = `

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
-import { action } from '../cli.ts';
+import { command } from '../cli.ts';
 import { FilesError } from '../../../shared/files/files-error.ts';
-import type { Counts } from './import/done-items.ts';
 import { importCells, type ImportReport } from './import/import-cells.ts';
-import { newJournal, readJournal, type Journal } from './import/journal.ts';
+import { newJournal, readJournal, type Counts, type Journal } from './import/journal.ts';
 import type { DefaultRefKey } from './import/ndjson-source.ts';
 import { openInput, PIPE } from './import/open-input.ts';
 import type { InputFormat } from './import/input.ts';
@@ -28,9 +27,8 @@ interface Flags {
   readonly newTimes?: true;
 }
 
-/** `import FILE`: cells of a file into the datastore. */
 export function importCommand(): Command {
-  return new Command('import')
+  return command('import')
     .description('Stores the cells of a file, of a folder that an export made, or of standard input (-).')
     .argument('<input>', 'file of NDJSON or CSV (also .gz, .zst), folder of an export, or -')
     .option('--format <name>', 'ndjson or csv (default: as the name of the file says)', readFormat)
@@ -48,25 +46,23 @@ export function importCommand(): Command {
     )
     .option('--new-times', 'also cells of an export are stored with the time of now')
     .addHelpText('after', EXAMPLES)
-    .action(
-      action<[string], Flags>(async (session, [path], flags) => {
-        keepHeapSmall();
-        const interrupt = untilInterrupted();
-        try {
-          const { url } = await session.target();
-          const client = await session.connect({ signal: interrupt.afterwards });
-          const report = await run(path, flags, { url, client }, interrupt.signal);
-          process.stdout.write(`${JSON.stringify(report)}\n`);
-          if (report.already) session.note(alreadyDone(report.already, report.rejects));
-          if (!report.complete) return 'interrupted';
-          return (report.already ?? report.counts).rejected > 0 ? 'rejects' : 'ok';
-        } finally {
-          interrupt.end();
-          // One that was interrupted would hold the process.
-          if (path === PIPE) process.stdin.destroy();
-        }
-      }),
-    );
+    .run<[string], Flags>(async (session, [path], flags) => {
+      keepHeapSmall();
+      const interrupt = untilInterrupted();
+      try {
+        const { url } = await session.target();
+        const client = await session.connect({ signal: interrupt.afterwards });
+        const report = await run(path, flags, { url, client }, interrupt.signal);
+        process.stdout.write(`${JSON.stringify(report)}\n`);
+        if (report.already) session.note(alreadyDone(report.already, report.rejects));
+        if (!report.complete) return 'interrupted';
+        return (report.already ?? report.counts).rejected > 0 ? 'rejects' : 'ok';
+      } finally {
+        interrupt.end();
+        // One that was interrupted would hold the process.
+        if (path === PIPE) process.stdin.destroy();
+      }
+    });
 }
 
 function alreadyDone({ rejected, ...there }: Counts, rejects: string | undefined): string {

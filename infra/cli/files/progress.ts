@@ -1,8 +1,6 @@
 import type { FileProgress, Progress } from '../../../shared/files/file-progress.ts';
 
-/** Lines of NDJSON come no more often. */
 const EVERY_MS = 1000;
-/** The rate is that of the last ten seconds, about. */
 const RATE_MS = 10_000;
 
 /** A bar where a terminal is, else a line of NDJSON a second: `{"cells", "cells_per_second", "eta_seconds", …}`. */
@@ -60,7 +58,6 @@ function lines(stream: NodeJS.WriteStream): FileProgress {
   };
 }
 
-/** 0 to 1; undefined where nobody knows. */
 function shareOf({ cells, bytes = 0, totalBytes, totalCells }: Progress): number | undefined {
   if (totalCells !== undefined) return totalCells === 0 ? 1 : Math.min(1, cells / totalCells);
   if (totalBytes !== undefined) return totalBytes === 0 ? 1 : Math.min(1, bytes / totalBytes);
@@ -86,7 +83,6 @@ class Rate {
   }
 }
 
-/** `1 h 5 min`. */
 export function timeOf(seconds: number): string {
   const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
   if (hours > 0) return `${hours} h ${minutes % 60} min`;

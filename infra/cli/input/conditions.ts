@@ -13,10 +13,7 @@ const BRACKETED: readonly string[] = ['ne', 'lt', 'lte', 'gt', 'gte', 'in'];
 const WANTED = 'FIELD=VALUE, or != < <= > >= in the place of =, or FIELD[in]=VALUE as often as there are values';
 
 /**
- * Conditions as they are typed: `city=Lisbon`, `fare.total>=10`, `city[in]=Lisbon city[in]=Porto`; the brackets are
- * those of the API.
- *
- * @throws CommandError
+ * Reads conditions such as `city=Lisbon`, `fare.total>=10`, `city[in]=Lisbon city[in]=Porto`. Throws a CommandError.
  */
 export function readConditions(texts: readonly string[]): readonly Condition[] {
   const conditions: { field: string; operator: Operator; values: string[] }[] = [];

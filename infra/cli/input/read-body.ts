@@ -7,11 +7,7 @@ import { badUsage, CommandError } from '../command-error.ts';
 /** Spaces count, so that text may be a little longer than what the API takes. */
 const MOST_BYTES = 4 * LIMITS.bodyBytes;
 
-/**
- * A body as the command line gives it: JSON, `@file`, or `-` for standard input.
- *
- * @throws CommandError for a file that cannot be read; SchemalessError `invalid_json`, `body_too_large`
- */
+/** Reads a body: JSON, `@file`, or `-` for standard input. Throws a CommandError, `invalid_json`, `body_too_large`. */
 export async function readBody(given: string): Promise<Json> {
   return parseJson(await readText(given));
 }
@@ -35,7 +31,6 @@ async function readText(given: string): Promise<string> {
   }
 }
 
-/** Never more in memory than is of use. */
 async function collect(stream: AsyncIterable<unknown>, from: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,13 +1,13 @@
 import { EMPTY_DIGEST, nextDigest } from '../../../shared/body/log-digest.ts';
 import { stringifyJson } from '../../../shared/body/json.ts';
-import { LIMITS, type Cell } from '../../../shared/cell.ts';
+import { LIMITS, type Cell, type PutResult } from '../../../shared/cell.ts';
+import { inBatches } from '../../../shared/client/batch-writer.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { pauseFor } from '../../../shared/pause-for.ts';
 import { digestLog, type LogDigest } from './digest-log.ts';
 
-/** Where logs come from, and where they go. */
 export interface Cloning {
   readonly source: Pick<Datastore, 'log' | 'digest'>;
   readonly target: Pick<Datastore, 'batchRestore' | 'digest'>;
@@ -16,7 +16,6 @@ export interface Cloning {
   readonly tell?: (cells: number) => void;
 }
 
-/** A shard, how far its log is to be cloned, and how far it is. */
 export interface ClonedShard {
   readonly shard: number;
   readonly to: number;
@@ -32,13 +31,9 @@ const PAUSE_MS = 500;
 const TRIES = 20;
 
 /**
- * Brings a shard's log to another store: the same cells at the same added ids, with the same times, and in the end the
- * same digest. What is there already is compared first, and gone on from, so that it can be repeated at any time.
- *
- * The shard must not be written to by anybody else: the added ids of its cells would be others.
- *
- * @returns the digest of both logs at `to`; where it ended by the signal, as far as it came
- * @throws OtherLog; SchemalessError what reading and writing throw
+ * Copies a shard's log to another store, with the same added ids and times, until both digests are equal. Compares what
+ * is there first, so that it can be repeated. No other writer may append to the shard meanwhile. Returns the digest at
+ * `to`, or as far as it came before the signal. Throws OtherLog.
  */
 export async function cloneLog(cloning: Cloning, { shard, to, at: begun }: ClonedShard): Promise<LogDigest> {
   const { source, target, signal, tell = () => undefined } = cloning;
@@ -52,7 +47,7 @@ export async function cloneLog(cloning: Cloning, { shard, to, at: begun }: Clone
   let at = begun;
   while (at < to && !signal.aborted) {
     const cells = await nextCells(source, shard, at, to);
-    for (const batch of inBatches(cells)) {
+    for (const batch of inBatches(cells, ({ body }) => JSON.stringify(body).length, BATCH_BYTES)) {
       if (signal.aborted) break;
       await restore(target, batch);
       for (const cell of batch) digest = nextDigest(digest, cell);
@@ -104,21 +99,6 @@ function refuseSealed(cells: readonly Cell[]): void {
   );
 }
 
-function* inBatches(cells: readonly Cell[]): Generator<readonly Cell[]> {
-  let batch: Cell[] = [];
-  let bytes = 0;
-  for (const cell of cells) {
-    const length = JSON.stringify(cell.body).length;
-    if (batch.length === LIMITS.batchCells || (batch.length > 0 && bytes + length > BATCH_BYTES)) {
-      yield batch;
-      [batch, bytes] = [[], 0];
-    }
-    batch.push(cell);
-    bytes += length;
-  }
-  if (batch.length > 0) yield batch;
-}
-
 /** Until all of them are there: a group that is away takes nothing that has a time of its own. */
 async function restore(target: Cloning['target'], batch: readonly Cell[]): Promise<void> {
   for (let tried = 1; ; tried += 1) {
@@ -130,17 +110,19 @@ async function restore(target: Cloning['target'], batch: readonly Cell[]): Promi
         result.outcome === 'subject_forgotten' ||
         ('added_id' in result && result.added_id !== batch[position]?.added_id),
     );
-    if (other >= 0)
-      throw new OtherLog(
-        results[other]?.outcome === 'erased'
-          ? `shard ${batch[other]?.shard} cannot take the cell of added id ${batch[other]?.added_id}: its address was erased there`
-          : results[other]?.outcome === 'subject_forgotten'
-            ? `shard ${batch[other]?.shard} cannot take the cell of added id ${batch[other]?.added_id}: its subject was forgotten there`
-            : `shard ${batch[other]?.shard} is written to by somebody else: the cell of added id ${batch[other]?.added_id} has another place`,
-      );
+    if (other >= 0) throw notTaken(results[other], batch[other]);
     const refused = results.find(({ outcome }) => outcome === 'unavailable' || outcome === 'buffered');
     if (!refused) return;
     if (tried === TRIES) throw new SchemalessError('unavailable', `shard ${refused.shard} took no cells`);
     await pauseFor(PAUSE_MS, new AbortController().signal);
   }
+}
+
+function notTaken(result: PutResult | undefined, cell: Cell | undefined): OtherLog {
+  const taken = `shard ${cell?.shard} cannot take the cell of added id ${cell?.added_id}`;
+  if (result?.outcome === 'erased') return new OtherLog(`${taken}: its address was erased there`);
+  if (result?.outcome === 'subject_forgotten') return new OtherLog(`${taken}: its subject was forgotten there`);
+  return new OtherLog(
+    `shard ${cell?.shard} is written to by somebody else: the cell of added id ${cell?.added_id} has another place`,
+  );
 }

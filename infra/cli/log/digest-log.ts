@@ -4,7 +4,6 @@ import { SchemalessError } from '../../../shared/errors.ts';
 
 export interface DigestWish {
   readonly shard: number;
-  /** Up to which added id. */
   readonly at: number;
   readonly read?: Role | undefined;
 }
@@ -16,11 +15,8 @@ export interface LogDigest {
 }
 
 /**
- * The digest of a shard's log up to a place, however long the log is: calls `client.digest` until it is there, or the
- * log has no more.
- *
- * @throws SchemalessError `unavailable` where a reader was asked for and a writer answered, or a reader does not show the
- *   place yet; what `client.digest` throws
+ * Returns the digest of a log up to an added id, over as many calls as it takes. Throws `unavailable` if a reader was
+ * asked for and the writer answered, or the reader is behind.
  */
 export async function digestLog(
   client: Pick<SchemalessClient, 'digest'>,

@@ -4,12 +4,10 @@ import type { Datastore, ShardLog } from '../../../shared/contract/datastore.ts'
 import { SchemalessError } from '../../../shared/errors.ts';
 
 interface FollowOptions {
-  /** Where to go on in each shard. */
   readonly locations: ReadonlyMap<number, Location>;
   /** Goes on at the ends of the logs. False: ends once each was read to its end. */
   readonly follow: boolean;
   readonly read: Role | undefined;
-  /** Ends it. */
   readonly signal: AbortSignal;
   /** Told once when a shard, or all of them, cannot be read, and once when they can again (undefined). */
   readonly trouble: (what: number | 'all', error: SchemalessError | undefined) => void;
@@ -19,7 +17,6 @@ interface FollowOptions {
 export interface LogPage {
   readonly shard: number;
   readonly cells: readonly Cell[];
-  /** The added id of the last of them. */
   readonly next: number;
 }
 
@@ -29,9 +26,8 @@ const [SHORTEST_MS, LONGEST_MS] = [50, 1000];
 const PATIENCE = 5;
 
 /**
- * Reads logs on and on, many shards with a request. One that cannot be read holds up no other: it is asked again.
- *
- * @throws the error of a shard that could not be read to its end, where nothing is followed
+ * Follows logs, many shards a request; a shard that cannot be read holds up no other. Throws that shard's error if
+ * `follow` is false.
  */
 export async function* followLogs(
   client: Pick<Datastore, 'log'>,

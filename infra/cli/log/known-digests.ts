@@ -9,18 +9,13 @@ const line = z.object({
   at: z.int().nonnegative(),
   digest: z.string().regex(/^[0-9a-f]{64}$/u),
 });
-/** Of a shard that could not be read. */
 const failure = z.object({ shard: z.int().nonnegative(), error: z.object({}) });
 
-/** The digest that a shard's log had at a place. */
 type KnownDigest = z.infer<typeof line>;
 
 /**
- * Those that a file lists, as `schemaless digest` prints them, but for shards that could not be read then; or those of an
- * export, as its last part says them.
- *
- * @param file or the folder of an export
- * @throws CommandError also where there is none; FilesError `bad_manifest`
+ * Reads the digests that `schemaless digest` printed, or those of an export's last part. Throws a CommandError if there
+ * are none.
  */
 export async function readKnownDigests(file: string): Promise<readonly KnownDigest[]> {
   const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -1,18 +1,12 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { badUsage } from '../command-error.ts';
 
-/** How far the logs of a datastore were read: for each shard the added id of the last cell. */
 export interface OffsetsFile {
   readonly offsets: ReadonlyMap<number, number>;
-  /** Whole or not at all. */
   save(offsets: ReadonlyMap<number, number>): void;
 }
 
-/**
- * A file of offsets; one that is not there begins empty.
- *
- * @throws CommandError where it is another datastore's, or no such file
- */
+/** Opens a file of offsets, empty if it is missing. Throws a CommandError for another datastore's file. */
 export function openOffsets(file: string, datastore: string): OffsetsFile {
   return {
     offsets: read(file, datastore),

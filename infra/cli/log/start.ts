@@ -9,7 +9,6 @@ type Start = 'start' | 'now' | { readonly id: number } | { readonly since: strin
 
 const WANTED = 'start, now, an added id, or a time with zone like 2026-01-31T08:00:00Z';
 
-/** Throws a CommandError. */
 export function readStart(text: string): Start {
   if (text === 'start' || text === 'now') return text;
   if (/^\d{1,16}$/u.test(text) && Number.isSafeInteger(Number(text))) return { id: Number(text) };
@@ -23,11 +22,8 @@ export function readStart(text: string): Start {
 type Reading = Pick<Datastore, 'heads'>;
 
 /**
- * The shards that are meant, each with where to begin.
- *
- * @param wanted all where there are none
- * @param known added ids after which to go on, of shards that were read before
- * @throws SchemalessError `unknown_shard`; `unavailable` where it is not known where a log ends now
+ * Returns where to begin in each wanted shard (all if none is named); `known` shards go on behind their added id.
+ * Throws `unknown_shard`, `unavailable`.
  */
 export async function startOf(
   client: Reading,

@@ -1,11 +1,8 @@
-/** How results are printed. */
 export const FORMATS = ['table', 'wide', 'json', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Where results go, as far as it matters for how. */
 export interface Surface {
   readonly isTerminal: boolean;
-  /** Of the terminal. */
   readonly columns: number | undefined;
   readonly colours: boolean;
 }

@@ -16,16 +16,10 @@ export interface Column<Row> {
   readonly width?: number;
 }
 
-/** Where a command's results go, in the format that was asked for. */
 export interface Output {
   readonly format: Format;
-  /** One thing. */
   record(value: object): Promise<void>;
-  /**
-   * Many of a kind, as they come, a page at a time.
-   *
-   * @param pages one table each, under one header
-   */
+  /** Prints many of a kind as they come, under one header. */
   list<Row extends object>(
     pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
     columns: readonly Column<Row>[] | ((first: Row) => readonly Column<Row>[]),
@@ -77,7 +71,6 @@ async function listLines(pages: Pages, write: Write): Promise<void> {
   for await (const rows of pages) if (rows.length > 0) await write(rows.map((row) => `${jsonLine(row)}\n`).join(''));
 }
 
-/** One array, written as its items come. */
 async function listJson(pages: Pages, write: Write): Promise<void> {
   let before = '[\n  ';
   for await (const rows of pages) {
@@ -93,13 +86,11 @@ function jsonLine(value: object): string {
   return printableJson(stringifyJson(withPlainErrors(value)));
 }
 
-/** A value in a cell of a table: one line. */
 function inTable(value: unknown): string {
   if (value === undefined || value === null) return '-';
   return typeof value === 'string' ? printable(value) : printableJson(stringifyJson(value));
 }
 
-/** A value beside its name: objects on lines of their own. */
 function inRecord(value: unknown, indent: number): string {
   if (typeof value !== 'object' || value === null) return inTable(value);
   return printableJson(prettyJson(value)).replaceAll('\n', `\n${' '.repeat(indent)}`);

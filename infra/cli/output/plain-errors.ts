@@ -1,6 +1,5 @@
 import { SchemalessError } from '../../../shared/errors.ts';
 
-/** An item as it is printed: errors among its members, and those of its cells, as the API would say them. */
 export function withPlainErrors(item: object): object {
   const error = 'error' in item && item.error instanceof SchemalessError ? { error: plainError(item.error) } : {};
   const cells = 'cells' in item ? { cells: plainCells(item.cells) } : {};

@@ -2,7 +2,6 @@ import { stringifyJson } from '../../../shared/body/json.ts';
 import { keysOf } from '../../../shared/body/key-order.ts';
 import type { Json } from '../../../shared/cell.ts';
 
-/** JSON text on several lines, as `stringifyJson` writes it on one. */
 export function prettyJson(value: unknown, indent = ''): string {
   const deeper = `${indent}  `;
   if (Array.isArray(value)) {

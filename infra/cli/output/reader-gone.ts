@@ -4,9 +4,8 @@ import { fstatSync } from 'node:fs';
 const STDOUT = 1;
 
 /**
- * Calls back when nobody reads standard output any more, as after `| head -1`, so that who waits for more to write does
- * not wait for ever. A write would tell, but there may be none for long, and Node cannot ask. GNU `tail` can: it ends
- * with SIGPIPE then. Where there is no such `tail`, the next write tells.
+ * Calls back once nobody reads standard output, as after `| head -1`: a write that would tell may be long in coming,
+ * and Node cannot ask. GNU `tail` ends with SIGPIPE then; without it the next write tells.
  */
 export function onReaderGone(callback: () => void): void {
   if (process.platform !== 'linux' || !fstatSync(STDOUT).isFIFO()) return;

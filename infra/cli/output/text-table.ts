@@ -3,9 +3,7 @@ import stringWidth from 'string-width';
 interface TextTable {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** How the header is marked. */
   readonly mark?: (header: string) => string;
-  /** Columns of the terminal: the last column is cut to fit. */
   readonly width?: number | undefined;
   /** Least widths of the columns, so that tables below each other align. @default those of what is in them */
   readonly widths?: readonly number[];
@@ -15,7 +13,6 @@ const GAP = '  ';
 /** To cut it shorter would say nothing. */
 const LEAST_LAST = 12;
 
-/** Columns side by side, as wide as a terminal shows them. */
 export function textTable({ headers, rows, mark = (header) => header, width, widths = [] }: TextTable): string {
   const columns = headers.map((header, position) =>
     [header, ...rows.map((row) => row[position] ?? '')].reduce(

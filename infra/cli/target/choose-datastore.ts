@@ -10,9 +10,7 @@ const NONE = '-';
 const SMOKE = 'smoke';
 
 /**
- * The only datastore that an API has, besides the one for checks.
- *
- * @throws CommandError that lists them where there are more, or none
+ * Returns the only datastore of an API, other than the one for checks. Throws a CommandError that lists them otherwise.
  */
 export async function onlyDatastore(options: Omit<ClientOptions, 'datastore'>): Promise<string> {
   const all = await datastoresThere(options);
@@ -32,7 +30,6 @@ export async function onlyDatastore(options: Omit<ClientOptions, 'datastore'>): 
   );
 }
 
-/** The datastores of an API, by name. */
 async function datastoresThere(options: Omit<ClientOptions, 'datastore'>): Promise<readonly string[]> {
   try {
     await schemalessClient({ ...options, datastore: NONE }).heads();

@@ -2,7 +2,6 @@ import { CommandError } from '../command-error.ts';
 import { findLocalStack } from './find-local-stack.ts';
 import { checkUrl, findProfile, profilesFile, readProfiles, type Profile } from './profiles.ts';
 
-/** What the command line says of where to. */
 export interface TargetFlags {
   readonly profile?: string;
   readonly url?: string;
@@ -11,7 +10,6 @@ export interface TargetFlags {
   readonly region?: string;
 }
 
-/** Which API a command talks to. */
 export interface Target {
   readonly url: string;
   /** How it was chosen, for messages. */
@@ -23,10 +21,8 @@ export interface Target {
   readonly awsProfile: string | undefined;
 }
 
-/** Where a command runs. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Its working directory. */
   readonly folder: string;
   /** Where a local stack is looked for that is not found by its data. */
   readonly usualUrl: string;
@@ -35,11 +31,9 @@ export interface Surroundings {
 const API_GATEWAY = /\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?$/u;
 
 /**
- * Chooses by flag, then environment, then the current profile, then a local stack that is found. A profile that is named
- * by a flag stands before what the environment says of the same. Where the URL does not come of a profile, no profile is
- * looked at but one that is named: its datastore, or its credentials, may belong elsewhere.
- *
- * @throws CommandError where nothing says where to
+ * Chooses by flag, environment, current profile, then a local stack. A profile that a flag names goes before the
+ * environment. A URL from elsewhere ignores the current profile: its datastore or credentials may belong elsewhere.
+ * Throws a CommandError.
  */
 export async function chooseTarget(flags: TargetFlags, at: Surroundings): Promise<Target> {
   const { environment } = at;

@@ -5,22 +5,16 @@ import { isLoopback } from './loopback.ts';
 import { DEFAULT_OPTIONS } from '../../local/stack/local-stack-options.ts';
 import { dataFolder, isDataFolder } from '../../local/folder/data-folder.ts';
 
-/** A stack that runs on this machine. */
 interface FoundStack {
   readonly url: string;
-  /** How it was found, for messages. */
   readonly by: string;
 }
 
-/** Where `npm start` listens unless it is told otherwise. */
 export const USUAL_URL = `http://127.0.0.1:${DEFAULT_OPTIONS.port}`;
 const CONNECT_MS = 2000;
 const HEALTH_MS = 10_000;
 
-/**
- * The local stack: that whose data lies in a folder `.local` of this folder or one above it, if it runs; else whatever
- * Schemaless answers at the usual address.
- */
+/** Finds the stack whose data is in `.local` here or in a folder above; else a Schemaless at the usual address. */
 export async function findLocalStack(folder: string, usualUrl: string): Promise<FoundStack | undefined> {
   const near = stackAbove(folder);
   if (near && (await listens(near.url))) return near;

@@ -5,20 +5,17 @@ import { parseDocument, stringify } from 'yaml';
 import { closestName } from '../../../shared/closest-name.ts';
 import { badUsage, CommandError } from '../command-error.ts';
 
-/** An API, and how it is asked. */
 export interface Profile {
   readonly url?: string;
   readonly datastore?: string;
   /** Signs requests with AWS Signature Version 4. @default where the URL is one of API Gateway */
   readonly sign?: boolean;
-  /** Of the API, where the URL does not say it. */
   readonly region?: string;
   /** The profile of AWS whose credentials sign. @default as the AWS SDK chooses */
   readonly aws_profile?: string;
 }
 
 interface Profiles {
-  /** The one that holds where none is named. */
   readonly current?: string | undefined;
   readonly profiles: Readonly<Record<string, Profile>>;
 }
@@ -67,7 +64,6 @@ export function writeProfiles(file: string, profiles: Profiles): void {
   renameSync(temporary, file);
 }
 
-/** Throws a CommandError where there is none of this name. */
 export function findProfile(file: string, name: string): Profile {
   const { profiles } = readProfiles(file);
   if (Object.hasOwn(profiles, name)) return profiles[name] ?? {};
@@ -84,7 +80,6 @@ export function checkProfileName(name: string): string {
   throw badUsage('name', '1 to 64 of A-Z a-z 0-9 _ . -', JSON.stringify(name.slice(0, 80)));
 }
 
-/** What a profile may hold. Throws a CommandError. */
 export function checkProfile(value: unknown, source: string): Profile {
   if (!isObject(value)) throw badUsage(source, `the keys ${KEYS.join(', ')}`, JSON.stringify(value));
   for (const [key, one] of Object.entries(value)) {
@@ -97,7 +92,6 @@ export function checkProfile(value: unknown, source: string): Profile {
   return value;
 }
 
-/** An address of the API: http or https, its path included. */
 export function checkUrl(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && ['http:', 'https:'].includes(url.protocol) && url.search === '' && url.hash === '') return text;

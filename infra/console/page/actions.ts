@@ -14,7 +14,6 @@ type Step =
   | { readonly at: 'done'; readonly says: string }
   | { readonly at: 'failed'; readonly error: Refused };
 
-/** A button that begins an action: not there where the page may only read. */
 export function ActionButton({ action, label }: { readonly action: Action; readonly label: string }) {
   const { session, refused, begin } = usePage();
   if (!session.actions) return null;
@@ -34,7 +33,6 @@ function lineOf({ cli }: Action, answer: string): string {
   return typeof cli === 'string' ? cli : cli(answer);
 }
 
-/** What it is about to do, whether it shall, how far it is, and what came of it. */
 export function ActionDialog({ action, onClose }: { readonly action: Action; readonly onClose: () => void }) {
   const { refuse } = usePage();
   const dialog = useRef<HTMLDialogElement>(null);

@@ -5,7 +5,6 @@ interface Address {
   /** Empty: none is chosen yet. */
   readonly datastore: string;
   readonly screen: string;
-  /** What follows in the path. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }

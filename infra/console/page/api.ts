@@ -1,6 +1,6 @@
+import type { ShardHead } from '../../../shared/contract/datastore.ts';
 import { parseExactly } from './exact-json.ts';
 
-/** What a request came to that was refused, or got no answer. */
 export class Refused extends Error {
   /** 0: no answer came. */
   readonly status: number;
@@ -33,7 +33,6 @@ export interface Asking {
   readonly signal?: AbortSignal | undefined;
   /** Bodies come, and that somebody asked for them is written down. @default false: they are hidden */
   readonly shown?: boolean;
-  /** Tag of the answer that the page has already. */
   readonly etag?: string | undefined;
 }
 
@@ -51,6 +50,11 @@ type Watch = (lostAt: number | undefined) => void;
 const watchers = new Set<Watch>();
 let lostAt: number | undefined;
 
+/** Of `GET /v1/{datastore}/shards`. */
+export interface ShardHeads {
+  readonly shards: readonly ShardHead[];
+}
+
 export function watchConnection(watch: Watch): () => void {
   watchers.add(watch);
   watch(lostAt);
@@ -63,7 +67,6 @@ function tell(at: number | undefined): void {
   for (const watch of watchers) watch(lostAt);
 }
 
-/** What opened the page, and what it may do. */
 export interface Session {
   readonly version: string;
   readonly datastores: readonly string[];
@@ -72,20 +75,15 @@ export interface Session {
   readonly through: { readonly url: string; readonly profile: string | null; readonly datastore: string | null } | null;
 }
 
-/**
- * Asks who opened the page, after the word of the first address was given away for one of this page's own: it is good
- * once, and stands in the address no longer than that.
- */
+/** Asks who opened the page. Exchanges the single-use token of the address for the page's own token first. */
 export async function openSession(): Promise<Session> {
   const word = /^#token=([\w-]+)$/u.exec(location.hash)?.[1];
   if (word !== undefined) {
     history.replaceState(null, '', location.pathname);
-    const { token } = (await askBeside('/console/redeem', { method: 'POST', body: { word } })) as {
-      readonly token: string;
-    };
+    const { token } = await post<{ readonly token: string }>('/console/redeem', { word });
     localStorage.setItem(TOKEN, token);
   }
-  return (await askBeside('/console/session.json')) as Session;
+  return askBeside<Session>('/console/session.json');
 }
 
 /** Whether the API did not answer: nobody did, or who signs for the page or a gateway before it says so. */
@@ -94,11 +92,15 @@ export function hasNoAnswer({ status, code }: Pick<Refused, 'status' | 'code'>):
 }
 
 /** Asks the API beside the feed, at once: what somebody does, and what is asked for on a click. Throws Refused. */
-export async function askBeside(path: string, asking: Asking = {}): Promise<unknown> {
-  return (await send(path, asking)).answer;
+export async function askBeside<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
+  return (await send(path, { signal })).answer as Answer;
 }
 
-/** Sends a request. Throws Refused. */
+/** As `askBeside`. */
+export async function post<Answer>(path: string, body: object, signal?: AbortSignal): Promise<Answer> {
+  return (await send(path, { method: 'POST', body, signal })).answer as Answer;
+}
+
 export async function send(path: string, asking: Asking): Promise<Answered> {
   const { method = 'GET', body, shown = false, etag: known } = asking;
   const token = localStorage.getItem(TOKEN);
@@ -161,9 +163,9 @@ export function apiPath(
 }
 
 /** What is not for this caller is undefined: a screen shows what else there is. Throws Refused for all other reasons. */
-export async function unlessDenied<Answer>(asked: Promise<unknown>): Promise<Answer | undefined> {
+export async function unlessDenied<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    return (await asked) as Answer;
+    return await asked;
   } catch (error) {
     if (error instanceof Refused && error.status === 403) return undefined;
     throw error;

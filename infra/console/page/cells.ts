@@ -24,15 +24,19 @@ export async function cellsWithBodies(
 ): Promise<readonly (ShownCell | null)[]> {
   if (keys.length === 0) return [];
   const wanted = keys.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
-  const answer = await ask(apiPath(datastore, ['batch-get']), {
-    method: 'POST',
-    body: { keys: wanted },
-    shown: true,
-  });
-  return (answer as { readonly cells: readonly (ShownCell | null)[] }).cells;
+  return batchGet(datastore, wanted, ask, true);
 }
 
-/** Whether a path can name it: others are asked for in batches. */
+export async function batchGet(
+  datastore: string,
+  keys: readonly Omit<Key, 'ref_key'>[],
+  ask: Ask,
+  shown = false,
+): Promise<readonly (ShownCell | null)[]> {
+  const asking = { method: 'POST', body: { keys }, shown } as const;
+  return (await ask<{ cells: readonly (ShownCell | null)[] }>(apiPath(datastore, ['batch-get']), asking)).cells;
+}
+
 export function isPathColumn(name: string): boolean {
   return /^[\w .-]+$/u.test(name) && name !== '.' && name !== '..';
 }

@@ -10,13 +10,10 @@ export interface Series {
 
 export interface ChartProps {
   readonly title: string;
-  /** Seconds since 1970, for each value. */
   readonly times: readonly number[];
-  /** Up to three. */
   readonly series: readonly Series[];
 }
 
-/** Of the time that is shown. */
 const LEAST_SECONDS = 60;
 const HEIGHT_PX = 180;
 const COLOURS = ['blue', 'orange', 'green'] as const;

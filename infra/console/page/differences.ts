@@ -1,6 +1,5 @@
 import type { Value } from './exact-json.ts';
 
-/** Where two values differ; what is undefined is not there. */
 export interface Difference {
   /** `fare.total`, `items[3]`; empty of the whole. */
   readonly path: string;
@@ -9,10 +8,8 @@ export interface Difference {
 }
 
 /**
- * The least parts in which two values differ, in the order in which the newer one has them. The order of keys says
- * nothing.
- *
- * @param most differences that are listed; whether there are more says `more`
+ * Lists the smallest differing parts in the newer value's order; the order of keys is ignored. `more` says whether
+ * there are more than `most`.
  */
 export function differences(
   before: Value,

@@ -1,11 +1,9 @@
 import type { ParkedCell } from '../../../shared/contract/trigger-operations.ts';
 
-/** Cells that failed on the same, as far as one can tell. */
 export interface ErrorGroup {
   /** The error without what differs from cell to cell: keys and numbers are `…`. */
   readonly text: string;
   readonly cells: readonly ParkedCell[];
-  /** When one of them failed last. */
   readonly last: string;
 }
 
@@ -13,7 +11,6 @@ const KEYS = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/giu;
 const NUMBERS = /\d+(?:[.,:]\d+)*/gu;
 const LENGTH = 160;
 
-/** The largest first. */
 export function errorGroups(cells: readonly ParkedCell[]): readonly ErrorGroup[] {
   const groups = new Map<string, ParkedCell[]>();
   for (const cell of cells) {

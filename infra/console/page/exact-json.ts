@@ -14,7 +14,6 @@ export function parseExactly(text: string, isPlain: boolean): unknown {
   );
 }
 
-/** As one writes it for people: an entry a line, two spaces for each level. */
 export function prettyJson(value: Value, indent = ''): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

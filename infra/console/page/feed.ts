@@ -1,7 +1,7 @@
 import { hasNoAnswer, Refused, send, type Asking } from './api.ts';
 
 /** Asks the API, in the turn of whoever it was given to; one request after the other. Throws Refused. */
-export type Ask = (path: string, asking?: Pick<Asking, 'method' | 'body' | 'shown'>) => Promise<unknown>;
+export type Ask = <Answer>(path: string, asking?: Pick<Asking, 'method' | 'body' | 'shown'>) => Promise<Answer>;
 
 /** Something that a screen shows, and how it is had. */
 interface Shown<Data> {
@@ -13,7 +13,6 @@ interface Shown<Data> {
 }
 
 interface Joined {
-  /** Asks now. */
   readonly again: () => void;
   readonly leave: () => void;
 }
@@ -38,7 +37,6 @@ interface Turn {
   readonly ended: AbortController;
 }
 
-/** The shortest poll interval. */
 const PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 10_000;
 
@@ -136,14 +134,14 @@ function askerIn({ member, ended }: Turn): Ask {
   const known = new Map<string, Known>();
   member.known = known;
   let last: Promise<unknown> = Promise.resolve();
-  const one = async (path: string, asking: Asking): Promise<unknown> => {
+  const one = async <Answer>(path: string, asking: Asking): Promise<Answer> => {
     const had = asking.method === undefined ? before.get(path) : undefined;
     const { answer = had?.answer, etag } = await send(path, { ...asking, etag: had?.etag, signal: ended.signal });
     if (etag !== undefined) known.set(path, { etag, answer });
-    return answer;
+    return answer as Answer;
   };
-  return (path, asking = {}) => {
-    const asked = last.then(async () => one(path, asking));
+  return <Answer>(path: string, asking: Asking = {}) => {
+    const asked = last.then(async () => one<Answer>(path, asking));
     last = asked.catch(() => undefined);
     return asked;
   };

@@ -13,7 +13,6 @@ const KEYS = [
   ['?', 'this'],
 ] as const;
 
-/** What keys do, and what the page will not do. */
 export function Help({ onClose }: { readonly onClose: () => void }) {
   const { session } = usePage();
   const dialog = useRef<HTMLDialogElement>(null);

@@ -5,7 +5,6 @@ interface OnKeys {
   readonly help: () => void;
 }
 
-/** How long `g` waits for the key that follows. */
 const FOLLOWS_MS = 1500;
 
 /** The keys of the page; none of them while somebody types. Returns what ends it. */
@@ -41,7 +40,6 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** To the next item of the list that is looked at. */
 function moveFocus(by: 1 | -1): void {
   const items = [...document.querySelectorAll<HTMLElement>('main [data-item]')];
   const now = items.indexOf(document.activeElement as HTMLElement);

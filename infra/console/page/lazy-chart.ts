@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ChartProps } from './chart.ts';
 import { html } from './html.ts';
 
-/** What draws is fetched where something is to be drawn. */
 export function LazyChart(props: ChartProps) {
   const [Chart, setChart] = useState<ComponentType<ChartProps>>();
   useEffect(() => {

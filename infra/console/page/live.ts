@@ -2,26 +2,18 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Refused } from './api.ts';
 import { join, type Ask } from './feed.ts';
 
-/** Something that is asked for again and again while it is looked at. */
 export interface Live<Data> {
   readonly data: Data | undefined;
   /** Why the last try failed; what came before stays. */
   readonly error: Refused | undefined;
   /** When `data` came, by `Date.now()`. */
   readonly at: number | undefined;
-  /** Asks now. */
   readonly again: () => void;
 }
 
-/** The poll interval of what changes often. */
 export const POLL_MS = 2000;
 
-/**
- * What a screen shows, by the feed.
- *
- * @param key of what is loaded: another one begins anew
- * @param everyMs how old it may become @default it is asked for once
- */
+/** Polls what a screen shows. Another `key` starts over; `everyMs` left out loads once. */
 export function useLive<Data>(
   load: (ask: Ask) => Promise<Data>,
   key: string,
@@ -44,6 +36,11 @@ export function useLive<Data>(
   const again = useCallback(() => joined.current(), []);
   const { of, ...now } = state;
   return of === key ? { ...now, again } : { ...NOTHING, again };
+}
+
+/** Polls what a path of the API answers. */
+export function useAnswer<Answer>(path: string, everyMs?: number): Live<Answer> {
+  return useLive((ask) => ask<Answer>(path), path, everyMs);
 }
 
 const NOTHING = { data: undefined, error: undefined, at: undefined };

@@ -35,7 +35,6 @@ const SCREENS: Readonly<Record<string, ComponentType>> = {
   place: PlaceScreen,
   request: RequestScreen,
 };
-/** The whole page, once it is known who opened it. */
 function Console({ session }: { readonly session: Session }) {
   const address = useAddress();
   const [action, setAction] = useState<Action>();

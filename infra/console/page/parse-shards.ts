@@ -1,8 +1,4 @@
-/**
- * The shards of `0-15,233`; all where nothing is said. Undefined for what cannot be read.
- *
- * @param count of all shards
- */
+/** Parses `0-15,233`, or all shards if empty. Undefined if it cannot be read. */
 export function parseShards(text: string, count: number): readonly number[] | undefined {
   if (text.trim() === '' || text.trim() === 'all') return Array.from({ length: count }, (_, shard) => shard);
   const chosen = new Set<number>();

@@ -6,7 +6,6 @@ import { html } from './html.ts';
 import type { Live } from './live.ts';
 import { durationText, timeText } from './text.ts';
 
-/** Why something could not be had, with what one needs to look further. */
 export function Trouble({ error }: { readonly error: Refused }) {
   const { progress } = error.problem;
   return html`<div class="trouble" role="alert">
@@ -43,7 +42,6 @@ export function CliLine({ line, label = 'On the command line' }: { readonly line
   return html`<div class="cli"><span class="quiet">${label}</span> <${Copied} text=${line} /></div>`;
 }
 
-/** In place of what the caller may not see. */
 export function NotForYou({ policy }: { readonly policy: string }) {
   return html`<p class="quiet">That is not for you to see: the policy <code>${policy}</code> shows it.</p>`;
 }
@@ -72,7 +70,6 @@ export function Badge({ tone, children }: { readonly tone: Tone; readonly childr
   return html`<span class=${`badge ${tone}`}>${children}</span>`;
 }
 
-/** Names and values, side by side. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {
   return html`<dl class="facts">
     ${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
@@ -86,10 +83,8 @@ export function Reveal({ shown, onChange }: { readonly shown: boolean; readonly 
     >${!shown && html`<span class="quiet small"> the log will say that you did</span>`}`;
 }
 
-/** As much text as is laid out at once. */
 const CHUNK = 20_000;
 
-/** Text of any length, some of it at a time. */
 export function LongText({ text }: { readonly text: string }) {
   const [shown, setShown] = useState(CHUNK);
   useEffect(() => setShown(CHUNK), [text]);

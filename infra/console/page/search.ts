@@ -1,7 +1,6 @@
 import { go, link } from './address.ts';
 import { isRowKey } from './text.ts';
 
-/** Where a text leads that somebody searched for: a row, a place in a log, a request. */
 function searched(datastore: string, text: string): string {
   const wanted = text.trim();
   if (isRowKey(wanted)) return link(datastore, ['row', wanted.toLowerCase()]);

@@ -4,7 +4,6 @@ import { Refused, type Session } from './api.ts';
 import type { Action } from './action.ts';
 import { shellWord } from './text.ts';
 
-/** What every part of the page knows. */
 export interface Page {
   readonly session: Session;
   readonly datastore: string;
@@ -28,7 +27,6 @@ export function isDenied(error: unknown): boolean {
   return error instanceof Refused && error.status === 403 && (error.code === undefined || error.code === 'denied');
 }
 
-/** The same on the command line. */
 export function useCli(...words: readonly string[]): string {
   const { session, datastore } = usePage();
   return cliLine({ session, datastore }, words);

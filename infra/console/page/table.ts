@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html } from './html.ts';
+import { Time } from './parts.ts';
+import { countText } from './text.ts';
 
 interface Column<Item> {
   readonly header: string;
@@ -12,8 +14,48 @@ interface Column<Item> {
   readonly isNumber?: boolean;
 }
 
+type Shown = Pick<Column<unknown>, 'gives' | 'isNumber'>;
+
+export function column<Item>(
+  header: string,
+  width: string,
+  value: Column<Item>['value'],
+  shown: Shown = {},
+): Column<Item> {
+  return { header, width, value, ...shown };
+}
+
+export function counts<Item>(
+  header: string,
+  width: string,
+  count: (item: Item) => number | null | undefined,
+): Column<Item> {
+  return column(header, width, (item) => countText(count(item)), { isNumber: true });
+}
+
+/** A link that `j` and `k` go to. */
+export function links<Item>(
+  header: string,
+  width: string,
+  of: (item: Item) => readonly [text: string | number, href: string],
+  shown?: Shown,
+): Column<Item> {
+  const value = (item: Item) => {
+    const [text, href] = of(item);
+    return html`<a data-item href=${href}>${text}</a>`;
+  };
+  return column(header, width, value, shown);
+}
+
+export function times<Item>(
+  header: string,
+  width: string,
+  at: (item: Item) => string | null | undefined,
+): Column<Item> {
+  return column(header, width, (item) => html`<${Time} at=${at(item)} />`);
+}
+
 interface TableProps<Item> {
-  /** What it is a table of, for who does not see it. */
   readonly label: string;
   readonly items: readonly Item[];
   readonly columns: readonly Column<Item>[];
@@ -26,13 +68,10 @@ interface TableProps<Item> {
 }
 
 const ROW_PX = 30;
-/** Of a column that gives way. */
 const LEAST_WIDTH = '18ch';
 /** Of what stands beside the rows: lines, and a bar to scroll by. */
 const BESIDE = '18px';
-/** Fewer are all there. */
 const WHOLE = 60;
-/** Beyond what is seen, above and below. */
 const MARGIN = 12;
 
 /** A table of any length, of which no more rows are there than are seen. */

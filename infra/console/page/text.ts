@@ -4,7 +4,6 @@ export function timeText(time: string | null | undefined): string {
   return time.replace('T', ' ').replace(/(?<ms>\.\d{3})?\d*(?:Z|\+00:00)$/u, '$<ms>');
 }
 
-/** `3 min`, `2.1 s`. */
 export function durationText(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return '–';
   if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
@@ -50,7 +49,6 @@ export function visible(text: string): string {
   );
 }
 
-/** `1 cell is`, `3 cells are`. */
 export function countedAre(count: number, word: string): string {
   return `${counted(count, word)} ${count === 1 ? 'is' : 'are'}`;
 }

@@ -45,7 +45,7 @@ export async function differencesOfExport(
 async function* cellsOf(folder: string): AsyncGenerator<NewCell> {
   const { sources } = await openInput(folder, {});
   for (const source of sources)
-    for await (const items of source.read(START)) for (const { cell } of items) if (cell) yield cell.unpack();
+    for await (const items of source.read(START)) for (const { cell } of items) if (cell) yield cell;
 }
 
 function sumOf({ body }: Pick<NewCell, 'body'>): string {

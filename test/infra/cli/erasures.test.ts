@@ -13,11 +13,8 @@ const ROUTE = '/v1/trips/erasures';
 const ROW = ERASED.row_key;
 /** What an erasure is seen to be, one poll after the other; the last one stays. */
 let seen: readonly Erasure[] = [];
-/** The records, a page each. */
 let pages: readonly (readonly Erasure[])[] = [];
-/** Reasons for which nothing is erased. */
 let refused: readonly string[] = [];
-/** How a subject is forgotten. */
 let forgotten = FORGOTTEN;
 beforeEach(() => {
   seen = [ERASED];

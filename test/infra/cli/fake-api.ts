@@ -7,7 +7,6 @@ import { runCommand, type Ran } from './run-command.ts';
 
 interface Asked {
   readonly method: string;
-  /** With its query. */
   readonly path: string;
   readonly body: unknown;
 }
@@ -16,7 +15,6 @@ interface FakeApi {
   readonly folder: string;
   /** What came since the test began: method, path, body. */
   readonly requests: unknown[][];
-  /** A command with the flags that lead to this API. */
   command(...parameters: string[]): readonly string[];
   run(...parameters: string[]): Promise<Ran>;
 }

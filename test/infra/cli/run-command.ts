@@ -112,7 +112,6 @@ async function ended(child: ChildProcess, stdin: string | Uint8Array = ''): Prom
   return { code: code as number | null, stdout, stderr };
 }
 
-/** What came as NDJSON. */
 export function linesOf({ stdout }: Pick<Ran, 'stdout'>): readonly Readonly<Record<string, unknown>>[] {
   return stdout
     .split('\n')

@@ -11,7 +11,6 @@ import { folderOfTests } from '../support/folder-of-tests.ts';
 const folder = folderOfTests();
 const environment = { XDG_CONFIG_HOME: join(folder.path, 'config') };
 const file = profilesFile(environment);
-/** Nobody listens there. */
 const usualUrl = 'http://127.0.0.1:1';
 const at = { environment, folder: folder.path, usualUrl };
 const PROD = 'https://a1b2c3.execute-api.eu-central-1.amazonaws.com';

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { versions } from '../../../shared/client/pages.ts';
-import { putAll, type PutEnd } from '../../../shared/client/put-all.ts';
+import type { PutEnd } from '../../../shared/client/batch-writer.ts';
+import { putAll } from '../../../shared/client/put-all.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { cells, opened, rows } from './opened.ts';
 

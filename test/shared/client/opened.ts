@@ -11,7 +11,6 @@ export function clientOf(deployment: Parameters<typeof gateway>[0], options: Par
   return schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, ...options });
 }
 
-/** A client that is not to send anything. */
 export function silentClient(): SchemalessClient {
   return clientOf(fakeDeployment(), { fetch: () => Promise.reject(new Error('sent')), attempts: 1 });
 }

@@ -153,7 +153,6 @@ describe('calls are refused', () => {
 });
 
 describe('calls are repeated when their state was unavailable', () => {
-  /** Fails the first time. */
   function failingOnce<Arguments extends unknown[], Result>(call: (...given: Arguments) => Promise<Result>) {
     let calls = 0;
     return async (...given: Arguments): Promise<Result> => {

@@ -13,7 +13,6 @@ import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';
 
 const RESTARTS = 10;
-/** Between two ends of the server. */
 const CELLS = 40;
 const WRITERS = 4;
 

@@ -14,7 +14,6 @@ const UNAVAILABLE = {
 
 type Scripted = { readonly status: number; readonly body: string; readonly headers?: Record<string, string> } | Error;
 
-/** What the store itself refuses, for ever. */
 const refusal = (status: number, code: string) => ({
   status,
   body: JSON.stringify({ code, retry: 'never', detail: 'no' }),

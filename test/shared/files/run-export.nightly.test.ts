@@ -23,7 +23,6 @@ import { readings } from '../../support/files/readings.ts';
 import { until } from '../../support/until.ts';
 import { temporaryFolder } from '../../infra/support/temporary-folder.ts';
 
-/** More than are read at once. */
 const SHARDS = 64;
 const CELLS = 4000;
 const FUNCTION = fileURLToPath(new URL('../../support/files/run-export-function.ts', import.meta.url));
@@ -90,7 +89,6 @@ function run(wishes: Partial<ExportRunOptions> = {}, from: SchemalessClient = cl
   });
 }
 
-/** Every cell of the logs, once each, and nothing else. */
 async function expectWhole(): Promise<void> {
   const cells: Cell[] = [];
   for await (const cell of allCells(client)) cells.push(cell);

@@ -6,25 +6,17 @@ import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import { getAll } from '../../../../shared/client/get-all.ts';
 import type { FileProgress } from '../../../../shared/files/file-progress.ts';
 import { FilesError, listed } from '../../../../shared/files/files-error.ts';
-import { readInTurn } from '../import/read-in-turn.ts';
+import { readWindows } from '../import/read-windows.ts';
 import { START, type CellSource, type SourceCell } from '../import/source.ts';
 
-/**
- * - `missing`: no cell is at the address.
- * - `other_body`: another value is there.
- * - `unanswered`: it could not be read.
- */
 type Difference = 'missing' | 'other_body' | 'unanswered';
 
-/** A cell of a file that a datastore does not have as the file says. */
 export interface CellDifference extends CellAddress {
   readonly difference: Difference;
-  /** When it was stored, where the file says it. */
   readonly created_at?: string;
 }
 
 export interface Comparison {
-  /** Cells of the input. */
   readonly compared: number;
   /** Cells that the datastore has erased; lines of cells that were before they were exported, and of erasures. */
   readonly erased: number;
@@ -33,76 +25,53 @@ export interface Comparison {
   readonly missing: number;
   readonly other_body: number;
   readonly unanswered: number;
-  /** False where it was ended by its signal. */
   readonly complete: boolean;
 }
 
 interface CompareOptions {
   readonly sources: readonly CellSource[];
-  /** Told of each difference, in no order. */
   readonly found: (difference: CellDifference) => void | Promise<void>;
-  /** Ends it; what is under way is waited for. */
   readonly signal?: AbortSignal | undefined;
   readonly progress?: FileProgress | undefined;
 }
 
 /** Cells that are in memory together, with what the datastore answers for them. */
-const CELLS = 800;
-/** Of text of the input. */
-const BYTES = 4 * 1024 * 1024;
-/** Batches under way at once. */
+const WINDOW = { items: 800, bytes: 4 * 1024 * 1024 };
 const CONCURRENCY = 8;
-/** Rejects of lines that no datastore is to have. */
 const OF_ERASURES: readonly string[] = ['erased', 'erasure'];
 
 /**
- * Looks for every cell of some sources in a datastore, and stores nothing: which cells of an export a store lacks that
- * was set back in time, or which lines of a file an import has still to bring.
- *
- * @throws FilesError `bad_input` once all is compared, where files are not as their manifests say
+ * Looks for every cell of some sources in a datastore, and stores nothing. Throws `bad_input` at the end if files
+ * differ from their manifests.
  */
 export async function compareCells(
   client: Pick<SchemalessClient, 'batchGet' | 'with'>,
   { sources, found, signal, progress }: CompareOptions,
 ): Promise<Comparison> {
   const counts = { compared: 0, erased: 0, unreadable: 0, missing: 0, other_body: 0, unanswered: 0 };
-  let cells: SourceCell[] = [];
-  let bytes = 0;
-
-  async function compare(): Promise<void> {
-    const some = cells;
-    [cells, bytes] = [[], 0];
-    const keys = some.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
-    // As an export has them, by default: nobody's key is needed to compare what is sealed.
-    const items = await getAll(client, keys, { concurrency: CONCURRENCY, sealed: some.some(hasSealed) });
-    for (const [position, cell] of some.entries()) {
-      const difference = differenceOf(cell, items[position] ?? null);
-      counts.compared += 1;
-      if (difference === 'erased') counts.erased += 1;
-      if (difference === undefined || difference === 'erased') continue;
-      counts[difference] += 1;
-      const { row_key, column_name, ref_key, created_at } = cell;
-      await found({ row_key, column_name, ref_key, ...(created_at !== undefined && { created_at }), difference });
-    }
-    progress?.tell({
-      cells: counts.compared,
-      bytes: sources.reduce((sum, source) => sum + source.bytesRead(), 0),
-      totalBytes: sizeOf(sources),
-    });
-  }
-
+  const from = sources.map((source) => ({ source, from: START }));
   try {
-    const from = sources.map((source) => ({ source, from: START }));
-    for await (const { items } of readInTurn(from, { signal, idle: () => undefined })) {
-      for (const item of items) {
-        if (item.cell) {
-          cells.push(item.cell.unpack());
-          bytes += item.bytes;
-        } else counts[OF_ERASURES.includes(item.reject.code) ? 'erased' : 'unreadable'] += 1;
-        if (cells.length === CELLS || bytes >= BYTES) await compare();
+    for await (const window of readWindows(from, { ...WINDOW, signal })) {
+      const items = window.flatMap((piece) => piece.items);
+      for (const { reject } of items)
+        if (reject) counts[OF_ERASURES.includes(reject.code) ? 'erased' : 'unreadable'] += 1;
+      const cells = items.flatMap(({ cell }) => cell ?? []);
+      const keys = cells.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
+      // As an export has them, by default: no key is needed to compare what is sealed.
+      const read = await getAll(client, keys, { concurrency: CONCURRENCY, sealed: cells.some(hasSealed) });
+      for (const [position, cell] of cells.entries()) {
+        const difference = differenceOf(cell, read[position] ?? null);
+        counts.compared += 1;
+        if (difference === 'erased') counts.erased += 1;
+        if (difference === undefined || difference === 'erased') continue;
+        counts[difference] += 1;
+        const { created_at } = cell;
+        const key = keys[position] as CellAddress;
+        await found({ ...key, ...(created_at !== undefined && { created_at }), difference });
       }
+      const bytes = sources.reduce((sum, source) => sum + source.bytesRead(), 0);
+      progress?.tell({ cells: counts.compared, bytes, totalBytes: sizeOf(sources) });
     }
-    if (cells.length > 0) await compare();
   } finally {
     progress?.stop();
   }

@@ -20,17 +20,12 @@ export interface CheckReport {
   readonly parts: number;
   readonly files: number;
   readonly cells: number;
-  /** What is not as the manifests say, each a sentence. */
   readonly faults: readonly string[];
 }
 
 /**
- * Looks at all parts of an export: that each range begins where the one before ended, that each file has the size, the
- * SHA-256 and the cells that its manifest says, that their added ids have no hole, and, of NDJSON, that its cells have the
- * digest.
- *
- * @param signal ends it: then nothing is returned.
- * @throws FilesError `bad_manifest`; `bad_input` where there is no export
+ * Compares all parts of an export with their manifests: ranges, sizes, SHA-256, added ids and, of NDJSON, digests.
+ * Returns nothing if the signal ended it. Throws `bad_manifest`; `bad_input` if there is no export.
  */
 export async function checkExport(target: ExportTarget): Promise<CheckReport>;
 export async function checkExport(target: ExportTarget, signal: AbortSignal): Promise<CheckReport | undefined>;
@@ -75,7 +70,6 @@ export function checkRanges(parts: readonly Part[]): readonly string[] {
   return faults;
 }
 
-/** Returns what is wrong. */
 async function checkFile(
   {
     target,
@@ -112,22 +106,13 @@ async function checkFile(
   return undefined;
 }
 
-interface FoundIds {
-  readonly cells: number;
-  readonly first?: number | undefined;
-  readonly last?: number | undefined;
-  /** The first added id that is not where it should be. */
-  readonly hole?: number | undefined;
-  /** Of the log up to the last one; undefined where that before the first is not known, or cells were not read whole. */
-  readonly digest?: string | undefined;
-}
-
-/** Looks at added ids, in the order of the file. */
-class Ids implements FoundIds {
+class Ids {
   cells = 0;
   first: number | undefined;
   last: number | undefined;
+  /** The first added id that is not where it should be. */
   hole: number | undefined;
+  /** Of the log up to the last one; undefined where that before the first is not known, or cells were not read whole. */
   digest: string | undefined;
 
   add(id: number): void {
@@ -141,7 +126,7 @@ class Ids implements FoundIds {
 /** A body is a value of its line. */
 const LINE = { field: 'line', maxDepth: LIMITS.bodyDepth + 1 } as const;
 
-async function idsOfLines(stream: Readable, path: string, before: string | undefined): Promise<FoundIds> {
+async function idsOfLines(stream: Readable, path: string, before: string | undefined): Promise<Ids> {
   const transform = decompressor(compressionOf(path));
   stream.on('error', (error) => transform?.destroy(error));
   const ids = new Ids();
@@ -157,7 +142,7 @@ async function idsOfLines(stream: Readable, path: string, before: string | undef
 }
 
 /** Its column of added ids alone is read, a group of rows at a time. */
-async function idsOfParquet(stream: Readable, target: ExportTarget, path: string): Promise<FoundIds> {
+async function idsOfParquet(stream: Readable, target: ExportTarget, path: string): Promise<Ids> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
   const scratch = `${await target.scratch(path)}.check`;
   try {

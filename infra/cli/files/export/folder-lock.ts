@@ -20,11 +20,8 @@ interface Holder {
 const held = new Set<string>();
 
 /**
- * Holds a folder that one export at a time may write to. A holder that was killed is succeeded at once on its machine,
- * elsewhere after a minute.
- *
- * @returns what lets go of it
- * @throws FilesError `busy_export`
+ * Locks a folder for one export; returns what releases it. A killed holder is succeeded at once on its machine,
+ * elsewhere after a minute. Throws `busy_export`.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, LOCK);

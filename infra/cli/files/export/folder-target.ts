@@ -36,7 +36,6 @@ export function folderTarget(folder: string): ExportTarget {
 
 const UNFINISHED = '_unfinished-';
 
-/** What one that was killed left of its part. */
 async function removeUnfinished(folder: string): Promise<void> {
   const last = (await readdir(folder))
     .filter((name) => name.startsWith('part-'))

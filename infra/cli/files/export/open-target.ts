@@ -7,7 +7,6 @@ import type { ExportTarget } from '../../../../shared/files/target.ts';
 interface TargetOptions {
   /** Whether one export at a time may write to a bucket; a folder is always locked. @default true */
   readonly isLocked?: boolean | undefined;
-  /** Gives up what is being uploaded. */
   readonly signal?: AbortSignal | undefined;
 }
 

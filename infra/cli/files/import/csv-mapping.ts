@@ -32,10 +32,8 @@ const mappingSchema = z.strictObject({
   empty: z.enum(['omit', 'null', 'keep']).default('omit'),
 });
 
-/** Which columns of a CSV file give what of a cell. */
 export type Mapping = z.infer<typeof mappingSchema>;
 
-/** Every column of the file that the mapping names. */
 export function columnsOf({ row_key, column_name, ref_key, created_at, body }: Mapping): readonly string[] {
   return [
     ...('column' in row_key ? [row_key.column] : row_key.uuid5.columns),
@@ -64,7 +62,6 @@ export function readMapping(path: string): Mapping {
   return data;
 }
 
-/** A path that has a value, and lies above another one. */
 function clashOf(paths: readonly string[]): string | undefined {
   return paths.find((path) => paths.some((other) => other.startsWith(`${path}.`)));
 }

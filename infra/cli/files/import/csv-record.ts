@@ -17,7 +17,6 @@ export class CsvValueError extends Error {
   }
 }
 
-/** What a record says, before its address is checked. */
 interface UncheckedCell {
   readonly row_key: unknown;
   readonly column_name: unknown;
@@ -27,11 +26,7 @@ interface UncheckedCell {
   readonly created_at?: string;
 }
 
-/**
- * The cell of a record.
- *
- * @param position of the record in its file, from 1: the ref key where the mapping says `line`
- */
+/** Returns the cell of a record. `position`, from 1, is its ref key if the mapping says `line`. */
 export function readRecord(record: CsvRecord, mapping: Mapping, position: number): UncheckedCell {
   const { row_key, column_name, ref_key, created_at } = mapping;
   const text = (column: string): string => record[column] ?? '';
@@ -45,16 +40,8 @@ export function readRecord(record: CsvRecord, mapping: Mapping, position: number
           ? position
           : ref_key,
     body: bodyOf(record, mapping),
-    ...(created_at && { created_at: timeOf(text(created_at.column), created_at.column) }),
+    ...(created_at && { created_at: toTime(text(created_at.column), created_at.column) }),
   };
-}
-
-function timeOf(text: string, column: string): string {
-  try {
-    return parseTime(text, column);
-  } catch {
-    return refuse(column, 'a time as in RFC 3339, with its zone', text);
-  }
 }
 
 /** Of one column its text, of several a JSON list of theirs: no two tuples give the same. */
@@ -103,18 +90,8 @@ function define(object: Record<string, Json>, key: string, value: Json): void {
 
 const INTEGER = /^-?\d{1,20}$/u;
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/u;
-const WORDS: Readonly<Record<string, boolean>> = {
-  true: true,
-  t: true,
-  yes: true,
-  y: true,
-  '1': true,
-  false: false,
-  f: false,
-  no: false,
-  n: false,
-  '0': false,
-};
+const YES: readonly string[] = ['true', 't', 'yes', 'y', '1'];
+const NO: readonly string[] = ['false', 'f', 'no', 'n', '0'];
 
 function toValue(text: string, type: ValueType, column: string): Json {
   switch (type) {
@@ -125,9 +102,10 @@ function toValue(text: string, type: ValueType, column: string): Json {
     case 'number':
       return (NUMBER.test(text) ? numberOf(text) : undefined) ?? refuse(column, 'a number that 64 bits keep', text);
     case 'boolean':
-      return WORDS[text.toLowerCase()] ?? refuse(column, 'true, t, yes, y, 1, false, f, no, n or 0', text);
+      if (YES.includes(text.toLowerCase())) return true;
+      return NO.includes(text.toLowerCase()) ? false : refuse(column, 'true, t, yes, y, 1, false, f, no, n or 0', text);
     case 'datetime':
-      return checked(() => (parseTime(text, column), text), column, 'a time as in RFC 3339, with its zone', text);
+      return (toTime(text, column), text);
     case 'UUID':
       return checked(() => parseRowKey(text, column), column, 'a UUID', text);
     case 'json':
@@ -142,7 +120,11 @@ function numberOf(text: string): number | bigint | undefined {
   return readNumber(text.replace(/^(-?)0+(?=\d)/u, '$1'));
 }
 
-function checked(read: () => Json, column: string, wanted: string, text: string): Json {
+function toTime(text: string, column: string): string {
+  return checked(() => parseTime(text, column), column, 'a time as in RFC 3339, with its zone', text);
+}
+
+function checked<Value>(read: () => Value, column: string, wanted: string, text: string): Value {
   try {
     return read();
   } catch {

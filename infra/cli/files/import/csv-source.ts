@@ -1,21 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { parse, type CsvError, type Info } from 'csv-parse';
 import { parseAddress } from '../../../../shared/address.ts';
-import { parseJson, stringifyJson } from '../../../../shared/body/json.ts';
-import { LIMITS } from '../../../../shared/cell.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import { CsvValueError, readRecord, type CsvRecord } from './csv-record.ts';
 import { columnsOf, type Mapping } from './csv-mapping.ts';
 import type { OpenBytes } from './open-bytes.ts';
-import {
-  REJECT_CODES,
-  type CellSource,
-  type PackedCell,
-  type Position,
-  type SourceCell,
-  type SourceItem,
-} from './source.ts';
+import { REJECT_CODES, type CellSource, type Position, type SourceCell, type SourceItem } from './source.ts';
 
 /** A body is 1 MiB at most; that of a record is in some of its values. */
 const RECORD_BYTES = 8 * 1024 * 1024;
@@ -31,8 +22,7 @@ export interface CsvOptions {
 }
 
 /**
- * Cells as records of CSV, the first line of which names the columns. It is always read from its start: a record says
- * nothing of where it lies, and reading is far faster than storing.
+ * Reads cells from CSV whose first line names the columns, always from the start: a record does not say where it lies.
  */
 export function csvSource({ name, size, open, mapping: wished, areTimesKept = false }: CsvOptions): CellSource {
   const mapping = areTimesKept ? wished : { ...wished, created_at: undefined };
@@ -150,13 +140,13 @@ function notUtf8(raw: string): RejectPart {
   return { reject: { code: 'not_utf8', reason: REJECT_CODES.not_utf8, text: raw.slice(0, SHOWN) } };
 }
 
-type ItemPart = { readonly cell: NonNullable<SourceItem['cell']>; readonly reject?: undefined } | RejectPart;
+type ItemPart = { readonly cell: SourceCell; readonly reject?: undefined } | RejectPart;
 type RejectPart = { readonly cell?: undefined; readonly reject: NonNullable<SourceItem['reject']> };
 
 function cellOf(record: CsvRecord, raw: string, mapping: Mapping, position: number): ItemPart {
   try {
     const { body, created_at, ...address } = readRecord(record, mapping, position);
-    return { cell: pack({ ...parseAddress(address), body, ...(created_at !== undefined && { created_at }) }) };
+    return { cell: { ...parseAddress(address), body, ...(created_at !== undefined && { created_at }) } };
   } catch (error) {
     const text = raw.slice(0, SHOWN);
     if (error instanceof CsvValueError)
@@ -164,14 +154,6 @@ function cellOf(record: CsvRecord, raw: string, mapping: Mapping, position: numb
     if (!(error instanceof SchemalessError)) throw error;
     return { reject: { code: error.code, reason: error.message, field: error.details.field, text } };
   }
-}
-
-function pack(cell: SourceCell): PackedCell {
-  const bytes = Buffer.from(stringifyJson(cell));
-  // What was written here, and is a body and its address.
-  const unpack = (): SourceCell =>
-    parseJson(bytes.toString(), { maxDepth: LIMITS.bodyDepth + 1 }) as unknown as SourceCell;
-  return { row_key: cell.row_key, unpack };
 }
 
 function checkHeader(file: string, header: readonly string[], mapping: Mapping): string[] {

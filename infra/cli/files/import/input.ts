@@ -7,19 +7,16 @@ export type InputFormat = 'ndjson' | 'csv';
 export interface InputOptions {
   /** @default as the name says: `.csv`, else ndjson */
   readonly format?: InputFormat | undefined;
-  /** The mapping file of CSV. */
   readonly mapping?: string | undefined;
   readonly defaultRefKey?: DefaultRefKey | undefined;
   /** Whether cells are stored with the times that the input says. @default `kept` of an export, else `new` */
   readonly times?: 'kept' | 'new' | undefined;
 }
 
-/** What is to be imported. */
 export interface Input {
   readonly sources: readonly CellSource[];
   /** What tells whether it is the same later on; none of a pipe. */
   readonly fingerprints: readonly Fingerprint[];
-  /** Its cells have their times. */
   readonly areTimesKept: boolean;
   /** Whatever else decides which cells it holds. */
   readonly reading: Readonly<Record<string, unknown>>;

@@ -5,38 +5,27 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import { writeDurably } from '../write-durably.ts';
-import { NO_COUNTS, storedOf, type Counts } from './done-items.ts';
-import type { Position } from './source.ts';
+import type { End, Position } from './source.ts';
+
+export type Counts = Readonly<Record<End, number>>;
+
+export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, rejected: 0 };
 
 const FORMAT = 1;
-/** Of a file's beginning and its end. */
 const SAMPLE_BYTES = 64 * 1024;
 
-/** What tells that a file is the one that it was. */
 export interface Fingerprint {
   readonly path: string;
   readonly size: number;
-  /** When it was last changed, in milliseconds. */
   readonly changed_ms: number;
-  /** SHA-256 of its first and last 64 KiB. */
   readonly sample: string;
 }
 
-/** What is imported, and how: a journal belongs to one of these. */
 interface ImportSubject {
   readonly url: string;
   readonly datastore: string;
   readonly inputs: readonly Fingerprint[];
-  /** What else decides which cells the input is. */
   readonly reading: Readonly<Record<string, unknown>>;
-}
-
-/** What became of the items behind a position. */
-export interface Ahead {
-  /** Of the position: it says nothing of items behind another one, to which a program that knows no `ahead` may come. */
-  readonly items: number;
-  /** See `DoneItems.letters`. */
-  readonly letters: string;
 }
 
 /** How far an import came. What it says is on disk; what was done after it is done again, which changes nothing. */
@@ -44,8 +33,6 @@ export interface Journal extends ImportSubject {
   readonly format: number;
   /** By source; those that have not begun are missing. */
   readonly positions: Readonly<Record<string, Position>>;
-  /** By source, what became of the items behind a position. @default nothing is done of them */
-  readonly ahead?: Readonly<Record<string, Ahead>>;
   readonly counts: Counts;
   /** Bytes of the rejects file that belong to what is done. */
   readonly rejects_bytes: number;
@@ -58,13 +45,9 @@ export interface Journal extends ImportSubject {
 }
 
 export function newJournal(subject: ImportSubject): Journal {
-  const { url, datastore, inputs, reading } = subject;
   return {
     format: FORMAT,
-    url,
-    datastore,
-    inputs,
-    reading,
+    ...subject,
     positions: {},
     counts: NO_COUNTS,
     rejects_bytes: 0,
@@ -102,10 +85,8 @@ export async function fingerprint(path: string): Promise<Fingerprint> {
 }
 
 /**
- * The journal of an import that was begun, undefined where there is none, or nothing came of one that read in another way.
- *
- * @throws FilesError `changed_input` where a file is another one since; `other_import` where the journal belongs to
- *   another datastore or other options; `bad_journal` where it cannot be read
+ * Reads the journal of an import; undefined if there is none, or if nothing was done in another way of reading. Throws
+ * `changed_input`, `other_import`, `bad_journal`.
  */
 export async function readJournal(path: string, subject: ImportSubject): Promise<Journal | undefined> {
   const text = await readIfThere(path);
@@ -121,7 +102,7 @@ export async function readJournal(path: string, subject: ImportSubject): Promise
   for (const what of ['url', 'datastore', 'reading'] as const) {
     if (isDeepStrictEqual(journal[what], subject[what])) continue;
     // It was refused, or ended at once: it may be tried in another way.
-    if (what === 'reading' && !journal.complete && isNothingDone(journal)) return undefined;
+    if (what === 'reading' && !journal.complete && isNew(journal)) return undefined;
     const [wanted, got] = [journal[what], subject[what]].map((value) => JSON.stringify(value));
     throw new FilesError(
       'other_import',
@@ -132,10 +113,8 @@ export async function readJournal(path: string, subject: ImportSubject): Promise
 }
 
 /**
- * The journal, where it may be of the datastore that there is: logs grow only, so that one with fewer cells than were
- * there and were stored was made again since.
- *
- * @throws FilesError `other_import`
+ * Returns the journal if it may be of this datastore. Logs only grow: fewer cells mean another datastore. Throws
+ * `other_import`.
  */
 export function ofThisDatastore(journal: Journal, heads: readonly ShardHead[]): Journal {
   let cells = 0;
@@ -143,26 +122,12 @@ export function ofThisDatastore(journal: Journal, heads: readonly ShardHead[]): 
     if (head.error !== undefined) return journal;
     cells += head.head;
   }
-  const ahead = Object.keys(journal.ahead ?? {}).reduce((sum, name) => sum + storedOf(lettersOf(journal, name)), 0);
-  const wanted = (journal.cells_before ?? 0) + journal.counts.stored + ahead;
+  const wanted = (journal.cells_before ?? 0) + journal.counts.stored;
   if (cells >= wanted)
     return journal.cells_before === undefined && isNew(journal) ? { ...journal, cells_before: cells } : journal;
   throw new FilesError(
     'other_import',
     `datastore: wanted the ${wanted} cells or more that ${journal.datastore} had by the journal, got ${cells}: it was made again since, or a writer was lost and is being brought back. ${CURE}`,
-  );
-}
-
-/** What became of the items of a source behind its position. */
-export function lettersOf({ ahead, positions }: Journal, source: string): string {
-  const known = ahead?.[source];
-  return known !== undefined && known.items === (positions[source]?.items ?? 0) ? known.letters : '';
-}
-
-function isNothingDone(journal: Journal): boolean {
-  return (
-    Object.values(journal.counts).every((count) => count === 0) &&
-    Object.keys(journal.ahead ?? {}).every((name) => lettersOf(journal, name) === '')
   );
 }
 

@@ -8,6 +8,7 @@ import type { OpenBytes } from './open-bytes.ts';
 import { readLines, type Line } from './read-lines.ts';
 import {
   REJECT_CODES,
+  START,
   type CellSource,
   type Position,
   type Reject,
@@ -17,7 +18,6 @@ import {
 
 /** What a cell takes as text at most: a body of escapes alone is six times as long as what it stands for. */
 const LINE_BYTES = 6 * LIMITS.bodyBytes + 64 * 1024;
-/** Of a line that cannot be read, what is told of it. */
 const SHOWN = 200;
 
 /** Members of a line. Those behind `body` are what exports write besides; nothing is made of them. */
@@ -36,15 +36,14 @@ const MEMBERS = [
   'error',
 ];
 
-/** The ref key of lines without one: a number, or the number of the line. */
 export type DefaultRefKey = number | 'line';
 
 interface NdjsonOptions {
   readonly name: string;
   readonly size: number | undefined;
-  /** Opens it at a byte, of what it holds once decompressed; undefined where only its start can be opened. */
-  readonly openAt?: ((byte: number) => OpenBytes) | undefined;
-  readonly open: () => OpenBytes;
+  readonly open: (byte: number) => OpenBytes;
+  /** Whether `open` begins at the byte. @default false: always at the start */
+  readonly isSeekable?: boolean | undefined;
   /** @default each line has to have one */
   readonly defaultRefKey?: DefaultRefKey | undefined;
   /** Lines have to say when cells were stored, and are taken at their word. @default it is passed over */
@@ -52,14 +51,8 @@ interface NdjsonOptions {
 }
 
 /** Cells as lines of JSON: row_key, column_name, ref_key, body. Blank lines are passed over. */
-export function ndjsonSource({
-  name,
-  size,
-  open,
-  openAt,
-  defaultRefKey,
-  areTimesKept = false,
-}: NdjsonOptions): CellSource {
+export function ndjsonSource(options: NdjsonOptions): CellSource {
+  const { name, size, open, isSeekable = false } = options;
   let opened: OpenBytes | undefined;
   return {
     name,
@@ -67,12 +60,12 @@ export function ndjsonSource({
     bytesRead: () => opened?.bytesRead() ?? 0,
     textRead: () => opened?.textRead() ?? 0,
     async *read(from: Position) {
-      opened = openAt ? openAt(from.bytes) : open();
-      const start = openAt ? { line: from.items, byte: from.bytes } : { line: 0, byte: 0 };
+      const start = isSeekable ? from : START;
+      opened = open(start.bytes);
       for await (const lines of readLines(opened.stream, LINE_BYTES, start)) {
         const items = lines
           .filter(({ line, bytes }) => line > from.items && (bytes === undefined || !isBlank(bytes)))
-          .map((line) => readLine(line, { defaultRefKey, areTimesKept }));
+          .map((line) => readLine(line, options));
         if (items.length > 0) yield items;
       }
     },
@@ -83,21 +76,14 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.length === 0 || (bytes.length < 1024 && bytes.toString('latin1').trim() === '');
 }
 
-interface Reading {
-  readonly defaultRefKey: DefaultRefKey | undefined;
-  readonly areTimesKept: boolean;
-}
-
-function readLine({ line, bytes, end }: Line, { defaultRefKey, areTimesKept }: Reading): SourceItem {
+function readLine({ line, bytes, end }: Line, { defaultRefKey, areTimesKept = false }: NdjsonOptions): SourceItem {
   const position = { line, end: { items: line, bytes: end }, bytes: bytes?.length ?? 0 };
   if (bytes === undefined) return { ...position, reject: rejectOf('line_too_long') };
   if (!isUtf8(bytes)) return { ...position, reject: rejectOf('not_utf8') };
   const refKey = defaultRefKey === 'line' ? line : defaultRefKey;
   try {
-    const read = (): SourceCell | Reject => readCell(bytes, refKey, areTimesKept);
-    const cell = read();
-    if (!('row_key' in cell)) return { ...position, reject: cell };
-    return { ...position, cell: { row_key: cell.row_key, unpack: () => read() as SourceCell } };
+    const read = readCell(bytes, refKey, areTimesKept);
+    return 'row_key' in read ? { ...position, cell: read } : { ...position, reject: read };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
     const { code, message: reason, details } = error;

@@ -4,12 +4,9 @@ import { Gunzip } from 'node:zlib';
 import { compressionOf, decompressor } from '../../../../shared/files/compression.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 
-/** A file's bytes, decompressed as its name says. */
 export interface OpenBytes {
   readonly stream: AsyncIterable<Buffer>;
-  /** Bytes of the file itself that were read so far. */
   readonly bytesRead: () => number;
-  /** Bytes that they hold, once decompressed. */
   readonly textRead: () => number;
 }
 
@@ -26,7 +23,6 @@ export function openFile(path: string, { start = 0, seen }: Opening = {}): OpenB
   return decompress(createReadStream(path, { start, highWaterMark: PIECE_BYTES }), path, { start, seen });
 }
 
-/** What comes of a stream, by the name of what it is. */
 export function decompress(input: Readable, name: string, { start = 0, seen }: Opening = {}): OpenBytes {
   let bytes = start;
   const transform = decompressor(compressionOf(name));

@@ -8,7 +8,6 @@ import { fingerprint } from './journal.ts';
 import type { Input, InputOptions } from './input.ts';
 import { shardSource, type ShardFile } from './shard-source.ts';
 
-/** Of each shard the files of all parts, in their order. */
 export async function openExport(
   folder: string,
   { format, mapping, defaultRefKey, times }: InputOptions,

@@ -10,13 +10,11 @@ import { ndjsonSource } from './ndjson-source.ts';
 import { decompress, openFile } from './open-bytes.ts';
 import type { CellSource } from './source.ts';
 
-/** Standard input. */
 export const PIPE = '-';
 
 /**
- * A file of NDJSON or CSV, packed or not; a folder that an export made; or `-`, standard input.
- *
- * @throws FilesError `bad_input`, `bad_option`, `bad_mapping`
+ * Opens a file of NDJSON or CSV, the folder of an export, or standard input. Throws `bad_input`, `bad_option`,
+ * `bad_mapping`.
  */
 export async function openInput(path: string, options: InputOptions): Promise<Input> {
   if (path !== PIPE && statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
@@ -32,23 +30,16 @@ export async function openInput(path: string, options: InputOptions): Promise<In
     default_ref_key: defaultRefKey ?? null,
     ...(areTimesKept && { times: 'kept' }),
   };
-  if (path === PIPE) {
-    const open = (): ReturnType<typeof decompress> => decompress(process.stdin, 'ndjson');
-    const input = { name: PIPE, size: undefined, open, areTimesKept };
-    const source = mapping ? await openCsv({ ...input, mapping }) : ndjsonSource({ ...input, defaultRefKey });
-    return { sources: [source], fingerprints: [], areTimesKept, reading };
-  }
-  const print = await fingerprint(path);
-  const isPlain = compressionOf(path) === 'none';
-  const input = { name: basename(path), size: print.size, open: () => openFile(path), areTimesKept };
-  const source = mapping
-    ? await openCsv({ ...input, mapping })
-    : ndjsonSource({
-        ...input,
-        openAt: isPlain ? (byte) => openFile(path, { start: byte }) : undefined,
-        defaultRefKey,
-      });
-  return { sources: [source], fingerprints: [print], areTimesKept, reading };
+  const print = path === PIPE ? undefined : await fingerprint(path);
+  const input = {
+    name: path === PIPE ? PIPE : basename(path),
+    size: print?.size,
+    areTimesKept,
+    open: (start = 0) => (print ? openFile(path, { start }) : decompress(process.stdin, 'ndjson')),
+    isSeekable: print !== undefined && mapping === undefined && compressionOf(path) === 'none',
+  };
+  const source = mapping ? await openCsv({ ...input, mapping }) : ndjsonSource({ ...input, defaultRefKey });
+  return { sources: [source], fingerprints: print ? [print] : [], areTimesKept, reading };
 }
 
 async function readMappingOf(format: InputFormat, { mapping, times }: InputOptions): Promise<Mapping | undefined> {

@@ -1,27 +1,24 @@
-/** A line without its end, and where the next one begins. */
+import { START, type Position } from './source.ts';
+
 export interface Line {
-  /** From 1. */
   readonly line: number;
   /** Undefined where it was longer than `mostBytes`. */
   readonly bytes: Buffer | undefined;
-  /** Bytes of the stream up to the line's end, its line feed included. */
   readonly end: number;
 }
 
 const LINE_FEED = 0x0a;
 
 /**
- * The lines of a stream, those of a piece at a time. A line that is too long is passed over without being kept: of it
- * comes only that it was there.
- *
- * @param from the line and the byte that the stream begins with
+ * Yields the lines of each piece of a stream. A line that is too long is dropped; only its number and end come. `from`
+ * says where the stream begins.
  */
 export async function* readLines(
   stream: AsyncIterable<Buffer>,
   mostBytes: number,
-  from: { readonly line: number; readonly byte: number } = { line: 0, byte: 0 },
+  from: Position = START,
 ): AsyncIterable<readonly Line[]> {
-  let { line, byte: end } = from;
+  let { items: line, bytes: end } = from;
   let parts: Buffer[] = [];
   let length = 0;
   const ended = (last: Buffer, feed: number): Line => {

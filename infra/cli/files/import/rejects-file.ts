@@ -22,8 +22,8 @@ export class RejectsFile {
   }
 
   /**
-   * @param bytes that are kept of what is there, those that the journal knows of; undefined where it knows of no file
-   * @throws FilesError `bad_option` where something is there that no journal knows of; `bad_journal` where less is there
+   * Keeps `bytes` of an existing file; undefined if the journal knows no file. Throws `bad_option` for an unknown file,
+   * `bad_journal` for a shorter one.
    */
   static async open(path: string, bytes: number | undefined): Promise<RejectsFile> {
     const { file, isMade } = await openOrMake(path);

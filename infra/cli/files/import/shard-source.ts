@@ -3,14 +3,12 @@ import type { CellSource } from './source.ts';
 import { ndjsonSource } from './ndjson-source.ts';
 import { openFile, type OpenBytes } from './open-bytes.ts';
 
-/** A file as the manifest of its part says it. */
 export interface ShardFile {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** The log of a shard as an export's parts have it, one file after the other. */
 export function shardSource(shard: number, files: readonly ShardFile[], areTimesKept: boolean): CellSource {
   const faults: string[] = [];
   return {

@@ -1,6 +1,5 @@
 import type { NewCell, RestoredCell } from '../../../../shared/cell.ts';
 
-/** A place in a source: everything before it was dealt with. */
 export interface Position {
   /** Items: lines of NDJSON that are not blank, records of CSV. */
   readonly items: number;
@@ -10,13 +9,10 @@ export interface Position {
 
 export const START: Position = { items: 0, bytes: 0 };
 
-/** Why a line, or a cell, was not stored. */
 export interface Reject {
-  /** A code of the API's errors, or one of `REJECT_CODES`. */
   readonly code: string;
   readonly reason: string;
   readonly field?: string | undefined;
-  /** The beginning of a line that could not be read. */
   readonly text?: string | undefined;
 }
 
@@ -34,34 +30,29 @@ export const REJECT_CODES = {
 /** A cell as its source has it: with its time, in UTC with six decimals, where that is to be kept. */
 export type SourceCell = NewCell & Partial<Pick<RestoredCell, 'created_at'>>;
 
-/** A cell as it waits: as text, which takes a part of the memory that its values would. */
-export interface PackedCell {
-  readonly row_key: string;
-  readonly unpack: () => SourceCell;
-}
-
 /** What one line, or one record, says. */
-export type SourceItem = {
-  /** From 1, in the file. */
+interface ItemPlace {
   readonly line: number;
   /** Where the next one begins. */
   readonly end: Position;
   /** As text: what it takes of memory, about. */
   readonly bytes: number;
-} & (
-  | { readonly cell: PackedCell; readonly reject?: undefined }
-  | { readonly cell?: undefined; readonly reject: Reject }
-);
+}
 
-/** Cells to be imported, in an order that is kept within each row. */
+export type CellItem = ItemPlace & { readonly cell: SourceCell; readonly reject?: undefined };
+export type SourceItem = CellItem | (ItemPlace & { readonly cell?: undefined; readonly reject: Reject });
+
+export type End = 'stored' | 'stored_before' | 'buffered' | 'rejected';
+
+export interface Settlement {
+  readonly end: End;
+  readonly reject?: Reject;
+}
+
 export interface CellSource {
-  /** Of the file, as reports name it. */
   readonly name: string;
-  /** Bytes of the file, where they are known. */
   readonly size: number | undefined;
-  /** Bytes of the file that were read so far. */
   readonly bytesRead: () => number;
-  /** Bytes that these hold, once decompressed. */
   readonly textRead: () => number;
   /** Items in their order, some at a time. May be called once. */
   readonly read: (from: Position) => AsyncIterable<readonly SourceItem[]>;

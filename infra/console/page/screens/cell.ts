@@ -1,4 +1,9 @@
-import type { ParkedCell, TriggerDetails, TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
+import type {
+  ParkedCell,
+  ParkedPage,
+  TriggerDetails,
+  TriggerSummary,
+} from '../../../../shared/contract/trigger-operations.ts';
 import { link } from '../address.ts';
 import { apiPath, unlessDenied } from '../api.ts';
 import { cellsWithBodies, type ShownCell } from '../cells.ts';
@@ -9,7 +14,7 @@ import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, JsonBody, Time, type Tone } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, links, table } from '../table.ts';
 import { counted, timeText, visible } from '../text.ts';
 
 interface OfTheCellProps {
@@ -18,7 +23,6 @@ interface OfTheCellProps {
   readonly shown: boolean;
 }
 
-/** One cell: where it lies, what it says, what changed, what each trigger made of it. */
 export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
   const { datastore } = usePage();
   const cli = useCli('get', cell.row_key, cell.column_name, String(cell.ref_key));
@@ -64,14 +68,13 @@ function Changes({ before, after }: { readonly before: Value; readonly after: Va
     keyOf: ({ path }) => path,
     empty: 'Nothing: both say the same.',
     columns: [
-      { header: 'Where', value: ({ path }) => (path === '' ? 'the whole' : visible(path)), width: '16ch' },
-      { header: 'Before', value: (one) => html`<del>${text(one.before)}</del>`, width: '24ch', gives: true },
-      { header: 'Now', value: (one) => html`<ins>${text(one.after)}</ins>`, width: '24ch', gives: true },
+      column('Where', '16ch', ({ path }) => (path === '' ? 'the whole' : visible(path))),
+      column('Before', '24ch', (one) => html`<del>${text(one.before)}</del>`, { gives: true }),
+      column('Now', '24ch', (one) => html`<ins>${text(one.after)}</ins>`, { gives: true }),
     ],
   })}${more && html`<p class="quiet">More than that changed.</p>`}`;
 }
 
-/** What a trigger made of one cell. */
 interface Made {
   readonly trigger: string;
   readonly tone: Tone;
@@ -91,18 +94,9 @@ function TriggersOfCell({ cell }: { readonly cell: ShownCell }) {
         keyOf: ({ trigger }) => trigger,
         empty: 'No trigger is for cells of its column, or they are not for you to see.',
         columns: [
-          {
-            header: 'Trigger',
-            value: ({ trigger }) => html`<a href=${link(datastore, ['triggers', trigger])}>${trigger}</a>`,
-            width: '16ch',
-          },
-          { header: 'State', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '12ch' },
-          {
-            header: 'Why',
-            value: ({ says }) => html`<span title=${says}>${visible(says)}</span>`,
-            width: '48ch',
-            gives: true,
-          },
+          links('Trigger', '16ch', ({ trigger }) => [trigger, link(datastore, ['triggers', trigger])]),
+          column('State', '12ch', ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`),
+          column('Why', '48ch', ({ says }) => html`<span title=${says}>${visible(says)}</span>`, { gives: true }),
         ],
       })
     }`;
@@ -114,7 +108,7 @@ async function madeOf(datastore: string, cell: ShownCell, ask: Ask): Promise<rea
   const made: Made[] = [];
   for (const { trigger } of own) {
     const after = cell.shard === 0 ? undefined : cell.shard - 1;
-    const details = (await ask(apiPath(datastore, ['triggers', trigger], { limit: 1, after }))) as TriggerDetails;
+    const details = await ask<TriggerDetails>(apiPath(datastore, ['triggers', trigger], { limit: 1, after }));
     const at = details.shards.find(({ shard }) => shard === cell.shard);
     const parked = at !== undefined && at.parked > 0 ? await parkedHere(datastore, trigger, cell, ask) : undefined;
     made.push({ trigger, ...whatBecame(details, at, parked, cell) });
@@ -130,8 +124,7 @@ async function parkedHere(
   ask: Ask,
 ): Promise<ParkedCell | undefined> {
   const after = `${shard}/${added_id - 1}`;
-  const page = await ask(apiPath(datastore, ['triggers', trigger, 'parked'], { limit: 1, after }));
-  const { cells } = page as { readonly cells: readonly ParkedCell[] };
+  const { cells } = await ask<ParkedPage>(apiPath(datastore, ['triggers', trigger, 'parked'], { limit: 1, after }));
   return cells.find((one) => one.shard === shard && one.added_id === added_id);
 }
 

@@ -3,11 +3,11 @@ import type { DeadMessageShown } from '../../../../shared/contract/trigger-opera
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, askBeside } from '../api.ts';
+import { apiPath, askBeside, post } from '../api.ts';
 import { html } from '../html.ts';
-import { Time } from '../parts.ts';
+
 import { cliLine, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, times, table } from '../table.ts';
 import { counted, countText } from '../text.ts';
 
 /** What SQS gave up on: looked at only where somebody asks, since a look hides them for a moment. */
@@ -17,8 +17,8 @@ export function Dead({ name, count }: { readonly name: string; readonly count: n
   const [messages, setMessages] = useState<readonly DeadMessageShown[]>();
   const path = ['triggers', name, 'dead'];
   const look = (): void => {
-    void askBeside(apiPath(datastore, path, { limit: 1000 })).then((answer) =>
-      setMessages((answer as { messages: readonly DeadMessageShown[] }).messages),
+    void askBeside<{ messages: readonly DeadMessageShown[] }>(apiPath(datastore, path, { limit: 1000 })).then(
+      (answer) => setMessages(answer.messages),
     );
   };
   const act = (verb: 'replay' | 'discard'): Action => ({
@@ -33,11 +33,11 @@ export function Dead({ name, count }: { readonly name: string; readonly count: n
           : `About ${counted(count, 'message')} are deleted. The cells themselves stay where they are.`,
     }),
     act: async ({ signal }) => {
-      const answer = (await askBeside(apiPath(datastore, [...path, verb]), { method: 'POST', body: {}, signal })) as {
-        replayed?: number;
-        discarded?: number;
-        left: number;
-      };
+      const answer = await post<{ replayed?: number; discarded?: number; left: number }>(
+        apiPath(datastore, [...path, verb]),
+        {},
+        signal,
+      );
       return `${counted(answer.replayed ?? answer.discarded ?? 0, 'message')}${answer.left > 0 ? `; about ${countText(answer.left)} are left: do it again` : ''}.`;
     },
   });
@@ -54,16 +54,13 @@ export function Dead({ name, count }: { readonly name: string; readonly count: n
         items: messages,
         keyOf: ({ message_id }) => message_id,
         columns: [
-          { header: 'Sent', value: ({ sent_at }) => html`<${Time} at=${sent_at} />`, width: '24ch' },
-          {
-            header: 'Cell',
-            value: ({ cell }) =>
-              cell
-                ? html`<a href=${link(datastore, ['row', cell.row_key], { at: cell.added_id })}>${cell.shard}/${cell.added_id}</a>`
-                : 'none of ours',
-            width: '16ch',
-          },
-          { header: 'Sent again since', value: ({ resent }) => (resent ? 'yes' : 'no'), width: '18ch' },
+          times('Sent', '24ch', ({ sent_at }) => sent_at),
+          column('Cell', '16ch', ({ cell }) =>
+            cell
+              ? html`<a href=${link(datastore, ['row', cell.row_key], { at: cell.added_id })}>${cell.shard}/${cell.added_id}</a>`
+              : 'none of ours',
+          ),
+          column('Sent again since', '18ch', ({ resent }) => (resent ? 'yes' : 'no')),
         ],
       })
     }`;

@@ -1,5 +1,6 @@
+import type { Erasure } from '../../../../shared/contract/erasure-operations.ts';
 import type { Action } from '../action.ts';
-import { apiPath, askBeside, unlessDenied } from '../api.ts';
+import { apiPath, askBeside, post, unlessDenied } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { cliLine, type Page } from '../session.ts';
 import { counted, visible } from '../text.ts';
@@ -15,7 +16,6 @@ interface Latest {
   readonly next: string | null;
 }
 
-/** Erases a row, or a column of it. */
 export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key, column_name }: EraseTarget): Action {
   const { datastore } = page;
   const what = column_name === undefined ? `the row ${row_key}` : `the column ${visible(column_name)} of ${row_key}`;
@@ -29,7 +29,7 @@ export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key
     word: row_key,
     foresee: async (signal) => {
       const path = apiPath(datastore, ['rows', row_key], { column: column_name });
-      const now = await unlessDenied<Latest>(askBeside(path, { signal }));
+      const now = await unlessDenied<Latest>(askBeside(path, signal));
       const says = `All bodies of ${what} are erased for good: from its group, its buffered copies, its index entries and what is parked. Nothing can be written at these addresses again.`;
       // Who erases need not be one who reads.
       if (!now) return { says: `${says} What it has now is not for you to see.` };
@@ -45,12 +45,7 @@ export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key
     },
     act: async ({ signal, answer }) => {
       const body = { row_key, ...(column_name !== undefined && { column_name }), reason: answer };
-      const record = (await askBeside(apiPath(datastore, ['erasures']), { method: 'POST', body, signal })) as {
-        readonly id: string;
-        readonly state: string;
-        readonly cells: number;
-        readonly waits_for: string | null;
-      };
+      const record = await post<Erasure>(apiPath(datastore, ['erasures']), body, signal);
       const done = `${counted(record.cells, 'body', 'bodies')} erased, record ${record.id}.`;
       return record.state === 'erased'
         ? `${done} It is done everywhere.`

@@ -6,17 +6,14 @@ import { html } from '../html.ts';
 import { POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, counts, table } from '../table.ts';
 import { bytesText, counted, countText, visible } from '../text.ts';
 import { Forgotten } from './forgotten.ts';
-import { pagesOf } from './pages-of.ts';
+import { collected, pagesOf } from './pages-of.ts';
 import { RetentionPart } from './retention.ts';
 
 const MOST = 2000;
 
-/**
- * What was erased, why, by whom, and whether it is done everywhere; what goes by itself, and who was forgotten.
- */
 export function ErasuresScreen() {
   const { datastore } = usePage();
   const { query, parts } = useAddress();
@@ -37,11 +34,10 @@ export function ErasuresScreen() {
 }
 
 async function erasures(datastore: string, open: boolean, ask: Ask): Promise<readonly Erasure[]> {
-  const found = await pagesOf(MOST, async (after) => {
-    const path = apiPath(datastore, ['erasures'], { open: open || undefined, limit: 1000, after });
-    const page = (await ask(path)) as ErasurePage;
-    return { items: page.erasures, next: page.next };
-  });
+  const pages = pagesOf<ErasurePage>((after) =>
+    ask(apiPath(datastore, ['erasures'], { open: open || undefined, limit: 1000, after })),
+  );
+  const found = await collected(pages, (page) => page.erasures, MOST);
   return found.toSorted((one, other) => (one.requested_at < other.requested_at ? 1 : -1));
 }
 
@@ -53,21 +49,17 @@ function erasureTable(datastore: string, found: readonly Erasure[], id: string |
     isChosen: (one) => one.id === id,
     empty: 'Nothing was erased.',
     columns: [
-      {
-        header: 'Asked for',
-        value: (one) =>
+      column(
+        'Asked for',
+        '25ch',
+        (one) =>
           html`<a data-item href=${link(datastore, ['erasures', one.id])}><${Time} at=${one.requested_at} /></a>`,
-        width: '25ch',
-      },
-      { header: 'What', value: targetOf, width: '48ch' },
-      {
-        header: 'State',
-        value: ({ state }) => html`<${Badge} tone=${state === 'erased' ? 'good' : 'warn'}>${state}<//>`,
-        width: '11ch',
-      },
-      { header: 'Bodies', value: ({ cells }) => countText(cells), width: '9ch', isNumber: true },
-      { header: 'By', value: ({ requested_by: by }) => visible(by), width: '26ch', gives: true },
-      { header: 'Reason', value: ({ reason }) => visible(reason), width: '40ch', gives: true },
+      ),
+      column('What', '48ch', targetOf),
+      column('State', '11ch', ({ state }) => html`<${Badge} tone=${state === 'erased' ? 'good' : 'warn'}>${state}<//>`),
+      counts('Bodies', '9ch', ({ cells }) => cells),
+      column('By', '26ch', ({ requested_by: by }) => visible(by), { gives: true }),
+      column('Reason', '40ch', ({ reason }) => visible(reason), { gives: true }),
     ],
   });
 }
@@ -77,7 +69,6 @@ function targetOf({ scope, row_key, column_name, ref_key, up_to }: Erasure): str
   return `${scope} ${row_key}${column_name === null ? '' : ` ${visible(column_name)}`}${which}`;
 }
 
-/** The record of one: what is given to who asks whether it was done. */
 function Receipt({ erasure }: { readonly erasure: Erasure }) {
   const { datastore } = usePage();
   const cli = useCli('erasure', erasure.id);

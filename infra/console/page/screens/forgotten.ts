@@ -4,9 +4,9 @@ import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness, NotForYou, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, times, table } from '../table.ts';
 import { countText, visible } from '../text.ts';
-import { pagesOf } from './pages-of.ts';
+import { collected, pagesOf } from './pages-of.ts';
 
 const MOST = 2000;
 /** Each look may read the table of keys from end to end. */
@@ -17,16 +17,12 @@ export function Forgotten() {
   const { datastore } = usePage();
   const cli = useCli('forgotten');
   const live = useLive<{ readonly subjects: readonly ForgottenSubject[] | undefined }>(
-    async (ask) => ({
-      subjects: await unlessDenied(
-        pagesOf(MOST, async (after) => {
-          const page = (await ask(
-            apiPath(datastore, ['erasures', 'subjects'], { limit: 1000, after }),
-          )) as ForgottenPage;
-          return { items: page.subjects, next: page.next };
-        }),
-      ),
-    }),
+    async (ask) => {
+      const pages = pagesOf<ForgottenPage>((after) =>
+        ask(apiPath(datastore, ['erasures', 'subjects'], { limit: 1000, after })),
+      );
+      return { subjects: await unlessDenied(collected(pages, (page) => page.subjects, MOST)) };
+    },
     datastore,
     EVERY_MS,
   );
@@ -46,24 +42,18 @@ function subjectTable(subjects: readonly ForgottenSubject[]) {
     keyOf: (one) => one.subject_name,
     empty: 'Nobody was forgotten.',
     columns: [
-      { header: 'Forgotten', value: (one) => html`<${Time} at=${one.forgotten_at} />`, width: '24ch' },
-      { header: 'Its name in records', value: (one) => html`<code>${one.subject_name}</code>`, width: '32ch' },
-      {
-        header: 'Key',
-        value: (one) =>
-          one.had_key
-            ? html`<span title=${`Unreadable everywhere from ${one.unreadable_from}`}><${Badge} tone="good">gone<//></span>`
-            : html`<span title="Nothing was ever sealed for it, or it was misspelt"><${Badge} tone="warn">never there<//></span>`,
-        width: '14ch',
-      },
-      {
-        header: 'Key in backups until',
-        value: (one) =>
-          one.key_in_backups_until === null ? 'in none' : html`<${Time} at=${one.key_in_backups_until} />`,
-        width: '24ch',
-      },
-      { header: 'By', value: (one) => visible(one.requested_by), width: '24ch', gives: true },
-      { header: 'Reason', value: (one) => visible(one.reason), width: '40ch', gives: true },
+      times('Forgotten', '24ch', (one) => one.forgotten_at),
+      column('Its name in records', '32ch', (one) => html`<code>${one.subject_name}</code>`),
+      column('Key', '14ch', (one) =>
+        one.had_key
+          ? html`<span title=${`Unreadable everywhere from ${one.unreadable_from}`}><${Badge} tone="good">gone<//></span>`
+          : html`<span title="Nothing was ever sealed for it, or it was misspelt"><${Badge} tone="warn">never there<//></span>`,
+      ),
+      column('Key in backups until', '24ch', (one) =>
+        one.key_in_backups_until === null ? 'in none' : html`<${Time} at=${one.key_in_backups_until} />`,
+      ),
+      column('By', '24ch', (one) => visible(one.requested_by), { gives: true }),
+      column('Reason', '40ch', (one) => visible(one.reason), { gives: true }),
     ],
   });
 }

@@ -1,12 +1,12 @@
 import { useRef } from 'preact/hooks';
 import type { GroupBuffer, GroupHealth, NodeHealth, ShardHead } from '../../../../shared/contract/datastore.ts';
-import { apiPath, unlessDenied } from '../api.ts';
+import { apiPath, type ShardHeads, unlessDenied } from '../api.ts';
 import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, counts, table } from '../table.ts';
 import { counted, countText, durationText, visible } from '../text.ts';
 import { KeptWrites } from './kept-writes.ts';
 
@@ -17,7 +17,6 @@ interface Health {
   readonly groups: readonly GroupHealth[];
 }
 
-/** Where the logs end, as writers and readers show it. */
 interface LogHeads {
   readonly heads: readonly ShardHead[];
   readonly readerHeads: readonly ShardHead[];
@@ -37,12 +36,11 @@ const NO_HEADS: LogHeads = { heads: [], readerHeads: [] };
 
 async function logHeads(datastore: string, ask: Ask): Promise<LogHeads> {
   const of = async (read: 'writer' | 'reader'): Promise<readonly ShardHead[]> =>
-    (await unlessDenied<{ shards: readonly ShardHead[] }>(ask(apiPath(datastore, ['shards'], { read }))))?.shards ?? [];
+    (await unlessDenied<ShardHeads>(ask(apiPath(datastore, ['shards'], { read }))))?.shards ?? [];
   const readerHeads = await of('reader');
   return { heads: await of('writer'), readerHeads };
 }
 
-/** Of what one instance said; circuits are its own. */
 interface Instance {
   readonly id: string;
   readonly health: Health;
@@ -50,14 +48,13 @@ interface Instance {
 
 const MOST_INSTANCES = 12;
 
-/** Groups, their nodes, what waits for whom. */
 export function HealthScreen() {
   const { datastore } = usePage();
   const instances = useRef<readonly Instance[]>([]);
   // Apart, so that the groups are there first.
   const live = useLive<Health>(
     async (ask) => {
-      const health = (await ask('/v1/health')) as Health;
+      const health = await ask<Health>('/v1/health');
       const others = instances.current.filter(({ id }) => id !== health.instance);
       instances.current = [{ id: health.instance, health }, ...others].slice(0, MOST_INSTANCES);
       return health;
@@ -145,27 +142,16 @@ function groupTable(data: Looked, instances: readonly Instance[]) {
     items: rows,
     keyOf: ({ health }) => health.group,
     columns: [
-      { header: 'Group', value: ({ health }) => health.group, width: '12ch' },
-      { header: 'Shards', value: ({ shards }) => countText(shards), width: '9ch', isNumber: true },
-      { header: 'Writer', value: ({ health }) => node(health.writer), width: '17ch' },
-      {
-        header: 'Readers',
-        value: ({ health: { reader } }) => (reader.served_by === 'writer' ? 'none' : node(reader)),
-        width: '17ch',
-      },
-      { header: 'Readers are behind', value: ({ behind }) => behind, width: '18ch' },
-      {
-        header: 'Circuits open',
-        value: ({ openAt }) => (openAt === 0 ? 'none' : `at ${counted(openAt, 'instance')}`),
-        width: '15ch',
-      },
-      { header: 'It holds for others', value: ({ buffer }) => bufferText(buffer), width: '30ch', gives: true },
-      {
-        header: 'Error',
-        value: ({ health }) => visible(health.writer.error ?? health.reader.error ?? ''),
-        width: '40ch',
+      column('Group', '12ch', ({ health }) => health.group),
+      counts('Shards', '9ch', ({ shards }) => shards),
+      column('Writer', '17ch', ({ health }) => node(health.writer)),
+      column('Readers', '17ch', ({ health: { reader } }) => (reader.served_by === 'writer' ? 'none' : node(reader))),
+      column('Readers are behind', '18ch', ({ behind }) => behind),
+      column('Circuits open', '15ch', ({ openAt }) => (openAt === 0 ? 'none' : `at ${counted(openAt, 'instance')}`)),
+      column('It holds for others', '30ch', ({ buffer }) => bufferText(buffer), { gives: true }),
+      column('Error', '40ch', ({ health }) => visible(health.writer.error ?? health.reader.error ?? ''), {
         gives: true,
-      },
+      }),
     ],
   });
 }

@@ -2,28 +2,23 @@ import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import { link } from '../address.ts';
 import { apiPath } from '../api.ts';
 import { html } from '../html.ts';
-import { POLL_MS, useLive } from '../live.ts';
-import { Badge, CliLine, Freshness, Time } from '../parts.ts';
+import { POLL_MS, useAnswer } from '../live.ts';
+import { Badge, CliLine, Freshness } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, counts, links, table, times } from '../table.ts';
 import { countText, visible } from '../text.ts';
 
 type Mistyped = IndexStatus['mistyped'][number] & { readonly index: string };
 
-/** Whether indexes answer, how far builds are, and what does not fit their definitions. */
 export function IndexesScreen() {
   const { datastore } = usePage();
   const cli = useCli('verify-index');
-  const live = useLive(
-    async (ask) =>
-      ((await ask(apiPath(datastore, ['indexes']))) as { readonly indexes: readonly IndexStatus[] }).indexes,
-    datastore,
-    POLL_MS,
-  );
-  const mistyped = (live.data ?? []).flatMap(({ index, mistyped: fields }) => fields.map((one) => ({ ...one, index })));
+  const live = useAnswer<{ readonly indexes: readonly IndexStatus[] }>(apiPath(datastore, ['indexes']), POLL_MS);
+  const indexes = live.data?.indexes;
+  const mistyped = (indexes ?? []).flatMap(({ index, mistyped: fields }) => fields.map((one) => ({ ...one, index })));
   return html`<h1>Indexes</h1>
     <${Freshness} live=${live} />
-    ${live.data && html`${indexTable(datastore, live.data)}<h2>Fields of another type than defined</h2>${mistypedTable(datastore, mistyped)}`}
+    ${indexes && html`${indexTable(datastore, indexes)}<h2>Fields of another type than defined</h2>${mistypedTable(datastore, mistyped)}`}
     <${CliLine} label="Compares all entries with all cells" line=${cli} />`;
 }
 
@@ -34,31 +29,23 @@ function indexTable(datastore: string, indexes: readonly IndexStatus[]) {
     keyOf: ({ index }) => index,
     empty: 'The datastore has none.',
     columns: [
-      {
-        header: 'Index',
-        value: ({ index }) => html`<a data-item href=${link(datastore, ['queries', index])}>${index}</a>`,
-        width: '26ch',
-      },
-      {
-        header: 'State',
-        value: ({ state }) => html`<${Badge} tone=${state === 'live' ? 'good' : 'warn'}>${state}<//>`,
-        width: '12ch',
-      },
-      { header: 'Build', value: ({ progress }) => buildOf(progress), width: '26ch' },
-      { header: 'Repair is behind', value: ({ lag }) => countText(lag), width: '15ch', isNumber: true },
-      {
-        header: 'Largest share',
-        value: ({ largest_share: share }) => (share === null ? '–' : `${(share * 100).toFixed(1)} %`),
-        width: '13ch',
-        isNumber: true,
-      },
-      {
-        header: 'Fields',
-        value: ({ fields }) =>
+      links('Index', '26ch', ({ index }) => [index, link(datastore, ['queries', index])]),
+      column('State', '12ch', ({ state }) => html`<${Badge} tone=${state === 'live' ? 'good' : 'warn'}>${state}<//>`),
+      column('Build', '26ch', ({ progress }) => buildOf(progress)),
+      counts('Repair is behind', '15ch', ({ lag }) => lag),
+      column(
+        'Largest share',
+        '13ch',
+        ({ largest_share: share }) => (share === null ? '–' : `${(share * 100).toFixed(1)} %`),
+        { isNumber: true },
+      ),
+      column(
+        'Fields',
+        '60ch',
+        ({ fields }) =>
           fields.map(({ field, type, column_key }) => `${visible(column_key)}.${field} ${type}`).join(', '),
-        width: '60ch',
-        gives: true,
-      },
+        { gives: true },
+      ),
     ],
   });
 }
@@ -76,15 +63,11 @@ function mistypedTable(datastore: string, fields: readonly Mistyped[]) {
     keyOf: ({ index, field }) => `${index} ${field}`,
     empty: 'None: all that was looked at fits.',
     columns: [
-      { header: 'Index', value: ({ index }) => index, width: '26ch' },
-      { header: 'Field', value: ({ field }) => field, width: '24ch' },
-      { header: 'Found', value: ({ rows }) => `${countText(rows)} times`, width: '14ch', isNumber: true },
-      {
-        header: 'Last in row',
-        value: ({ row_key }) => html`<a href=${link(datastore, ['row', row_key])}>${row_key}</a>`,
-        width: '38ch',
-      },
-      { header: 'At', value: ({ at }) => html`<${Time} at=${at} />`, width: '25ch' },
+      column('Index', '26ch', ({ index }) => index),
+      column('Field', '24ch', ({ field }) => field),
+      column('Found', '14ch', ({ rows }) => `${countText(rows)} times`, { isNumber: true }),
+      links('Last in row', '38ch', ({ row_key }) => [row_key, link(datastore, ['row', row_key])]),
+      times('At', '25ch', ({ at }) => at),
     ],
   });
 }

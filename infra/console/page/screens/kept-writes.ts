@@ -3,17 +3,16 @@ import type { BufferConflict, GroupBuffer } from '../../../../shared/contract/da
 import type { Doing } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, askBeside } from '../api.ts';
+import { apiPath, post } from '../api.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
-import { Freshness, Reveal, Time } from '../parts.ts';
-import { table } from '../table.ts';
+import { Freshness, Reveal } from '../parts.ts';
+import { column, links, table, times } from '../table.ts';
 import { countText, visible } from '../text.ts';
 import { shortJson, type Value } from '../exact-json.ts';
 
 type Kept = BufferConflict & { readonly hidden?: true };
 
-/** Conflicts and undecided writes: listed where there are some. */
 export function KeptWrites({
   datastore,
   counts,
@@ -54,9 +53,7 @@ function KeptList({
   const [shown, setShown] = useState(false);
   const live = useLive(
     async (ask) =>
-      (await ask(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { shown })) as Readonly<
-        Record<string, readonly Kept[]>
-      >,
+      ask<Readonly<Record<string, readonly Kept[]>>>(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { shown }),
     `${datastore} ${kind} ${count} ${shown}`,
   );
   const list = live.data?.[kind] ?? [];
@@ -69,21 +66,14 @@ function KeptList({
       items: list,
       keyOf: ({ id }) => id,
       columns: [
-        {
-          header: 'Row',
-          value: ({ row_key }) => html`<a href=${link(datastore, ['row', row_key])}>${row_key}</a>`,
-          width: '38ch',
-        },
-        { header: 'Column', value: ({ column_name }) => visible(column_name), width: '14ch' },
-        { header: 'Ref', value: ({ ref_key }) => ref_key, width: '10ch', isNumber: true },
-        { header: 'Buffered', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '24ch' },
-        {
-          header: 'Body',
-          value: ({ body, hidden }) => (hidden ? 'hidden' : shortJson(body as Value, 200)),
-          width: '40ch',
+        links('Row', '38ch', ({ row_key }) => [row_key, link(datastore, ['row', row_key])]),
+        column('Column', '14ch', ({ column_name }) => visible(column_name)),
+        column('Ref', '10ch', ({ ref_key }) => ref_key, { isNumber: true }),
+        times('Buffered', '24ch', ({ created_at }) => created_at),
+        column('Body', '40ch', ({ body, hidden }) => (hidden ? 'hidden' : shortJson(body as Value, 200)), {
           gives: true,
-        },
-        { header: 'What to do', value: (one) => keptAction(datastore, kind, one, live.again), width: '14ch' },
+        }),
+        column('What to do', '14ch', (one) => keptAction(datastore, kind, one, live.again)),
       ],
     })}`;
 }
@@ -110,7 +100,7 @@ function keptAction(
           : `The body of ${id} at ${where} is stored; the others at this address become conflicts.`,
       }),
       act: async ({ signal }: Doing) => {
-        await askBeside(apiPath(datastore, ['buffer', kind, path]), { method: 'POST', body: { ids: [id] }, signal });
+        await post(apiPath(datastore, ['buffer', kind, path]), { ids: [id] }, signal);
         return 'Done.';
       },
       onDone,

@@ -1,24 +1,22 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { link, restate, useAddress } from '../address.ts';
-import { apiPath, Refused } from '../api.ts';
+import { apiPath, Refused, type ShardHeads } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { shortJson } from '../exact-json.ts';
 import { join, type Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { POLL_MS } from '../live.ts';
-import { Badge, CliLine, Reveal, Time, Trouble } from '../parts.ts';
+import { Badge, CliLine, Reveal, Trouble } from '../parts.ts';
 import { parseShards } from '../parse-shards.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, links, table, times } from '../table.ts';
 import { counted, countText, visible } from '../text.ts';
 
 /** So many are kept: who tails for a night has these, and is told of how many went by. */
 const MOST_CELLS = 2000;
-/** Of one request. */
 const MOST_SHARDS = 1000;
 
-/** What is written, as it comes. */
 export function LogsScreen() {
   const { datastore } = usePage();
   const { query } = useAddress();
@@ -36,7 +34,6 @@ export function LogsScreen() {
 
 interface Tailed {
   readonly cells: readonly ShownCell[];
-  /** That came, and are not here any more. */
   readonly gone: number;
   readonly shards: number;
   readonly error: Refused | undefined;
@@ -105,17 +102,12 @@ function cellTable(datastore: string, cells: readonly ShownCell[], shown: boolea
     keyOf: ({ shard, added_id }) => `${shard}/${added_id}`,
     empty: 'Nothing yet.',
     columns: [
-      { header: 'Stored (UTC)', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '25ch' },
-      { header: 'Place', value: ({ shard, added_id }) => `${shard}/${added_id}`, width: '14ch', isNumber: true },
-      {
-        header: 'Row',
-        value: ({ row_key, added_id }) =>
-          html`<a data-item href=${link(datastore, ['row', row_key], { at: added_id })}>${row_key}</a>`,
-        width: '38ch',
-      },
-      { header: 'Column', value: (cell) => nameOf(cell), width: '16ch' },
-      { header: 'Ref', value: ({ ref_key }) => ref_key, width: '9ch', isNumber: true },
-      { header: 'Body', value: (cell) => bodyOf(cell, shown), width: '60ch', gives: true },
+      times('Stored (UTC)', '25ch', ({ created_at }) => created_at),
+      column('Place', '14ch', ({ shard, added_id }) => `${shard}/${added_id}`, { isNumber: true }),
+      links('Row', '38ch', ({ row_key, added_id }) => [row_key, link(datastore, ['row', row_key], { at: added_id })]),
+      column('Column', '16ch', (cell) => nameOf(cell)),
+      column('Ref', '9ch', ({ ref_key }) => ref_key, { isNumber: true }),
+      column('Body', '60ch', (cell) => bodyOf(cell, shown), { gives: true }),
     ],
   });
 }
@@ -161,7 +153,6 @@ function useTail(tailing: Tailing): Tailed {
   return state;
 }
 
-/** The oldest go first. */
 function kept(before: Tailed, more: readonly ShownCell[]): Tailed {
   if (more.length === 0) return before;
   const all = [...before.cells, ...more];
@@ -169,13 +160,11 @@ function kept(before: Tailed, more: readonly ShownCell[]): Tailed {
   return { ...before, cells: tooMany === 0 ? all : all.slice(tooMany), gone: before.gone + tooMany };
 }
 
-/** Where the log of each shard is read on. */
 type Places = ReadonlyMap<number, Location>;
 type Location = { readonly shard: number } & ({ readonly after: number } | { readonly since: string });
 
 async function beginning({ datastore, shards, from }: Tailing, ask: Ask): Promise<Places> {
-  const answer = await ask(apiPath(datastore, ['shards']));
-  const heads = (answer as { readonly shards: readonly ShardHead[] }).shards;
+  const { shards: heads } = await ask<ShardHeads>(apiPath(datastore, ['shards']));
   const wanted = parseShards(shards, heads.length);
   if (wanted === undefined)
     throw new Refused(
@@ -203,7 +192,6 @@ interface Read {
   readonly next: Places;
 }
 
-/** One look at each shard. */
 async function readOn(places: Places, { datastore, shown }: Tailing, ask: Ask): Promise<Read> {
   const cells: ShownCell[] = [];
   const silent = new Map<string, number>();
@@ -213,9 +201,8 @@ async function readOn(places: Places, { datastore, shown }: Tailing, ask: Ask): 
     const locations = all.slice(at, at + MOST_SHARDS);
     const limit = Math.max(1, Math.floor(MOST_SHARDS / locations.length));
     const body = { locations, limit };
-    const { logs } = (await ask(apiPath(datastore, ['log']), { method: 'POST', body, shown })) as {
-      readonly logs: readonly LogAnswer[];
-    };
+    const asking = { method: 'POST', body, shown } as const;
+    const { logs } = await ask<{ logs: readonly LogAnswer[] }>(apiPath(datastore, ['log']), asking);
     for (const log of logs) {
       if (log.error) {
         const why = `${log.error.group ?? `shard ${log.shard}`} (${log.error.code})`;

@@ -1,16 +1,14 @@
-import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, askBeside } from '../api.ts';
+import { apiPath, askBeside, post, type ShardHeads } from '../api.ts';
 import { html } from '../html.ts';
 import { Badge } from '../parts.ts';
 import { cliLine, usePage, type Page } from '../session.ts';
-import { table } from '../table.ts';
+import { column, links, table } from '../table.ts';
 import { bytesText, counted, countText, durationText, visible } from '../text.ts';
 
-/** Shards on their way, how far, how fast, and until when. */
 export function MoveTable({ moves }: { readonly moves: readonly MoveStatus[] }) {
   const { datastore } = usePage();
   return table<MoveStatus>({
@@ -19,29 +17,19 @@ export function MoveTable({ moves }: { readonly moves: readonly MoveStatus[] }) 
     keyOf: ({ shard }) => String(shard),
     empty: 'No shard is being moved.',
     columns: [
-      {
-        header: 'Shard',
-        value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`,
-        width: '9ch',
-        isNumber: true,
-      },
-      { header: 'From', value: ({ from }) => from, width: '12ch' },
-      { header: 'To', value: ({ to }) => to, width: '12ch' },
-      {
-        header: 'Step',
-        value: ({ step, wanted }) =>
+      links('Shard', '9ch', ({ shard }) => [shard, link(datastore, ['shards', shard])], { isNumber: true }),
+      column('From', '12ch', ({ from }) => from),
+      column('To', '12ch', ({ to }) => to),
+      column(
+        'Step',
+        '24ch',
+        ({ step, wanted }) =>
           html`<${Badge} tone=${step === 'waiting' ? 'warn' : 'plain'}>${step}<//>${wanted === null ? '' : ` ${wanted} wanted`}`,
-        width: '24ch',
-      },
-      { header: 'Copied', value: progressOf, width: '28ch' },
-      { header: 'Rate', value: ({ bytes_per_second: rate }) => `${bytesText(rate)}/s`, width: '11ch', isNumber: true },
-      { header: 'Left', value: ({ eta_seconds: eta }) => durationText(eta), width: '10ch', isNumber: true },
-      {
-        header: 'Trouble',
-        value: ({ last_error: error }) => (error === null ? '' : visible(error)),
-        width: '40ch',
-        gives: true,
-      },
+      ),
+      column('Copied', '28ch', progressOf),
+      column('Rate', '11ch', ({ bytes_per_second: rate }) => `${bytesText(rate)}/s`, { isNumber: true }),
+      column('Left', '10ch', ({ eta_seconds: eta }) => durationText(eta), { isNumber: true }),
+      column('Trouble', '40ch', ({ last_error: error }) => (error === null ? '' : visible(error)), { gives: true }),
     ],
   });
 }
@@ -100,10 +88,10 @@ function moveAction(page: Page, { shard }: MoveStatus, step: keyof typeof STEPS,
     cli: cliLine(page, ['move', step, String(shard)]),
     ...(step === 'complete' && { word: String(shard) }),
     foresee: async (signal) => ({
-      says: says((await askBeside(apiPath(page.datastore, ['moves', shard]), { signal })) as MoveStatus),
+      says: says(await askBeside(apiPath(page.datastore, ['moves', shard]), signal)),
     }),
     act: async ({ signal }) => {
-      await askBeside(apiPath(page.datastore, ['moves', shard, step]), { method: 'POST', body: {}, signal });
+      await post(apiPath(page.datastore, ['moves', shard, step]), {}, signal);
       return 'It is done within seconds: the move shows it.';
     },
     onDone,
@@ -116,9 +104,7 @@ export function createMoveAction(page: Page, shard: number, to: string, onDone: 
     operation: 'createMove',
     cli: cliLine(page, ['move', 'create', String(shard), '--to', to]),
     foresee: async (signal) => {
-      const { shards } = (await askBeside(apiPath(page.datastore, ['shards']), { signal })) as {
-        readonly shards: readonly ShardHead[];
-      };
+      const { shards } = await askBeside<ShardHeads>(apiPath(page.datastore, ['shards']), signal);
       const own = shards.find((one) => one.shard === shard);
       const cells = own && !own.error ? ` (${counted(own.head, 'cell')})` : '';
       return {
@@ -126,7 +112,7 @@ export function createMoveAction(page: Page, shard: number, to: string, onDone: 
       };
     },
     act: async ({ signal }) => {
-      await askBeside(apiPath(page.datastore, ['moves']), { method: 'POST', body: { shard, to }, signal });
+      await post(apiPath(page.datastore, ['moves']), { shard, to }, signal);
       return 'The copy is begun.';
     },
     onDone,

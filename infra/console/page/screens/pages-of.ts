@@ -1,14 +1,25 @@
-/** Page after page of a list, as far as so many items. */
-export async function pagesOf<Item>(
-  most: number,
-  pageAfter: (after: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
+/** Yields the pages of a list, each asked for behind the one before. */
+export async function* pagesOf<Page extends { readonly next: string | number | null }>(
+  pageAfter: (after: NonNullable<Page['next']> | undefined) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let after: NonNullable<Page['next']> | undefined;
+  do {
+    const page = await pageAfter(after);
+    yield page;
+    after = (page.next ?? undefined) as typeof after;
+  } while (after !== undefined);
+}
+
+/** Collects the items of pages, up to about `most`. */
+export async function collected<Page, Item>(
+  pages: AsyncIterable<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+  most = Number.POSITIVE_INFINITY,
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
-  let after: string | undefined;
-  do {
-    const { items, next } = await pageAfter(after);
-    found.push(...items);
-    after = next ?? undefined;
-  } while (after !== undefined && found.length < most);
+  for await (const page of pages) {
+    found.push(...itemsOf(page));
+    if (found.length >= most) break;
+  }
   return found;
 }

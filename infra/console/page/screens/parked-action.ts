@@ -1,12 +1,11 @@
 import type { ParkedCell, TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
-import { apiPath, askBeside } from '../api.ts';
+import { apiPath, askBeside, post } from '../api.ts';
 import { html } from '../html.ts';
 import { cliLine, type Page } from '../session.ts';
 import { counted, countedAre, countText, visible } from '../text.ts';
 
-/** Of cells in a line of the command line. */
 const MOST_NAMED = 100;
 /** Of one request, so that one sees how far it is. */
 const BATCH = 200;
@@ -20,7 +19,6 @@ interface Chosen {
   readonly name: string;
   readonly cells: readonly ParkedCell[] | 'all';
   readonly label: string;
-  /** Of `all`. */
   readonly count?: number;
   readonly onDone: () => void;
 }
@@ -46,9 +44,10 @@ function parkedAction({ page, name, cells, count = cells.length, onDone }: Chose
     cli: cliLine(page, ['parked', verb, name, ...words]),
     ...(!isRetry && { word: 'discard' }),
     foresee: async (signal) => {
-      const { state, parked, malformed } = (await askBeside(apiPath(page.datastore, ['triggers', name], { limit: 1 }), {
+      const { state, parked, malformed } = await askBeside<TriggerSummary>(
+        apiPath(page.datastore, ['triggers', name], { limit: 1 }),
         signal,
-      })) as TriggerSummary;
+      );
       const number = cells === 'all' ? parked : cells.length;
       return {
         nothing: number + (cells === 'all' ? malformed : 0) === 0,
@@ -62,11 +61,11 @@ function parkedAction({ page, name, cells, count = cells.length, onDone }: Chose
     },
     act: async ({ report, signal }) => {
       const send = async (choice: unknown): Promise<{ readonly done: number; readonly missing: number }> => {
-        const answer = (await askBeside(path, { method: 'POST', body: { cells: choice }, signal })) as {
-          wanted?: number;
-          discarded?: number;
-          not_parked: readonly unknown[];
-        };
+        const answer = await post<{ wanted?: number; discarded?: number; not_parked: readonly unknown[] }>(
+          path,
+          { cells: choice },
+          signal,
+        );
         return { done: answer.wanted ?? answer.discarded ?? 0, missing: answer.not_parked.length };
       };
       let [done, missing] = [0, 0];

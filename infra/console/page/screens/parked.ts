@@ -10,12 +10,13 @@ import { apiPath } from '../api.ts';
 import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
-import { Badge, CliLine, Freshness, Time } from '../parts.ts';
+import { Badge, CliLine, Freshness } from '../parts.ts';
 import { type Page, useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, counts, links, table, times } from '../table.ts';
 import { countedAre, countText, visible } from '../text.ts';
 import { type ErrorGroup, errorGroups } from '../error-groups.ts';
 import { Dead } from './dead-messages.ts';
+import { pagesOf } from './pages-of.ts';
 import { actionsFor, placeOf } from './parked-action.ts';
 
 /** As many as are listed; all are retried or discarded where `all` is said. */
@@ -28,7 +29,6 @@ interface Parked {
   readonly summary: TriggerSummary;
 }
 
-/** What a trigger failed too often, by what it failed on. */
 export function ParkedScreen({ name }: { readonly name: string }) {
   const page = usePage();
   const { datastore } = page;
@@ -82,15 +82,16 @@ function headline({ cells, isWhole, summary }: Parked): string {
 async function parkedCells(datastore: string, name: string, ask: Ask): Promise<Parked> {
   const cells: ParkedCell[] = [];
   const malformed: MalformedMessage[] = [];
-  let after: string | undefined;
-  do {
-    const page = (await ask(apiPath(datastore, ['triggers', name, 'parked'], { limit: PAGE, after }))) as ParkedPage;
+  let isWhole = true;
+  const path = ['triggers', name, 'parked'];
+  for await (const page of pagesOf<ParkedPage>((after) => ask(apiPath(datastore, path, { limit: PAGE, after })))) {
     cells.push(...page.cells);
     malformed.push(...page.malformed);
-    after = page.next ?? undefined;
-  } while (after !== undefined && cells.length < MOST_CELLS);
-  const summary = (await ask(apiPath(datastore, ['triggers', name], { limit: 1 }))) as TriggerSummary;
-  return { cells, malformed, isWhole: after === undefined, summary };
+    isWhole = page.next === null;
+    if (cells.length >= MOST_CELLS) break;
+  }
+  const summary = await ask<TriggerSummary>(apiPath(datastore, ['triggers', name], { limit: 1 }));
+  return { cells, malformed, isWhole, summary };
 }
 
 interface Groups {
@@ -107,20 +108,16 @@ function groupTable(page: Page, name: string, { groups, group, setGroup, onDone 
     keyOf: ({ text }) => text,
     isChosen: ({ text }) => text === group,
     columns: [
-      { header: 'Cells', value: ({ cells }) => countText(cells.length), width: '9ch', isNumber: true },
-      {
-        header: 'Error',
-        value: ({ text }) =>
+      counts('Cells', '9ch', ({ cells }) => cells.length),
+      column(
+        'Error',
+        '52ch',
+        ({ text }) =>
           html`<button type="button" class="link" data-item title=${text} onClick=${() => setGroup(text)}>${visible(text)}</button>`,
-        width: '52ch',
-        gives: true,
-      },
-      { header: 'Last', value: ({ last }) => html`<${Time} at=${last} />`, width: '24ch' },
-      {
-        header: 'What to do',
-        value: ({ cells }) => actionsFor({ page, name, cells, label: 'these', onDone }),
-        width: '36ch',
-      },
+        { gives: true },
+      ),
+      times('Last', '24ch', ({ last }) => last),
+      column('What to do', '36ch', ({ cells }) => actionsFor({ page, name, cells, label: 'these', onDone })),
     ],
   });
 }
@@ -137,37 +134,28 @@ function cellTable(
     keyOf: placeOf,
     empty: 'None.',
     columns: [
-      {
-        header: 'Choose',
-        value: (cell) =>
+      column(
+        'Choose',
+        '8ch',
+        (cell) =>
           html`<input type="checkbox" aria-label=${`Choose ${placeOf(cell)}`} checked=${chosen.has(placeOf(cell))} onChange=${() => toggle(cell)} />`,
-        width: '8ch',
-      },
-      { header: 'Place', value: (cell) => `${cell.shard}/${cell.added_id}`, width: '12ch', isNumber: true },
-      {
-        header: 'Row',
-        value: ({ row_key, column_name, added_id }) =>
-          html`<a data-item href=${link(datastore, ['row', row_key], { column: column_name, at: added_id })}>${row_key}</a>`,
-        width: '38ch',
-      },
-      {
-        header: 'Error',
-        value: ({ last_error: error }) => html`<span title=${error}>${visible(error)}</span>`,
-        width: '50ch',
+      ),
+      column('Place', '12ch', (cell) => `${cell.shard}/${cell.added_id}`, { isNumber: true }),
+      links('Row', '38ch', ({ row_key, column_name, added_id }) => [
+        row_key,
+        link(datastore, ['row', row_key], { column: column_name, at: added_id }),
+      ]),
+      column('Error', '50ch', ({ last_error: error }) => html`<span title=${error}>${visible(error)}</span>`, {
         gives: true,
-      },
-      {
-        header: 'Cell',
-        value: ({ column_name, ref_key }) => `${visible(column_name)}, ${ref_key}`,
-        width: '18ch',
-      },
-      { header: 'Parked', value: ({ parked_at }) => html`<${Time} at=${parked_at} />`, width: '24ch' },
-      {
-        header: 'Attempts',
-        value: ({ attempts, retry, round }) =>
+      }),
+      column('Cell', '18ch', ({ column_name, ref_key }) => `${visible(column_name)}, ${ref_key}`),
+      times('Parked', '24ch', ({ parked_at }) => parked_at),
+      column(
+        'Attempts',
+        '20ch',
+        ({ attempts, retry, round }) =>
           html`${attempts}${round > 0 ? `, again ${countText(round)}×` : ''} ${retry !== null && html`<${Badge} tone="plain">${retry}<//>`}`,
-        width: '20ch',
-      },
+      ),
     ],
   });
 }
@@ -178,9 +166,9 @@ function malformedTable(messages: readonly MalformedMessage[]) {
     items: messages,
     keyOf: ({ message_id }) => message_id,
     columns: [
-      { header: 'Message', value: ({ message_id }) => message_id, width: '38ch' },
-      { header: 'Came', value: ({ parked_at }) => html`<${Time} at=${parked_at} />`, width: '24ch' },
-      { header: 'Error', value: ({ error }) => visible(error), width: '70ch', gives: true },
+      column('Message', '38ch', ({ message_id }) => message_id),
+      times('Came', '24ch', ({ parked_at }) => parked_at),
+      column('Error', '70ch', ({ error }) => visible(error), { gives: true }),
     ],
   });
 }

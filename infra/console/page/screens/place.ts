@@ -2,7 +2,7 @@ import { link, useAddress } from '../address.ts';
 import { apiPath } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { html } from '../html.ts';
-import { useLive } from '../live.ts';
+import { useAnswer } from '../live.ts';
 import { CliLine, Facts, Freshness, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { visible } from '../text.ts';
@@ -11,12 +11,8 @@ import { visible } from '../text.ts';
 export function PlaceScreen() {
   const { datastore } = usePage();
   const [shard = '', place = ''] = useAddress().parts;
-  const live = useLive(
-    async (ask) =>
-      (await ask(
-        apiPath(datastore, ['shards', shard, 'cells'], { after: Math.max(0, Number(place) - 1), limit: 1 }),
-      )) as { readonly cells: readonly ShownCell[] },
-    `${datastore} ${shard} ${place}`,
+  const live = useAnswer<{ readonly cells: readonly ShownCell[] }>(
+    apiPath(datastore, ['shards', shard, 'cells'], { after: Math.max(0, Number(place) - 1), limit: 1 }),
   );
   const cell = live.data?.cells.find(({ added_id }) => added_id === Number(place));
   const cli = useCli('tail', shard, '--from', place, '-n', '1');

@@ -5,10 +5,10 @@ import { go, link, useAddress } from '../address.ts';
 import { apiPath, askBeside, Refused } from '../api.ts';
 import { prettyJson, type Value } from '../exact-json.ts';
 import { html } from '../html.ts';
-import { useLive } from '../live.ts';
+import { useAnswer, useLive } from '../live.ts';
 import { CliLine, Facts, Freshness, LongText, Reveal, Trouble } from '../parts.ts';
 import { cliLine, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, links, table } from '../table.ts';
 import { counted, visible } from '../text.ts';
 
 const OPERATORS = { '': '=', '[ne]': '≠', '[lt]': '<', '[lte]': '≤', '[gt]': '>', '[gte]': '≥' } as const;
@@ -23,24 +23,20 @@ const CLI_OPERATORS: Readonly<Record<string, string>> = {
 };
 const LIMIT = 500;
 
-/** An index asked by a form of its fields, with what the database says of it. */
 export function QueriesScreen() {
   const { datastore } = usePage();
   const { parts } = useAddress();
-  const live = useLive(
-    async (ask) =>
-      ((await ask(apiPath(datastore, ['indexes']))) as { readonly indexes: readonly IndexStatus[] }).indexes,
-    datastore,
-  );
-  const index = live.data?.find((one) => one.index === parts[0]) ?? live.data?.[0];
+  const live = useAnswer<{ readonly indexes: readonly IndexStatus[] }>(apiPath(datastore, ['indexes']));
+  const indexes = live.data?.indexes;
+  const index = indexes?.find((one) => one.index === parts[0]) ?? indexes?.[0];
   return html`<h1>Queries</h1>
     <${Freshness} live=${live} />
-    ${live.data?.length === 0 && html`<p>The datastore has no indexes.</p>`}
+    ${indexes?.length === 0 && html`<p>The datastore has no indexes.</p>`}
     ${
-      live.data &&
+      indexes &&
       index &&
       html`<div class="bar"><label>Index <select value=${index.index} onChange=${(event: Event) => go(link(datastore, ['queries', (event.target as HTMLSelectElement).value]))}>
-        ${live.data.map((one) => html`<option value=${one.index}>${one.index}</option>`)}
+        ${indexes.map((one) => html`<option value=${one.index}>${one.index}</option>`)}
       </select></label></div>
       <${Query} key=${`${datastore} ${index.index}`} index=${index} />`
     }`;
@@ -126,18 +122,10 @@ type Entry = IndexEntry & { readonly hidden?: true };
 
 function Answer({ index, conditions, order, shown }: AnswerProps) {
   const { datastore } = usePage();
-  const asked = Object.fromEntries(conditions);
+  const asked = { ...Object.fromEntries(conditions), order: order || undefined, limit: LIMIT, explain: true };
+  const path = apiPath(datastore, ['indexes', index.index], asked);
   const live = useLive(
-    async (ask) =>
-      (await ask(
-        apiPath(datastore, ['indexes', index.index], {
-          ...asked,
-          order: order || undefined,
-          limit: LIMIT,
-          explain: true,
-        }),
-        { shown },
-      )) as IndexAnswer,
+    (ask) => ask<IndexAnswer>(path, { shown }),
     JSON.stringify([datastore, index.index, conditions, order, shown]),
   );
   const { data } = live;
@@ -151,17 +139,12 @@ function Answer({ index, conditions, order, shown }: AnswerProps) {
         keyOf: ({ row_key }) => row_key,
         empty: 'No row.',
         columns: [
-          {
-            header: 'Row',
-            value: ({ row_key }) => html`<a data-item href=${link(datastore, ['row', row_key])}>${row_key}</a>`,
-            width: '38ch',
-          },
-          ...index.fields.map(({ field }) => ({
-            header: field,
-            width: '26ch',
-            value: ({ fields, hidden }: Entry) =>
+          links('Row', '38ch', ({ row_key }) => [row_key, link(datastore, ['row', row_key])]),
+          ...index.fields.map(({ field }) =>
+            column(field, '26ch', ({ fields, hidden }: Entry) =>
               hidden ? html`<span class="quiet">hidden</span>` : visible(String(fields[field] ?? '–')),
-          })),
+            ),
+          ),
         ],
       })}
       ${
@@ -189,10 +172,7 @@ function Count({ path }: { readonly path: string }) {
   if (count instanceof Refused) return html`<${Trouble} error=${count} />`;
   if (count) return html`${count.complete ? '' : 'At least '}${counted(count.count, 'row')} in all.`;
   const look = (): void => {
-    askBeside(path).then(
-      (found) => setCount(found as IndexCounted),
-      (error: unknown) => error instanceof Refused && setCount(error),
-    );
+    askBeside<IndexCounted>(path).then(setCount, (error: unknown) => error instanceof Refused && setCount(error));
   };
   return html`<button type="button" onClick=${look}>Count all</button>`;
 }

@@ -2,15 +2,14 @@ import type { RetainedColumn, Retention } from '../../../../shared/contract/eras
 import { apiPath, unlessDenied } from '../api.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
-import { CliLine, Facts, Freshness, NotForYou, Time } from '../parts.ts';
+import { CliLine, Facts, Freshness, NotForYou } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, counts, times, table } from '../table.ts';
 import { bytesText, counted, countText, durationText, visible } from '../text.ts';
 
 /** Each poll reads the whole state table. */
 const EVERY_MS = 30_000;
 
-/** How long cells are kept, and what was erased by that. */
 export function RetentionPart() {
   const { datastore } = usePage();
   const cli = useCli('retention');
@@ -42,7 +41,6 @@ interface Rule {
   readonly erased: RetainedColumn | undefined;
 }
 
-/** The rules, and columns that had one when something of them was erased. */
 function ruleTable({ rules, columns }: Retention) {
   const ruled = new Set(rules.map(({ column }) => column));
   const items: readonly Rule[] = [
@@ -72,20 +70,11 @@ function ruleTable({ rules, columns }: Retention) {
     items,
     keyOf: ({ column }) => column,
     columns: [
-      {
-        header: 'Column',
-        value: ({ column }) => (column === '*' ? 'all others' : visible(column)),
-        width: '22ch',
-      },
-      { header: 'Keeps', value: ({ keeps }) => keeps, width: '26ch', gives: true },
-      {
-        header: 'Bodies erased',
-        value: ({ erased }) => countText(sum(erased, 'cells')),
-        width: '15ch',
-        isNumber: true,
-      },
-      { header: 'Size', value: ({ erased }) => bytesText(sum(erased, 'bytes')), width: '12ch', isNumber: true },
-      { header: 'Last', value: ({ erased }) => html`<${Time} at=${erased?.days.at(-1)?.to} />`, width: '24ch' },
+      column('Column', '22ch', ({ column }) => (column === '*' ? 'all others' : visible(column))),
+      column('Keeps', '26ch', ({ keeps }) => keeps, { gives: true }),
+      counts('Bodies erased', '15ch', ({ erased }) => sum(erased, 'cells')),
+      column('Size', '12ch', ({ erased }) => bytesText(sum(erased, 'bytes')), { isNumber: true }),
+      times('Last', '24ch', ({ erased }) => erased?.days.at(-1)?.to),
     ],
   });
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { TriggerDetails, TriggerRewind } from '../../../../shared/contract/trigger-operations.ts';
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
-import { apiPath, askBeside } from '../api.ts';
+import { apiPath, askBeside, post } from '../api.ts';
 import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { cliLine, type Page, usePage } from '../session.ts';
@@ -45,11 +45,7 @@ function rewindAction(
     cli: cliLine(page, ['triggers', 'rewind', trigger, ...text.trim().split(/[\s,]+/u)]),
     word: trigger,
     foresee: async (signal) => {
-      const { skips } = (await askBeside(path, {
-        method: 'POST',
-        body: { to, dry_run: true },
-        signal,
-      })) as TriggerRewind;
+      const { skips } = await post<TriggerRewind>(path, { to, dry_run: true }, signal);
       const again = await sentAgain(page.datastore, trigger, to, signal);
       const cells = skips.reduce((sum, one) => sum + one.cells, 0);
       const left =
@@ -64,7 +60,7 @@ function rewindAction(
       };
     },
     act: async ({ signal }) => {
-      await askBeside(path, { method: 'POST', body: { to }, signal });
+      await post(path, { to }, signal);
       return 'It goes on from there.';
     },
     onDone,
@@ -77,9 +73,9 @@ async function sentAgain(datastore: string, trigger: string, to: To, signal: Abo
   if (typeof to === 'string' && to !== 'start')
     return 'Every cell stored since then is sent again, marked as a replay.';
   let cells = 0;
-  const ask: Ask = (path) => askBeside(path, { signal });
-  for await (const page of shardPages(datastore, trigger, ask))
-    for (const { shard, offset } of page) {
+  const ask: Ask = (path) => askBeside(path, signal);
+  for await (const { shards } of shardPages(datastore, trigger, ask))
+    for (const { shard, offset } of shards) {
       const place = to === 'start' ? 0 : (to as Readonly<Record<string, number>>)[String(shard)];
       if (place !== undefined) cells += Math.max(0, (offset ?? 0) - place);
     }

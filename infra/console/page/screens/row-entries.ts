@@ -9,7 +9,7 @@ import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, Freshness, type Tone } from '../parts.ts';
 import { usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, table } from '../table.ts';
 
 interface Entry {
   readonly index: string;
@@ -50,18 +50,15 @@ function Entries({ rowKey, columns }: Omit<RowEntriesProps, 'shown'>) {
         keyOf: ({ index }) => index,
         empty: 'The datastore has no indexes of columns that the row has.',
         columns: [
-          {
-            header: 'Index',
-            value: ({ index, field, value }) =>
-              value === undefined
-                ? index
-                : html`<a href=${link(datastore, ['queries', index], { [field]: value })}>${index}</a>`,
-            width: '24ch',
-          },
-          { header: 'Shard field', value: ({ field }) => field, width: '24ch' },
-          { header: 'Value', value: ({ value }) => value ?? 'none', width: '38ch' },
-          { header: 'Entry', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '16ch' },
-          { header: 'Lies in', value: ({ where }) => where, width: '34ch', gives: true },
+          column('Index', '24ch', ({ index, field, value }) =>
+            value === undefined
+              ? index
+              : html`<a href=${link(datastore, ['queries', index], { [field]: value })}>${index}</a>`,
+          ),
+          column('Shard field', '24ch', ({ field }) => field),
+          column('Value', '38ch', ({ value }) => value ?? 'none'),
+          column('Entry', '16ch', ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`),
+          column('Lies in', '34ch', ({ where }) => where, { gives: true }),
         ],
       })
     }`;
@@ -73,9 +70,7 @@ async function entriesOf(
   columns: readonly ShownCell[],
   ask: Ask,
 ): Promise<readonly Entry[]> {
-  const { indexes } = (await ask(apiPath(datastore, ['indexes']))) as {
-    readonly indexes: readonly IndexStatus[];
-  };
+  const { indexes } = await ask<{ indexes: readonly IndexStatus[] }>(apiPath(datastore, ['indexes']));
   const wanted = indexes.filter(({ fields }) =>
     columns.some(({ column_name }) => column_name === fields[0]?.column_key),
   );
@@ -125,7 +120,7 @@ async function entryAt(
   if (value === undefined) return { tone: 'plain', state: 'none', where: 'its shard field is not there' };
   try {
     const path = apiPath(datastore, ['indexes', index], { [field]: value, limit: MOST, fields: field, explain: true });
-    const { entries, next, explain } = (await ask(path)) as IndexAnswer;
+    const { entries, next, explain } = await ask<IndexAnswer>(path);
     const where = explain ? `shard ${explain.shard}, ${explain.group}` : '';
     if (entries.some(({ row_key }) => row_key === rowKey)) return { tone: 'good', state: 'there', where };
     return next === null

@@ -2,25 +2,24 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { link, restate, useAddress } from '../address.ts';
 import { apiPath, type Refused } from '../api.ts';
 import { ActionButton } from '../actions.ts';
-import { isPathColumn, type ShownCell } from '../cells.ts';
+import { batchGet, isPathColumn, type ShownCell } from '../cells.ts';
 import { join, type Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { POLL_MS, useLive } from '../live.ts';
-import { Badge, CliLine, Freshness, Reveal, Time, Trouble } from '../parts.ts';
+import { Badge, CliLine, Freshness, Reveal, Trouble } from '../parts.ts';
 import { cliLine, isDenied, useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, times, table } from '../table.ts';
 import { counted, isRowKey, visible } from '../text.ts';
 import { OfTheCell } from './cell.ts';
 import { eraseAction } from './erase.ts';
+import { collected, pagesOf } from './pages-of.ts';
 import { RowEntries } from './row-entries.ts';
 import { RowSql } from './row-sql.ts';
 import { RowTimeline } from './timeline.ts';
 
-/** Of one column; more are asked for by hand. */
 const MOST_VERSIONS = 10_000;
 const PAGE = 1000;
 
-/** A row: its columns, their versions in time, and what became of each. */
 export function RowScreen() {
   const { datastore } = usePage();
   const { parts, query } = useAddress();
@@ -37,7 +36,6 @@ export function RowScreen() {
 interface RowProps {
   readonly rowKey: string;
   readonly chosen: string | undefined;
-  /** Added id of the cell that is looked at. */
   readonly place: string | undefined;
 }
 
@@ -83,7 +81,6 @@ function Row({ rowKey, chosen, place }: RowProps) {
     <${CliLine} label="Where it lies" line=${cliLine(page, ['explain', rowKey])} />`;
 }
 
-/** The version before it of its column, of those that are loaded. */
 function before(cells: readonly ShownCell[], { column_name, ref_key }: ShownCell): ShownCell | undefined {
   let found: ShownCell | undefined;
   for (const cell of cells)
@@ -99,52 +96,40 @@ function cellTable(cells: readonly ShownCell[], names: readonly string[], looked
     keyOf: ({ added_id }) => String(added_id),
     isChosen: ({ added_id }) => added_id === looked?.added_id,
     columns: [
-      {
-        header: 'Place',
-        width: '8ch',
-        isNumber: true,
-        value: ({ added_id }) =>
+      column(
+        'Place',
+        '8ch',
+        ({ added_id }) =>
           html`<button type="button" class="link" data-item onClick=${() => restate({ at: added_id })}>${added_id}</button>`,
-      },
-      {
-        header: 'Column',
-        width: '15ch',
-        value: ({ column_name }) =>
+        { isNumber: true },
+      ),
+      column(
+        'Column',
+        '15ch',
+        ({ column_name }) =>
           html`<span class=${`lane lane-${names.indexOf(column_name) % 8}`}></span>${visible(column_name)}`,
-      },
-      { header: 'Ref', value: ({ ref_key }) => ref_key, width: '7ch', isNumber: true },
-      { header: 'Stored (UTC)', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '24ch' },
-      {
-        header: 'State',
-        width: '11ch',
-        value: ({ erased, error }) =>
-          erased === true
-            ? html`<${Badge} tone="warn">erased<//>`
-            : error
-              ? html`<${Badge} tone="bad">damaged<//>`
-              : '',
-      },
+      ),
+      column('Ref', '7ch', ({ ref_key }) => ref_key, { isNumber: true }),
+      times('Stored (UTC)', '24ch', ({ created_at }) => created_at),
+      column('State', '11ch', ({ erased, error }) =>
+        erased === true ? html`<${Badge} tone="warn">erased<//>` : error ? html`<${Badge} tone="bad">damaged<//>` : '',
+      ),
     ],
   });
 }
 
-async function allColumns(datastore: string, rowKey: string, ask: Ask): Promise<readonly ShownCell[]> {
-  const found: ShownCell[] = [];
-  let after: string | undefined;
-  do {
-    const answer = (await ask(apiPath(datastore, ['rows', rowKey], { after }))) as {
-      readonly cells: readonly ShownCell[];
-      readonly next: string | null;
-    };
-    found.push(...answer.cells);
-    after = answer.next ?? undefined;
-  } while (after !== undefined);
-  return found;
+interface CellPage<Next> {
+  readonly cells: readonly ShownCell[];
+  readonly next: Next | null;
+}
+
+function allColumns(datastore: string, rowKey: string, ask: Ask): Promise<readonly ShownCell[]> {
+  const pages = pagesOf<CellPage<string>>((after) => ask(apiPath(datastore, ['rows', rowKey], { after })));
+  return collected(pages, ({ cells }) => cells);
 }
 
 interface History {
   readonly cells: readonly ShownCell[];
-  /** All versions are here. */
   readonly isWhole: boolean;
   /** As many are here as are asked for by themselves. */
   readonly isFull: boolean;
@@ -190,22 +175,13 @@ async function* versions(
 ): AsyncGenerator<readonly ShownCell[]> {
   if (!isPathColumn(name)) {
     // Its name fits into no path: the latest cell alone can be asked for.
-    const answer = await ask(apiPath(datastore, ['batch-get']), {
-      method: 'POST',
-      body: { keys: [{ row_key: rowKey, column_name: name }] },
-    });
-    const { cells } = answer as { readonly cells: readonly (ShownCell | null)[] };
+    const cells = await batchGet(datastore, [{ row_key: rowKey, column_name: name }], ask);
     yield cells.filter((cell) => cell !== null);
     return;
   }
-  let after: number | undefined;
-  do {
-    const path = apiPath(datastore, ['cells', rowKey, name, 'versions'], { limit: PAGE, after });
-    const answer = (await ask(path)) as {
-      readonly cells: readonly ShownCell[];
-      readonly next: number | null;
-    };
-    yield answer.cells;
-    after = answer.next ?? undefined;
-  } while (after !== undefined);
+  const path = ['cells', rowKey, name, 'versions'];
+  for await (const { cells } of pagesOf<CellPage<number>>((after) =>
+    ask(apiPath(datastore, path, { limit: PAGE, after })),
+  ))
+    yield cells;
 }

@@ -1,8 +1,6 @@
 import type { TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
 
-/** How far a trigger was behind, as often as somebody looked while the page was open. */
 export interface Samples {
-  /** Seconds since 1970. */
   readonly times: readonly number[];
   readonly sent: readonly number[];
   readonly consumed: readonly number[];

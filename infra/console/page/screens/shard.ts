@@ -15,7 +15,6 @@ import type { MappedShard } from './mapped-shard.ts';
 interface OneShardProps {
   readonly shard: MappedShard;
   readonly groups: readonly string[];
-  /** That is under way. */
   readonly move: MoveStatus | undefined;
   readonly onDone: () => void;
 }
@@ -70,7 +69,7 @@ export function OneShard({ shard: { shard, group, head, rate, error }, groups, m
 
 async function moveOf(datastore: string, shard: number, ask: Ask): Promise<MoveStatus | undefined> {
   try {
-    return (await ask(apiPath(datastore, ['moves', shard]))) as MoveStatus;
+    return await ask<MoveStatus>(apiPath(datastore, ['moves', shard]));
   } catch (error) {
     if (error instanceof Refused && (error.code === 'unknown_move' || error.status === 403)) return undefined;
     throw error;
@@ -99,13 +98,9 @@ function factsOf(move: MoveStatus) {
 function Hole({ shard, head }: { readonly shard: number; readonly head: number | undefined }) {
   const { datastore } = usePage();
   const after = Math.max(0, (head ?? 0) - 100);
+  const path = apiPath(datastore, ['shards', shard, 'cells'], { after, limit: 1000 });
   const live = useLive(
-    async (ask) =>
-      (await ask(apiPath(datastore, ['shards', shard, 'cells'], { after, limit: 1000 }))) as {
-        readonly next: number;
-        readonly more: boolean;
-        readonly cells: readonly unknown[];
-      },
+    (ask) => ask<{ next: number; more: boolean; cells: readonly unknown[] }>(path),
     `${datastore} ${shard}`,
     5000,
   );

@@ -1,15 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
 import { go, link, restate, useAddress } from '../address.ts';
-import { apiPath, unlessDenied } from '../api.ts';
+import { apiPath, type ShardHeads, unlessDenied } from '../api.ts';
 import { coloursNow } from '../colours.ts';
 import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { CliLine, Freshness, NotForYou } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, links, table } from '../table.ts';
 import { counted, countText } from '../text.ts';
 import { MoveTable } from './moves.ts';
 import type { MappedShard } from './mapped-shard.ts';
@@ -18,7 +17,6 @@ import { OneShard } from './shard.ts';
 interface Looked {
   readonly shards: readonly MappedShard[];
   readonly moves: readonly MoveStatus[];
-  /** The caller may not see moves. */
   readonly hidesMoves: boolean;
   readonly groups: readonly string[];
 }
@@ -33,7 +31,6 @@ interface Before {
 
 const NOTHING: Omit<Before, 'of'> = { at: 0, heads: new Map(), groups: undefined };
 
-/** Where the shards are, how busy, and which are moving. */
 export function ShardsScreen() {
   const { datastore } = usePage();
   const { parts } = useAddress();
@@ -71,7 +68,7 @@ async function look(
   before: Before,
   ask: Ask,
 ): Promise<{ readonly looked: Looked; readonly next: Before }> {
-  const answer = (await ask(apiPath(datastore, ['shards']))) as { readonly shards: readonly ShardHead[] };
+  const answer = await ask<ShardHeads>(apiPath(datastore, ['shards']));
   const at = performance.now();
   const moves = await unlessDenied<{ readonly moves: readonly MoveStatus[] }>(ask(apiPath(datastore, ['moves'])));
   const groups = before.groups ?? (await groupNames(ask));
@@ -99,7 +96,7 @@ async function look(
 }
 
 async function groupNames(ask: Ask): Promise<readonly string[]> {
-  const { groups } = (await ask('/v1/health')) as { readonly groups: readonly { readonly group: string }[] };
+  const { groups } = await ask<{ groups: readonly { readonly group: string }[] }>('/v1/health');
   return groups.map(({ group }) => group).sort();
 }
 
@@ -234,21 +231,11 @@ function ShardTable({ shards }: { readonly shards: readonly MappedShard[] }) {
     items: sorted,
     keyOf: ({ shard }) => String(shard),
     columns: [
-      {
-        header: 'Shard',
-        value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`,
-        width: '10ch',
-        isNumber: true,
-      },
-      { header: 'Group', value: ({ group }) => group, width: '14ch' },
-      { header: 'Cells', value: ({ head, error }) => error ?? countText(head), width: '16ch', isNumber: true },
-      {
-        header: 'Cells/s',
-        value: ({ rate }) => (rate === undefined ? '–' : rate.toFixed(1)),
-        width: '10ch',
-        isNumber: true,
-      },
-      { header: 'Move', value: ({ isMoving }) => (isMoving ? 'moving' : ''), width: '10ch' },
+      links('Shard', '10ch', ({ shard }) => [shard, link(datastore, ['shards', shard])], { isNumber: true }),
+      column('Group', '14ch', ({ group }) => group),
+      column('Cells', '16ch', ({ head, error }) => error ?? countText(head), { isNumber: true }),
+      column('Cells/s', '10ch', ({ rate }) => (rate === undefined ? '–' : rate.toFixed(1)), { isNumber: true }),
+      column('Move', '10ch', ({ isMoving }) => (isMoving ? 'moving' : '')),
     ],
   });
 }

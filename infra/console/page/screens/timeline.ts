@@ -9,15 +9,11 @@ const LANE_PX = 18;
 const STEP = 4;
 
 interface TimelineProps {
-  /** The last written first. */
   readonly cells: readonly ShownCell[];
-  /** A lane each. */
   readonly names: readonly string[];
-  /** Added id of the cell that is looked at. */
   readonly looked: number | undefined;
 }
 
-/** When which column was written: a lane for each, marks from left to right. */
 export function RowTimeline({ cells, names, looked }: TimelineProps) {
   const [last, first] = [cells[0], cells.at(-1)];
   if (!first || !last) return null;

@@ -6,26 +6,21 @@ import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Freshness } from '../parts.ts';
 import { usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, counts, links, table } from '../table.ts';
 import { countText, durationText } from '../text.ts';
+import { collected, pagesOf } from './pages-of.ts';
 
-export async function* shardPages(datastore: string, name: string, ask: Ask): AsyncGenerator<readonly TriggerShard[]> {
-  let after: number | undefined;
-  do {
-    const page = (await ask(apiPath(datastore, ['triggers', name], { limit: 1000, after }))) as TriggerDetails;
-    yield page.shards;
-    after = page.next ?? undefined;
-  } while (after !== undefined);
+export function shardPages(datastore: string, name: string, ask: Ask): AsyncGenerator<TriggerDetails> {
+  return pagesOf<TriggerDetails>((after) => ask(apiPath(datastore, ['triggers', name], { limit: 1000, after })));
 }
 
 export function Shards({ name }: { readonly name: string }) {
   const { datastore } = usePage();
   const live = useLive(
     async (ask) => {
-      const all: TriggerShard[] = [];
-      for await (const page of shardPages(datastore, name, ask)) all.push(...page);
+      const all = await collected(shardPages(datastore, name, ask), ({ shards }) => shards);
       // Those that are behind come first.
-      return all.sort(
+      return all.toSorted(
         (one, other) => (other.cells ?? 0) - (one.cells ?? 0) || other.parked - one.parked || one.shard - other.shard,
       );
     },
@@ -40,24 +35,19 @@ export function Shards({ name }: { readonly name: string }) {
         items: live.data,
         keyOf: ({ shard }) => String(shard),
         columns: [
-          {
-            header: 'Shard',
-            value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`,
-            width: '10ch',
-            isNumber: true,
-          },
-          { header: 'Log ends at', value: ({ head }) => countText(head), width: '14ch', isNumber: true },
-          { header: 'Sent up to', value: ({ offset }) => countText(offset), width: '14ch', isNumber: true },
-          { header: 'Consumed up to', value: ({ consumed }) => countText(consumed), width: '16ch', isNumber: true },
-          {
-            header: 'Behind',
-            value: ({ cells, seconds }) =>
+          links('Shard', '10ch', ({ shard }) => [shard, link(datastore, ['shards', shard])], { isNumber: true }),
+          counts('Log ends at', '14ch', ({ head }) => head),
+          counts('Sent up to', '14ch', ({ offset }) => offset),
+          counts('Consumed up to', '16ch', ({ consumed }) => consumed),
+          column(
+            'Behind',
+            '20ch',
+            ({ cells, seconds }) =>
               cells === null ? 'unknown' : cells === 0 ? '0' : `${countText(cells)}, ${durationText(seconds)}`,
-            width: '20ch',
-            isNumber: true,
-          },
-          { header: 'Parked', value: ({ parked }) => countText(parked), width: '9ch', isNumber: true },
-          { header: 'Failing', value: ({ failing }) => countText(failing), width: '9ch', isNumber: true },
+            { isNumber: true },
+          ),
+          counts('Parked', '9ch', ({ parked }) => parked),
+          counts('Failing', '9ch', ({ failing }) => failing),
         ],
       })
     }`;

@@ -2,13 +2,13 @@ import type { TriggerDetails, TriggerSummary, TriggerSwitch } from '../../../../
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link, useAddress } from '../address.ts';
-import { apiPath, askBeside } from '../api.ts';
+import { apiPath, post } from '../api.ts';
 import { html } from '../html.ts';
 import { LazyChart } from '../lazy-chart.ts';
 import { POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, Time, type Tone } from '../parts.ts';
 import { cliLine, type Page, useCli, usePage } from '../session.ts';
-import { table } from '../table.ts';
+import { column, counts, links, table } from '../table.ts';
 import { counted, countedAre, countText, durationText, visible } from '../text.ts';
 import { ParkedScreen } from './parked.ts';
 import { sampled, type Samples } from './samples.ts';
@@ -31,9 +31,7 @@ function AllTriggers() {
   const cli = useCli('triggers', 'list');
   const live = useLive(
     async (ask) => {
-      const { triggers } = (await ask(apiPath(datastore, ['triggers']))) as {
-        readonly triggers: readonly TriggerSummary[];
-      };
+      const { triggers } = await ask<{ triggers: readonly TriggerSummary[] }>(apiPath(datastore, ['triggers']));
       for (const one of triggers) sampled(datastore, one);
       return triggers;
     },
@@ -53,30 +51,23 @@ function triggerTable(datastore: string, triggers: readonly TriggerSummary[]) {
     keyOf: ({ trigger }) => trigger,
     empty: 'The datastore has none.',
     columns: [
-      {
-        header: 'Trigger',
-        value: ({ trigger }) => html`<a data-item href=${link(datastore, ['triggers', trigger])}>${trigger}</a>`,
-        width: '22ch',
-      },
-      { header: 'State', value: ({ state }) => html`<${Badge} tone=${TONES[state]}>${state}<//>`, width: '11ch' },
-      { header: 'Behind, sent', value: ({ sent }) => lagText(sent), width: '22ch', isNumber: true },
-      { header: 'Behind, consumed', value: ({ lag }) => lagText(lag), width: '22ch', isNumber: true },
-      { header: 'On the queue', value: ({ waiting }) => countText(waiting), width: '13ch', isNumber: true },
-      { header: 'Failing', value: ({ failing }) => countText(failing), width: '9ch', isNumber: true },
-      {
-        header: 'Parked',
-        value: ({ trigger, parked, malformed }) =>
-          html`<a href=${link(datastore, ['triggers', trigger, 'parked'])}>${countText(parked + malformed)}</a>`,
-        width: '9ch',
-        isNumber: true,
-      },
-      { header: 'Given up', value: ({ dead }) => countText(dead), width: '9ch', isNumber: true },
-      {
-        header: 'Last error',
-        value: ({ last_error: last }) => (last ? visible(last.error) : '–'),
-        width: '50ch',
-        gives: true,
-      },
+      links('Trigger', '22ch', ({ trigger }) => [trigger, link(datastore, ['triggers', trigger])]),
+      column('State', '11ch', ({ state }) => html`<${Badge} tone=${TONES[state]}>${state}<//>`),
+      column('Behind, sent', '22ch', ({ sent }) => lagText(sent), { isNumber: true }),
+      column('Behind, consumed', '22ch', ({ lag }) => lagText(lag), { isNumber: true }),
+      counts('On the queue', '13ch', ({ waiting }) => waiting),
+      counts('Failing', '9ch', ({ failing }) => failing),
+      links(
+        'Parked',
+        '9ch',
+        ({ trigger, parked, malformed }) => [
+          countText(parked + malformed),
+          link(datastore, ['triggers', trigger, 'parked']),
+        ],
+        { isNumber: true },
+      ),
+      counts('Given up', '9ch', ({ dead }) => dead),
+      column('Last error', '50ch', ({ last_error: last }) => (last ? visible(last.error) : '–'), { gives: true }),
     ],
   });
 }
@@ -96,7 +87,7 @@ function OneTrigger({ name }: { readonly name: string }) {
   const { datastore } = page;
   const live = useLive<Looked>(
     async (ask) => {
-      const details = (await ask(apiPath(datastore, ['triggers', name], { limit: 1 }))) as TriggerDetails;
+      const details = await ask<TriggerDetails>(apiPath(datastore, ['triggers', name], { limit: 1 }));
       return { details, samples: sampled(datastore, details) };
     },
     `${datastore} ${name}`,
@@ -204,11 +195,11 @@ function pauseAction(page: Page, { trigger, lag }: TriggerDetails, onDone: () =>
       says: `Within some two seconds nothing is sent or consumed for ${trigger} any more. It is ${counted(lag.cells, 'cell')} behind; what is queued stays, and nothing is lost.`,
     }),
     act: async ({ signal, answer }) => {
-      await askBeside(apiPath(page.datastore, ['triggers', trigger, 'pause']), {
-        method: 'POST',
-        body: answer === '' ? {} : { reason: answer },
+      await post(
+        apiPath(page.datastore, ['triggers', trigger, 'pause']),
+        answer === '' ? {} : { reason: answer },
         signal,
-      });
+      );
       return 'It is paused.';
     },
     onDone,
@@ -224,7 +215,7 @@ function resumeAction(page: Page, { trigger, lag, parked }: TriggerDetails, onDo
       says: `${trigger} is sent and consumes ${counted(lag.cells, 'cell')} that it is behind. ${counted(parked, 'cell')} ${parked === 1 ? 'stays' : 'stay'} parked, to be retried apart. If what they failed on is not mended, it stops again.`,
     }),
     act: async ({ signal }) => {
-      await askBeside(apiPath(page.datastore, ['triggers', trigger, 'resume']), { method: 'POST', body: {}, signal });
+      await post(apiPath(page.datastore, ['triggers', trigger, 'resume']), {}, signal);
       return 'It runs.';
     },
     onDone,

@@ -28,7 +28,6 @@ interface ExportScene {
   readonly exported: (wishes?: Partial<ExportOptions>, from?: Source) => Promise<ExportReport>;
   readonly check: () => Promise<{ readonly faults: readonly string[]; readonly cells: number } | undefined>;
   readonly manifest: (part: string, change?: (text: string) => string) => Manifest;
-  /** What the files of a part hold, by shard, in their order. */
   readonly lines: (part?: string) => readonly Record<string, unknown>[];
 }
 
@@ -75,7 +74,6 @@ export function exportTests(): ExportScene {
   return scene;
 }
 
-/** Returns the cells of all shards, each in its order. */
 export async function logOf(datastore: Datastore, shards = SHARDS): Promise<readonly Cell[]> {
   const found: Cell[] = [];
   for (let shard = 0; shard < shards; shard += 1) {

@@ -14,7 +14,6 @@ import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 /** A holder is renewed often, and gone only where a test moves the clock. */
 const TIMES = { renewMs: 20, goneMs: 30_000, leftMs: 0 };
-/** Three parts of an upload. */
 const LARGE_BYTES = 20 * 1024 * 1024;
 const folder = folderOfTests();
 let bucket: Bucket;
@@ -70,7 +69,6 @@ async function exported(
 const keys = async (): Promise<readonly string[]> =>
   (await bucket.keys()).filter((key) => key.startsWith(`${prefix}/`)).map((key) => key.slice(prefix.length + 1));
 
-/** Clocks that go on from where a test moves them. */
 function movedClock(): { move(ms: number): void } {
   let moved = 0;
   for (const clock of [performance, Date]) {
@@ -80,14 +78,12 @@ function movedClock(): { move(ms: number): void } {
   return { move: (ms) => void (moved += ms) };
 }
 
-/** Holds the lock, and never renews it. */
 async function killedHolder(target: ExportTarget): Promise<void> {
   const renewals = vi.spyOn(globalThis, 'setInterval').mockReturnValueOnce({} as NodeJS.Timeout);
   await target.lock?.();
   renewals.mockRestore();
 }
 
-/** The datastore, whose logs wait for something. */
 function waiting(until: () => Promise<unknown>): Source {
   const from = source();
   return { ...from, log: async (...asked) => (await until(), from.log(...asked)) };
@@ -196,7 +192,6 @@ test('who took over from one that was silent holds it, though the answer to that
 
 const isLock = (url: URL): boolean => url.pathname.endsWith('_lock.json');
 
-/** The lock's object, as its holder has it, with another ETag. */
 async function rewrite(): Promise<void> {
   const plain = await s3Target(bucket.name, `${prefix}/`, { endpoint: bucket.url, region: 'us-east-1' });
   const held = JSON.parse((await plain.readText('_lock.json')) ?? '') as object;

@@ -108,27 +108,6 @@ test('ends where more lines are rejected than may be, and goes on with a higher 
   expect(byRow(await logged())).toEqual(byRow(cells));
 });
 
-test('ended in the middle it goes on from there', async () => {
-  const cells = some(1000);
-  write(cells);
-  const end = new AbortController();
-  let batches = 0;
-  const client = putting(async (some) => {
-    batches += 1;
-    if (batches === 4) end.abort();
-    return scene.datastore.batchPut(some);
-  });
-
-  expect(await importFile(scene.file, { client, signal: end.signal, concurrency: 1 })).toMatchObject({
-    complete: false,
-  });
-  const report = await importFile();
-
-  expect(report).toMatchObject({ complete: true, counts: { rejected: 0 } });
-  expect(report.counts.stored + report.counts.stored_before).toBe(cells.length);
-  expect(byRow(await logged())).toEqual(byRow(cells));
-});
-
 test('refuses to go on with a file that is another one by now, and with another datastore', async () => {
   write(some(20));
   await importFile();
@@ -148,16 +127,6 @@ test('counts what is buffered as stored', async () => {
   write(some(10));
   const client = putting(async (cells) => cells.map(() => ({ outcome: 'buffered', shard: 0, copies: 2 })));
   expect(await importFile(scene.file, { client })).toMatchObject({ complete: true, counts: { buffered: 10 } });
-});
-
-test('gives up when nothing was stored for long, and says that it can be gone on with', async () => {
-  write(some(10));
-  const client = putting(async (cells) => cells.map(() => ({ outcome: 'unavailable', shard: 0, reason: 'a test' })));
-  await expect(importFile(scene.file, { client, patienceMs: 200 })).rejects.toMatchObject({
-    code: 'no_progress',
-    message: expect.stringContaining('(the last refusal: shard 0: a test)'),
-  });
-  expect(await importFile()).toMatchObject({ complete: true, counts: { stored: 10 } });
 });
 
 test('gives lines without a ref key the number of the line, from packed files, too', async () => {

@@ -19,7 +19,7 @@ async function notesOf(name: string, bytes: Buffer): Promise<readonly unknown[]>
   const notes: unknown[] = [];
   for (const source of sources)
     for await (const items of source.read({ items: 0, bytes: 0 }))
-      for (const { cell, reject } of items) notes.push(reject?.code ?? Object(cell?.unpack().body).note);
+      for (const { cell, reject } of items) notes.push(reject?.code ?? Object(cell?.body).note);
   return notes;
 }
 

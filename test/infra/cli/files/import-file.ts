@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach } from 'vitest';
 import { importCells, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
 import type { ImportOptions } from '../../../../infra/cli/files/import/import-options.ts';
+
 import { newJournal, readJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import type { InputOptions } from '../../../../infra/cli/files/import/input.ts';

@@ -15,7 +15,6 @@ const indexOf = (name: string, column_key: string, fields: Readonly<Record<strin
 });
 const PRIMARY = { hotel_id: 'integer', room_type: 'string', check_in_date: 'string' } as const;
 
-/** Rates by hotel and by gateway, and hotels, which share the datastore. */
 const INDEXES: readonly IndexDefinition[] = [
   indexOf('rate_primary', 'base', PRIMARY),
   indexOf('rate_by_gateway', 'base', { gateway: 'string', discount_type: 'string' }),
@@ -33,12 +32,10 @@ export const RATES = {
   },
 } as const;
 
-/** Hotel rates: found by hotel, room and day, or by who brought them. */
 export function ratesIn(datastore: ModelDatastore) {
   return defineModel({ name: 'rate', datastore, cells: { meta: null }, ...RATES });
 }
 
-/** Hotels, beside the rates in one datastore. */
 export function hotelsIn(datastore: ModelDatastore) {
   return defineModel({
     name: 'hotel',
@@ -49,7 +46,6 @@ export function hotelsIn(datastore: ModelDatastore) {
 }
 
 interface RatesStore extends RealStore {
-  /** In process. */
   readonly datastore: ModelDatastore;
   readonly overHttp: ModelDatastore;
 }
@@ -71,7 +67,6 @@ export async function openRates(options: Omit<RealStoreOptions, 'datastores' | '
 
 let hotels = Math.floor(Math.random() * 2 ** 40);
 
-/** A hotel of which no other test knows. */
 export function newHotel(): number {
   hotels += 1;
   return hotels;

@@ -1,0 +1,175 @@
+import { shardOf } from '../../../../shared/address.ts';
+import { LIMITS, type PutResult, type RestoredCell } from '../../../../shared/cell.ts';
+import { BatchWriter, inBatches, type PutEnd } from '../../../../shared/client/batch-writer.ts';
+import type { SchemalessClient } from '../../../../shared/client/client.ts';
+import type { ShardHead } from '../../../../shared/contract/datastore.ts';
+import { SchemalessError } from '../../../../shared/errors.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
+import type { CellItem, Settlement, SourceCell, SourceItem } from './source.ts';
+
+/** Half of what a request may hold: escapes and addresses are not counted in a cell's bytes. */
+const BATCH_BYTES = LIMITS.requestBytes / 2;
+/** What the gateway answers a caller without the right. */
+const REFUSALS: readonly unknown[] = [401, 403];
+/** The cell that a refusal is about. */
+const POSITION = /^cells\[\d+\]\.?/u;
+
+interface SendOptions {
+  readonly client: Pick<SchemalessClient, 'batchPut' | 'batchRestore'>;
+  readonly heads: readonly ShardHead[];
+  readonly areTimesKept: boolean;
+  readonly concurrency: number;
+  readonly patienceMs: number;
+  /** Sends nothing more; what is under way is waited for. */
+  readonly signal: AbortSignal | undefined;
+  readonly told: (settled: Settled) => void;
+}
+
+export type Settled = ReadonlyMap<SourceItem, Settlement>;
+
+interface Sent {
+  /** Items that are missing were not sent, or were not confirmed. */
+  readonly settled: Settled;
+  /** Why the import cannot go on. */
+  readonly failure: unknown;
+}
+
+/**
+ * Puts the cells of some items, and repeats those that are unavailable. Cells of a shard, and so of a row, are stored in
+ * their order: one batch of a shard is under way at a time. A batch holds neighbouring cells by group and shard, since an
+ * append of many cells of a shard costs hardly more than that of one. A cell that is refused costs itself alone.
+ *
+ * Fails with FilesError `no_progress` or `times_refused`, or a SchemalessError that no cell is at fault for.
+ */
+export async function sendWindow(items: readonly SourceItem[], options: SendOptions): Promise<Sent> {
+  const { client, heads, areTimesKept, concurrency, patienceMs, signal, told } = options;
+  const settled = new Map<SourceItem, Settlement>();
+  const cells: CellItem[] = [];
+  for (const item of items)
+    if (item.cell) cells.push(item);
+    else settled.set(item, { end: 'rejected', reject: item.reject });
+
+  const stop = new AbortController();
+  let failure: unknown;
+  const fail = (error: unknown): void => {
+    failure ??= error;
+    stop.abort();
+  };
+  let settledAt = performance.now();
+  let whyNot = '';
+  const checkPatience = (): void => {
+    if (performance.now() - settledAt > patienceMs) fail(noProgress(patienceMs, whyNot));
+  };
+  const batchPut = async (some: Parameters<typeof client.batchPut>[0]): Promise<readonly PutResult[]> => {
+    try {
+      const results = await (areTimesKept
+        ? client.batchRestore(some as readonly RestoredCell[])
+        : client.batchPut(some));
+      const refused = results.find((result) => result.outcome === 'unavailable');
+      if (refused) whyNot = `shard ${refused.shard}: ${refused.reason}`;
+      if (results.some(({ outcome }) => outcome !== 'unavailable')) settledAt = performance.now();
+      else checkPatience();
+      return results;
+    } catch (error) {
+      if (!(error instanceof SchemalessError)) fail(error);
+      else if (areTimesKept && REFUSALS.includes(error.details.more?.['answered'])) fail(timesRefused(error));
+      else if (error.retry === 'later') {
+        whyNot = `${error.code}: ${error.message}`;
+        checkPatience();
+      }
+      throw error;
+    }
+  };
+  const onResult = ({ cell, position, result, error }: PutEnd): void => {
+    const item = cells[position];
+    const settlement = result ? endOf(cell, result) : rejectOf(error);
+    if (item && settlement) settled.set(item, settlement);
+    else if (error && error.retry !== 'later') fail(error);
+  };
+
+  const ended = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
+  const writer = new BatchWriter({ batchPut }, { tries: Infinity, signal: ended, onResult });
+  const lanes = lanesOf(cells, heads, concurrency).map(async (lane) => {
+    for (const batch of inBatches(lane, ({ bytes }) => bytes, BATCH_BYTES)) {
+      if (ended.aborted) return;
+      await writer.write(batch);
+      told(settled);
+    }
+  });
+  await Promise.all(lanes);
+  return { settled, failure };
+}
+
+interface Placed {
+  readonly cell: SourceCell;
+  readonly bytes: number;
+  readonly position: number;
+}
+
+/** Divides cells into lanes of about one size. All cells of a shard are in one lane, in their order. */
+function lanesOf(items: readonly CellItem[], heads: readonly ShardHead[], lanes: number): readonly Placed[][] {
+  const byShard = new Map<number, Placed[]>();
+  for (const [position, { cell, bytes }] of items.entries()) {
+    const shard = shardOf(cell.row_key, heads.length);
+    const placed = { cell, bytes, position };
+    const others = byShard.get(shard);
+    if (others) others.push(placed);
+    else byShard.set(shard, [placed]);
+  }
+  const inOrder = heads.toSorted((one, other) =>
+    one.group === other.group ? one.shard - other.shard : one.group < other.group ? -1 : 1,
+  );
+  const all = Array.from({ length: lanes }, (): Placed[] => []);
+  let before = 0;
+  for (const { shard } of inOrder) {
+    const cells = byShard.get(shard) ?? [];
+    all[Math.floor((before * lanes) / items.length)]?.push(...cells);
+    before += cells.length;
+  }
+  return all;
+}
+
+function endOf(cell: SourceCell, result: PutResult): Settlement | undefined {
+  const at = `${cell.row_key}/${cell.column_name}/${cell.ref_key}`;
+  switch (result.outcome) {
+    case 'unavailable':
+      return undefined;
+    case 'conflict':
+      return rejected('conflict', `Another body is at ${at}; cells never change`);
+    case 'erased':
+      return rejected('erased', `${at} was erased for good from the datastore; it is not stored again`);
+    case 'subject_forgotten':
+      return rejected(
+        'subject_forgotten',
+        `${result.field} of ${at} names a subject that was forgotten for good; what is sealed is not stored again`,
+      );
+    default:
+      return { end: result.outcome };
+  }
+}
+
+/** Undefined where no cell is at fault. */
+function rejectOf({ code, message, field, retry }: SchemalessError): Settlement | undefined {
+  if (retry === 'later' || (code !== 'request_too_large' && !POSITION.test(field ?? ''))) return undefined;
+  return rejected(code, message.replace(POSITION, ''), field?.replace(POSITION, ''));
+}
+
+function rejected(code: string, reason: string, field?: string): Settlement {
+  return { end: 'rejected', reject: { code, reason, field } };
+}
+
+function noProgress(patienceMs: number, whyNot: string): FilesError {
+  return new FilesError(
+    'no_progress',
+    `Nothing was stored for ${Math.round(patienceMs / 1000)} s (the last refusal: ${whyNot}); the same command goes on where this one ended`,
+  );
+}
+
+function timesRefused(error: SchemalessError): FilesError {
+  return new FilesError(
+    'times_refused',
+    `wanted the right to store cells with their times, which operators have, got: ${error.message}. ` +
+      'With --new-times the cells of an export are stored with the time of now, as those of a file without --times',
+    { cause: error },
+  );
+}

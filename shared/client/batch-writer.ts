@@ -1,0 +1,184 @@
+import { parseAddress } from '../address.ts';
+import { jsonBytes } from '../body/measure.ts';
+import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
+import { SchemalessError } from '../errors.ts';
+import { asError } from './as-error.ts';
+import { checkCell } from './cell-writes.ts';
+import type { SchemalessClient } from './client.ts';
+import { pauseOrEnd } from './pause.ts';
+
+export interface WriteOptions {
+  /** Ends it: what was taken and is not known to be stored is returned as undone. */
+  readonly signal?: AbortSignal | undefined;
+  /** How often an item is tried that is unavailable, with pauses of up to two seconds. @default 10 */
+  readonly tries?: number | undefined;
+  /**
+   * Called once for each cell, as soon as its end is known. Where it throws, nothing more is taken, what was taken has
+   * its end, and then that is thrown.
+   */
+  readonly onResult?: ((end: PutEnd) => void) | undefined;
+}
+
+/** What became of a cell; `position` is that in what was given, from 0. */
+export type PutEnd = { readonly cell: NewCell; readonly position: number } & (
+  | { readonly result: PutResult; readonly error?: undefined }
+  | { readonly error: SchemalessError; readonly result?: undefined }
+);
+
+export interface PutAllResult {
+  readonly stored: number;
+  readonly stored_before: number;
+  readonly buffered: number;
+  readonly conflict: number;
+  /** Those to where nothing may be written any more. */
+  readonly erased: number;
+  /** Those that name a subject that was forgotten. */
+  readonly subject_forgotten: number;
+  /** Every cell that is not there: what is in conflict, erased or of a forgotten subject, was refused, or not confirmed. Empty: all is done. */
+  readonly undone: readonly { readonly cell: NewCell; readonly position: number; readonly error: SchemalessError }[];
+}
+
+export interface BatchCell {
+  readonly cell: NewCell;
+  readonly position: number;
+  readonly bytes: number;
+}
+
+const AROUND_BYTES = 160;
+const TRIES = 10;
+const NOT_CONFIRMED = 'The write was not confirmed';
+
+/** Writes batches until each of their cells has its end, and counts the ends. */
+export class BatchWriter {
+  readonly #client: Pick<SchemalessClient, 'batchPut'>;
+  readonly #options: WriteOptions;
+  readonly #counts = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, erased: 0, subject_forgotten: 0 };
+  readonly #undone: PutAllResult['undone'][number][] = [];
+  /** What the caller's own function has thrown. */
+  readonly mistakes: unknown[] = [];
+
+  constructor(client: Pick<SchemalessClient, 'batchPut'>, options: WriteOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  get result(): PutAllResult {
+    return { ...this.#counts, undone: this.#undone };
+  }
+
+  /** A malformed cell would have its whole batch refused. */
+  check({ cell, position }: Omit<BatchCell, 'bytes'>): BatchCell | undefined {
+    try {
+      const checked = checkCell(cell);
+      const bytes = jsonBytes(checked.body) + 6 * checked.column_name.length + AROUND_BYTES;
+      return { cell: checked, position, bytes };
+    } catch (error) {
+      this.#end({ cell, position }, error);
+      return undefined;
+    }
+  }
+
+  async write(batch: readonly BatchCell[]): Promise<void> {
+    const { tries = TRIES, signal } = this.#options;
+    let left = batch;
+    for (let tried = 1; left.length > 0; tried += 1) {
+      const again = await this.#tryOnce(left);
+      const isLast = tried >= tries || !(again.length === 0 || (await pauseOrEnd(tried, signal)));
+      if (isLast) for (const { item, error } of again) this.#end(item, error);
+      left = isLast ? [] : again.map(({ item }) => item);
+    }
+  }
+
+  /** Returns those that may be stored if they are tried again, and why they were not. */
+  async #tryOnce(items: readonly BatchCell[]): Promise<readonly Untold[]> {
+    try {
+      const results = await this.#client.batchPut(items.map(({ cell }) => cell));
+      return items.flatMap((item, position) => this.#take(item, results[position]));
+    } catch (thrown) {
+      return this.#untangle(items, thrown);
+    }
+  }
+
+  #take(item: BatchCell, result: PutResult | undefined): readonly Untold[] {
+    if (result !== undefined && result.outcome !== 'unavailable') {
+      this.#end(item, result);
+      return [];
+    }
+    const reason = result === undefined ? 'the answer lacks this cell' : result.reason;
+    return [{ item, error: new SchemalessError('unavailable', `${NOT_CONFIRMED}: ${reason}`) }];
+  }
+
+  /** A batch was refused: the cell at fault alone, where one is named; else in halves, where it is too large. */
+  async #untangle(items: readonly BatchCell[], thrown: unknown): Promise<readonly Untold[]> {
+    if (!(thrown instanceof SchemalessError) || thrown.retry === 'later')
+      return items.map((item) => ({ item, error: thrown }));
+    const [, at] = /^cells\[(\d+)\]/.exec(thrown.field ?? '') ?? [];
+    const wrong = at === undefined ? undefined : items[Number(at)];
+    if (wrong !== undefined) {
+      this.#end(wrong, thrown);
+      const others = items.filter((item) => item !== wrong);
+      return others.length === 0 ? [] : this.#tryOnce(others);
+    }
+    if (thrown.code === 'request_too_large' && items.length > 1) {
+      const half = Math.ceil(items.length / 2);
+      const [again, rest] = [await this.#tryOnce(items.slice(0, half)), items.slice(half)];
+      // The rest may hold later cells of a row whose earlier one is tried again.
+      const [first] = again;
+      return first ? [...again, ...rest.map((item) => ({ ...first, item }))] : this.#tryOnce(rest);
+    }
+    for (const item of items) this.#end(item, thrown);
+    return [];
+  }
+
+  #end({ cell, position }: Omit<BatchCell, 'bytes'>, end: unknown): void {
+    const result = isResult(end) ? end : undefined;
+    if (result !== undefined && result.outcome !== 'unavailable') this.#counts[result.outcome] += 1;
+    const error = errorOf(cell, end);
+    if (error !== undefined) this.#undone.push({ cell, position, error });
+    try {
+      if (result !== undefined) this.#options.onResult?.({ cell, position, result });
+      else if (error !== undefined) this.#options.onResult?.({ cell, position, error });
+    } catch (mistake) {
+      this.mistakes.push(mistake);
+    }
+  }
+}
+
+/** Divides items into batches of as many cells as the API takes, and at most so many bytes, or one item. */
+export function* inBatches<Item>(
+  items: readonly Item[],
+  bytesOf: (item: Item) => number,
+  mostBytes: number,
+): Generator<readonly Item[]> {
+  let batch: Item[] = [];
+  let sum = 0;
+  for (const item of items) {
+    const bytes = bytesOf(item);
+    if (batch.length === LIMITS.batchCells || (batch.length > 0 && sum + bytes > mostBytes)) {
+      yield batch;
+      [batch, sum] = [[], 0];
+    }
+    batch.push(item);
+    sum += bytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+interface Untold {
+  readonly item: BatchCell;
+  readonly error: unknown;
+}
+
+function isResult(end: unknown): end is PutResult {
+  return typeof end === 'object' && end !== null && 'outcome' in end;
+}
+
+/** Why a cell is not there; undefined where it is, or will be. */
+function errorOf(cell: NewCell, end: unknown): SchemalessError | undefined {
+  if (!isResult(end)) return asError(end, NOT_CONFIRMED);
+  const { outcome } = end;
+  if (outcome === 'subject_forgotten')
+    return new SchemalessError(outcome, 'Its subject was forgotten', { address: parseAddress(cell), field: end.field });
+  if (outcome !== 'conflict' && outcome !== 'erased') return undefined;
+  return new SchemalessError(outcome, 'The address is taken', { address: parseAddress(cell) });
+}
