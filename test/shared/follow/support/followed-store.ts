@@ -109,7 +109,7 @@ export function doneWith(cells: readonly Pick<LogEntry, 'shard' | 'added_id'>[])
   return new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
 }
 
-export const nameOf = ({
+const nameOf = ({
   shard,
   added_id,
   row_key,
