@@ -5,7 +5,7 @@ import type { SqlRow, Statement } from '../../sql/client.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 
 /** A counted part of a table, and its last entry. */
-export interface CountedPage {
+interface CountedPage {
   readonly value: FieldValue;
   readonly row_key: string;
   readonly rows: number;

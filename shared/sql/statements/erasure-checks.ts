@@ -17,7 +17,7 @@ interface ShardAt {
   readonly epoch: number;
 }
 
-export interface ErasureCheck {
+interface ErasureCheck {
   readonly joins: string;
   readonly condition: string;
 }
