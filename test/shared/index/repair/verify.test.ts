@@ -5,10 +5,11 @@ import { decodeBody, encodeBody } from '../../../../shared/body/codec.ts';
 import type { Json } from '../../../../shared/cell.ts';
 import { readState, updateState } from '../../../../shared/dynamo/state-table.ts';
 import { indexTable } from '../../../../shared/index/index-table.ts';
+import type { Statement } from '../../../../shared/sql/client.ts';
 import type { VerifyLocation } from '../../../../shared/index/verify.ts';
 import { putEntries } from '../../../../shared/index/statements/put-entries.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
-import { change, select } from '../../../support/plain-sql.ts';
+import { change, select, sql } from '../../../support/plain-sql.ts';
 import { until } from '../../../support/until.ts';
 import { countKinds, sharedIndexed } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
@@ -31,30 +32,17 @@ describe('verification', () => {
     await expect.poll(() => indexed.problems()).toEqual([]);
     const [lost, moved, altered] = trips;
     if (!lost || !moved || !altered) throw new Error('three trips');
-    const change = async (driver: string, sql: string, parameters: readonly (string | Uint8Array)[]): Promise<void> => {
-      const { affectedRows } = await (
-        await indexed.client(shardOf(driver))
-      ).change({ sql: sql.replace('TABLE_NAME', indexTable(indexed.datastore, shardOf(driver), index)), parameters });
-      expect(affectedRows).toBe(1);
-    };
-    await change(lost.body.driver, 'DELETE FROM TABLE_NAME WHERE f0 = ?', [rowKeyBytes(lost.body.driver)]);
-    await change(altered.body.driver, 'UPDATE TABLE_NAME SET f1 = ? WHERE f0 = ?', [
-      'Lagos',
-      rowKeyBytes(altered.body.driver),
-    ]);
     const stranger = randomUUID();
-    await (
-      await indexed.client(shardOf(stranger))
-    ).change(
-      putEntries(indexed.datastore, shardOf(stranger), index, [
-        {
-          row_key: moved.row_key,
-          values: [stranger, null, null],
-          tombstone: false,
-          version: { epoch: 1, added_id: 1 },
-        },
-      ]),
-    );
+    const at = async (driver: string, statement: Statement): Promise<void> => {
+      expect(await (await indexed.client(shardOf(driver))).change(statement)).toMatchObject({ affectedRows: 1 });
+    };
+    const tableOf = (driver: string): string => indexTable(indexed.datastore, shardOf(driver), index);
+    const [gone, other] = [lost.body.driver, altered.body.driver];
+    await at(gone, sql(`DELETE FROM ${tableOf(gone)} WHERE f0 = ?`, rowKeyBytes(gone)));
+    await at(other, sql(`UPDATE ${tableOf(other)} SET f1 = 'Lagos' WHERE f0 = ?`, rowKeyBytes(other)));
+    const version = { epoch: 1, added_id: 1 };
+    const entry = { row_key: moved.row_key, values: [stranger, null, null], tombstone: false, version };
+    await at(stranger, putEntries(indexed.datastore, shardOf(stranger), index, [entry]));
 
     const planted = [
       { kind: 'extra', row_key: moved.row_key, value: stranger },
