@@ -241,7 +241,7 @@ describe('hostile cells', () => {
     await page.waitForSelector('pre.body');
     await page.waitForTimeout(300);
     const shown = await textOf(page);
-    if (column === 'MARKUP') expect(shown).toContain(MARKUP.slice(0, 20));
+    if (column === 'MARKUP') expect(shown).toContain(MARKUP.slice(0, 19));
     if (column === 'EXACT') expect(shown).toContain('9007199254740993');
     if (column === 'LARGE') expect(shown).toContain('characters are left');
     if (column.startsWith('\u202e')) expect(shown).toContain(String.raw`\u202enoitpo`);

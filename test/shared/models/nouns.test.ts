@@ -20,6 +20,20 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
   }
 
   describe('the store', () => {
+    it('versions are only ever added', async () => {
+      const rate = await rates.put(rateOf(newHotel(), { net_price: 1 }));
+      await rate.update({ net_price: 2 });
+      const { cells } = await datastore.versions({ row_key: rate.uuid, column_name: 'base' }, { order: 'asc' });
+      const versions = [0, 1].map((ref_key) => ({ ref_key, body: { net_price: ref_key + 1 } }));
+      expect(cells).toMatchObject(versions);
+    });
+
+    it('a member more needs no migration', async () => {
+      const rate = await rates.put(rateOf(newHotel(), {}));
+      await rate.update({ taxes: { city: 2.5 } });
+      expect((await rates.findRow(rate.uuid))?.get('taxes')).toEqual({ city: 2.5 });
+    });
+
     it('entries lie by the shard field, cells by the row key', async () => {
       const { hotel, rate } = await newRate({});
       const where = [{ field: 'hotel_id', operator: 'eq', values: [hotel] } as const];
@@ -44,6 +58,13 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(found?.get('net_price')).toBe(2);
       expect(found?.ref_key).toBe(1);
       expect(found?.cells.meta.get('seen')).toBe(true);
+    });
+
+    it('a first put writes the cell and an entry in each index', async () => {
+      const { hotel, rate } = await newRate({});
+      const gateway = `pegasus ${hotel}`;
+      await expect.poll(() => rates.indexes.byGateway.where({ gateway }).toArray()).toHaveLength(1);
+      expect(rate.ref_key).toBe(0);
     });
 
     it('names of databases begin with that of the datastore', async () => {
