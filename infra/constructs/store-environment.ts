@@ -108,14 +108,14 @@ export interface StoreEnvironment {
   readonly maxShards?: number;
 }
 
-export interface Throttle {
+interface Throttle {
   readonly ratePerSecond: number;
   readonly burst: number;
 }
 
-export type RouteThrottles = Readonly<Partial<Record<Operation, Throttle>>>;
+type RouteThrottles = Readonly<Partial<Record<Operation, Throttle>>>;
 
-export interface ApiDomain {
+interface ApiDomain {
   /** Its DNS points at the service stack's output. */
   readonly name: string;
   /** An ACM certificate in the store's region. */
