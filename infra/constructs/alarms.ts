@@ -23,7 +23,8 @@ const URGENT = new Set([
 ]);
 
 interface AlarmProps {
-  readonly section: string;
+  /** Of the runbook. @default the alarm's id */
+  readonly section?: string;
   /** The fault in one line. */
   readonly what: string;
   readonly metric: IMetric;
@@ -44,7 +45,7 @@ export class Alarms extends Construct {
     this.topics = topics;
   }
 
-  add(id: string, { section, what, metric, above, below, periods = 1, silenceIsBad = false }: AlarmProps): Alarm {
+  add(id: string, { section = id, what, metric, above, below, periods = 1, silenceIsBad = false }: AlarmProps): Alarm {
     const threshold = above ?? below;
     if (threshold === undefined) throw new Error(`${id}: wanted a threshold, got none`);
     const alarm = new Alarm(this, id, {

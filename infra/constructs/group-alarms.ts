@@ -57,7 +57,6 @@ export function addGroupAlarms(scope: Construct, { group, environment, topics }:
   if (proxy) addProxyAlarms(alarms, { name, proxy, hasReaders });
   if (!hasReaders) return;
   alarms.add('reader-lag', {
-    section: 'reader-lag',
     what: `a reader of ${name} lags`,
     metric: cluster.metric('AuroraReplicaLagMaximum', { statistic: Stats.MAXIMUM, period: Duration.minutes(1) }),
     above: MOST_LAG_MS,
@@ -73,7 +72,6 @@ interface WatchedProxy {
 
 function addProxyAlarms(alarms: Alarms, { name, proxy, hasReaders }: WatchedProxy): void {
   alarms.add('proxy-logins', {
-    section: 'proxy-logins',
     what: `the proxy of ${name} refuses logins`,
     metric: proxy.metric('ClientConnectionsSetupFailedAuth', { statistic: Stats.SUM, period: FIVE_MINUTES }),
     above: 0,
@@ -92,7 +90,6 @@ function addProxyAlarms(alarms: Alarms, { name, proxy, hasReaders }: WatchedProx
   const all = (metricName: string): Metric =>
     proxy.metricTo('writer', metricName, { statistic: Stats.SUM, period: FIVE_MINUTES });
   alarms.add('proxy-pool', {
-    section: 'proxy-pool',
     what: `the proxy of ${name} has nearly as many connections to its writer as it may`,
     metric: new MathExpression({
       expression: '100 * connections / allowed',

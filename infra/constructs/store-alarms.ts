@@ -93,31 +93,26 @@ export class StoreAlarms extends Alarms {
 
 function addBufferAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('buffer-oldest', {
-    section: 'buffer-oldest',
     what: 'a buffered write waits for its primary, or for one of its readers, for over five minutes',
     metric: most(METRICS.bufferOldestSeconds),
     above: OLDEST_BUFFERED_SECONDS,
   });
   alarms.add('buffer-parked', {
-    section: 'buffer-parked',
     what: 'buffered writes that cannot be appended were set aside',
     metric: most(METRICS.bufferParked),
     above: 0,
   });
   alarms.add('buffer-conflicts', {
-    section: 'buffer-conflicts',
     what: 'buffered writes lost against another body',
     metric: most(METRICS.bufferConflicts),
     above: 0,
   });
   alarms.add('buffer-undecided', {
-    section: 'buffer-undecided',
     what: 'two bodies may have been acknowledged for one address, and its shard takes no appends until one is chosen',
     metric: most(METRICS.bufferUndecided),
     above: 0,
   });
   alarms.add('circuits', {
-    section: 'circuits',
     what: 'functions find nodes down again and again',
     metric: sum(METRICS.circuitOpened),
     above: MOST_CIRCUITS,
@@ -127,28 +122,24 @@ function addBufferAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
 
 function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('index-lag', {
-    section: 'index-lag',
     what: 'the repair of indexes is far behind',
     metric: most(METRICS.indexLagCells),
     above: MOST_INDEX_LAG,
     periods: 15,
   });
   alarms.add('trigger-lag', {
-    section: 'trigger-lag',
     what: 'cells wait for over a quarter of an hour to be consumed',
     metric: most(METRICS.triggerLagSeconds),
     above: OLDEST_UNCONSUMED_SECONDS,
     periods: 3,
   });
   alarms.add('trigger-unsent', {
-    section: 'trigger-unsent',
     what: 'cells wait for over five minutes to be sent to a queue',
     metric: most(METRICS.triggerUnsentSeconds),
     above: OLDEST_UNSENT_SECONDS,
     periods: 3,
   });
   alarms.add('move-errors', {
-    section: 'move-errors',
     what: 'a move of a shard has stumbled for ten minutes, which is longer than a failover takes',
     // Retries have growing pauses.
     metric: sum(METRICS.moveErrors).with({ period: FIVE_MINUTES }),
@@ -156,27 +147,23 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
     periods: 2,
   });
   alarms.add('erasures-open', {
-    section: 'erasures-open',
     what: 'an erasure has not been done for over a quarter of an hour',
     metric: most(METRICS.erasuresOldestSeconds),
     above: OLDEST_ERASURE_SECONDS,
     periods: 3,
   });
   alarms.add('retention-behind', {
-    section: 'retention-behind',
     what: 'erasing what is out of its retention is overdue by over six hours',
     metric: most(METRICS.retentionBehindSeconds),
     above: LATEST_RETENTION_SECONDS,
     periods: 3,
   });
   alarms.add('log-hole', {
-    section: 'log-hole',
     what: 'a log has a hole that does not close',
     metric: sum(METRICS.logHole),
     above: 0,
   });
   alarms.add('log-cut', {
-    section: 'log-cut',
     what: 'a log lost cells that were sent to triggers',
     metric: sum(METRICS.logCut),
     above: 0,
@@ -188,7 +175,6 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
  */
 function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alarm {
   const serverErrors = alarms.add('server-errors', {
-    section: 'server-errors',
     what: `more than ${MOST_SERVER_ERRORS} % of the requests are not served`,
     metric: new MathExpression({
       // Usually no index is being built, and the metric is missing.
@@ -204,7 +190,6 @@ function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alar
     above: MOST_SERVER_ERRORS,
   });
   alarms.add('latency', {
-    section: 'latency',
     what: 'one request in a hundred takes seconds',
     metric: api.metricLatency({ statistic: Stats.p(99), period: FIVE_MINUTES }),
     above: MOST_LATENCY_MS,
@@ -220,7 +205,6 @@ function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alar
 function addAccountAlarm(alarms: Alarms): void {
   const most = { statistic: Stats.MAXIMUM, period: FIVE_MINUTES };
   alarms.add('account-concurrency', {
-    section: 'account-concurrency',
     what: `over ${MOST_CLAIMED} % of the function instances that the account may have are in use or reserved`,
     metric: new MathExpression({
       expression: '100 * claimed / SERVICE_QUOTA(concurrent)',

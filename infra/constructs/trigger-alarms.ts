@@ -8,25 +8,21 @@ const OLDEST_MESSAGE_SECONDS = 900;
 
 export function addTriggerAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('trigger-stopped', {
-    section: 'trigger-stopped',
     what: 'a trigger is stopped, since too many of its cells were parked',
     metric: most(METRICS.triggerStoppedNow),
     above: 0,
   });
   alarms.add('trigger-parked', {
-    section: 'trigger-parked',
     what: 'cells of a trigger are parked',
     metric: most(METRICS.triggerParkedNow),
     above: 0,
   });
   alarms.add('trigger-malformed', {
-    section: 'trigger-malformed',
     what: 'a queue held messages that are not ours, which are kept',
     metric: most(METRICS.triggerMalformedNow),
     above: 0,
   });
   alarms.add('trigger-send-failed', {
-    section: 'trigger-send-failed',
     what: 'cells cannot be sent to a queue',
     metric: sum(METRICS.triggerSendFailed),
     above: 0,

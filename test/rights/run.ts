@@ -20,10 +20,8 @@ const PATIENCE_MS = 30_000;
 const PATIENCE_WITH_SCHEDULES_MS = 75_000;
 const EACH_MS = 250;
 
-/** By role and first action: what is asked of nothing here, or too seldom to be waited for. */
-const NOT_HERE: readonly (readonly [title: RegExp, action: RegExp, why: string])[] = [
-  [/./u, /^(?:logs|xray|ec2|kms|lambda|states):/u, 'a service that is not on one machine'],
-];
+/** First actions of functions' statements for services that are not on one machine. */
+const NOT_HERE = /^(?:logs|xray|ec2|kms|lambda|states):/u;
 
 interface Tried {
   readonly title: string;
@@ -79,7 +77,7 @@ async function without(
 ): Promise<Tried> {
   const list = [statement.Action].flat().map(String);
   const actions = list.length > 2 ? `${list.slice(0, 2).join(' ')} and ${list.length - 2} more` : list.join(' ');
-  const known = NOT_HERE.find(([of, action]) => title !== undefined && of.test(title) && action.test(list[0] ?? ''));
+  const isElsewhere = title !== undefined && NOT_HERE.test(list[0] ?? '');
   const patienceMs = title === undefined ? PATIENCE_WITH_SCHEDULES_MS : PATIENCE_MS;
   const statements = own.statements.filter((one) => one !== statement);
   await running.setRights({ ...running.rights, [key]: { ...own, statements } });
@@ -92,7 +90,7 @@ async function without(
   const isSchedule = title === undefined && own.role !== undefined;
   const way = isSchedule ? undefined : (ways[title ?? started?.title ?? ''] ?? ways['write-cells']);
   let refused: string | undefined;
-  const until = performance.now() + (known ? 0 : patienceMs);
+  const until = performance.now() + (isElsewhere ? 0 : patienceMs);
   while (refused === undefined && performance.now() < until) {
     await way?.(running);
     await sleep(EACH_MS);
@@ -102,8 +100,8 @@ async function without(
   return {
     title: title ?? own.name,
     actions,
-    refused: refused ?? (known ? `not tried: ${known[2]}` : 'nothing'),
-    isMissed: refused !== undefined || known !== undefined,
+    refused: refused ?? (isElsewhere ? 'not tried: a service that is not on one machine' : 'nothing'),
+    isMissed: refused !== undefined || isElsewhere,
   };
 }
 

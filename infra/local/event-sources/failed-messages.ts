@@ -6,5 +6,5 @@ export function failedMessages(answer: string, messageIds: ReadonlySet<string>):
   const failures: unknown = Object(JSON.parse(answer)).batchItemFailures ?? [];
   if (!Array.isArray(failures)) return messageIds;
   const failed = new Set(failures.map((failure: unknown) => String(Object(failure).itemIdentifier)));
-  return failed.isSubsetOf(messageIds) ? failed : messageIds;
+  return [...failed].every((id) => messageIds.has(id)) ? failed : messageIds;
 }

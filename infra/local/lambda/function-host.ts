@@ -5,7 +5,6 @@ import { FunctionError, functionPool, type CallCounts, type FunctionPool } from 
 
 interface FunctionHostOptions {
   readonly mode: FunctionMode;
-  readonly sharedInstances: number;
   readonly idleMs: number;
   readonly services: Readonly<Record<string, string>>;
   readonly log: FunctionLog;
@@ -55,7 +54,7 @@ interface Hosted {
   readonly key: string;
 }
 
-export function startFunctionHost({ mode, sharedInstances, idleMs, services, log }: FunctionHostOptions): FunctionHost {
+export function startFunctionHost({ mode, idleMs, services, log }: FunctionHostOptions): FunctionHost {
   let stopped = false;
   let hosted: ReadonlyMap<string, Hosted> = new Map();
   /** Former functions with open calls. */
@@ -66,7 +65,7 @@ export function startFunctionHost({ mode, sharedInstances, idleMs, services, log
       definition,
       mode,
       environment: instanceEnvironment(definition, services),
-      shared: isShared ? sharedInstances : undefined,
+      isShared,
       idleMs,
       onOutput: (chunk, instance) => log.write(definition.title, instance, chunk),
     });

@@ -9,10 +9,10 @@ interface FunctionPoolOptions {
   readonly mode: FunctionMode;
   readonly environment: Record<string, string>;
   /**
-   * How many instances share all calls, each with many at once; for functions that mostly wait for MySQL that is far
-   * cheaper on one machine. Undefined: one call per instance, as in Lambda.
+   * One instance takes all calls at once; for functions that mostly wait for MySQL that is far cheaper on one machine.
+   * Otherwise one call per instance, as in Lambda.
    */
-  readonly shared: number | undefined;
+  readonly isShared: boolean;
   /** Ends an instance after so long without a call; 0 = never. */
   readonly idleMs: number;
   readonly onOutput: (chunk: Buffer, instance: number) => void;
@@ -22,7 +22,7 @@ export interface FunctionPool {
   readonly definition: FunctionDefinition;
   /** Calls the function with JSON text. Rejects with a `FunctionError` if it throws, ends or times out. */
   invoke(event: string): Promise<FunctionResult>;
-  /** Starts the shared instances before the first call. */
+  /** Starts the shared instance before the first call. */
   warm(): void;
   /** Ends all instances at once; the next call starts new ones. */
   kill(): Promise<void>;
@@ -71,7 +71,7 @@ export function functionPool({
   definition,
   mode,
   environment,
-  shared,
+  isShared,
   idleMs,
   onOutput,
 }: FunctionPoolOptions): FunctionPool {
@@ -80,7 +80,6 @@ export function functionPool({
   let callCount = 0;
   let failedCount = 0;
   let instanceCount = 0;
-  let turn = 0;
   let retired: { readonly onEmpty: () => void } | undefined;
 
   function invoke(event: string): Promise<FunctionResult> {
@@ -123,10 +122,7 @@ export function functionPool({
   }
 
   function pick(): Member {
-    const free = [...members].filter((member) => !member.retired && (shared !== undefined || member.calls.size === 0));
-    if (free.length < (shared ?? 1)) return start();
-    turn += 1;
-    return free[turn % free.length] ?? start();
+    return [...members].find((member) => !member.retired && (isShared || member.calls.size === 0)) ?? start();
   }
 
   function start(): Member {
@@ -188,7 +184,7 @@ export function functionPool({
     definition,
     invoke,
     warm() {
-      while (members.size < (shared ?? 0)) start();
+      if (isShared && members.size === 0) start();
     },
     retire(onEmpty) {
       retired = { onEmpty };

@@ -20,7 +20,10 @@ export async function openForwarderApart(options: ApartOptions): Promise<Forward
   return thread.open(options);
 }
 
-type Waiting = PromiseWithResolvers<number>;
+interface Waiting {
+  readonly resolve: (port: number) => void;
+  readonly reject: (error: Error) => void;
+}
 
 class ForwarderThread {
   readonly #worker: Worker;
@@ -73,10 +76,10 @@ class ForwarderThread {
   }
 
   #ask(message: Extract<ToForwarders, { kind: 'open' | 'close' }>): Promise<number> {
-    const waiting: Waiting = Promise.withResolvers();
-    this.#waiting.set(message.id, waiting);
-    this.#tell(message);
-    return waiting.promise;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(message.id, { resolve, reject });
+      this.#tell(message);
+    });
   }
 
   /** Returns once the order is carried out. */

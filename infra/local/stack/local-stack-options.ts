@@ -58,7 +58,6 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   cors: undefined,
   checkSignatures: false,
   datastores: undefined,
-  functionInstances: 1,
   functionMemory: undefined,
   functionIdleSeconds: 75,
   functionArguments: [],

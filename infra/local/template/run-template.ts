@@ -26,8 +26,6 @@ export interface TemplateOptions {
   readonly functions: FunctionMode;
   /** Tailing workers, 1 to 64. Undefined: as last time, 1 at first. */
   readonly tailers: number | undefined;
-  /** Instances that share a function's calls behind the HTTP API, 1 to 16. */
-  readonly functionInstances: number;
   /** Heap of each instance in MB, 64 to 10,240. Undefined: the template's. */
   readonly functionMemory: number | undefined;
   /** Ends an instance after so long without a call; 0 = never. Functions that start each minute need more than 60. */
@@ -89,7 +87,6 @@ export function runTemplate({
   let rights: RightsByKey = {};
   const functions = startFunctionHost({
     mode: options.functions,
-    sharedInstances: options.functionInstances,
     idleMs: options.functionIdleSeconds * 1000,
     services: {
       AWS_ENDPOINT_URL_DYNAMODB: services.dynamodb,

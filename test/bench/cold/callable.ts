@@ -86,7 +86,7 @@ export function emptyCallable(module: string): Callable {
     definition,
     mode: 'process',
     environment: instanceEnvironment(definition, {}),
-    shared: undefined,
+    isShared: false,
     idleMs: 0,
     onOutput: () => {},
   });

@@ -39,7 +39,6 @@ export function startStandIns(folder: string, mode: FunctionMode, timeoutMs = 50
   });
   const functions = startFunctionHost({
     mode,
-    sharedInstances: 1,
     idleMs,
     services: { AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1' },
     log,
