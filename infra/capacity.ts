@@ -75,7 +75,7 @@ const ASSUMPTIONS = {
 /** Alarms by what they are about, in metrics that they look at. A test compares the sum with the templates. */
 const ALARMS = { store: 50, trigger: 4, group: 4, proxy: 4, readers: 1, proxiedReaders: 1, loop: 1 } as const;
 const METRICS_AT_REST = 12;
-/** `drain-buffer`, `repair-indexes` and `move-shards`; each tailer has a schedule of its own. */
+/** `drain-buffer`, `maintenance` and `move-shards`; each tailer has a schedule of its own. */
 const LOOPS = 3;
 
 const HOURS = 730;

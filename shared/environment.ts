@@ -32,7 +32,7 @@ export const ENVIRONMENT_VARIABLES = {
   canSeal: 'SCHEMALESS_CAN_SEAL',
   /** Of `drain-buffer`: seconds that copies are kept after they were drained, a whole number from 0. */
   keepCopies: 'SCHEMALESS_KEEP_COPIES',
-  /** Of `erase-cells` and `repair-indexes`: days that backups are kept at most, a whole number; 0 where there are none. */
+  /** Of `erase-cells` and `maintenance`: days that backups are kept at most, a whole number; 0 where there are none. */
   backupDays: 'SCHEMALESS_BACKUP_DAYS',
   /** Name of the DynamoDB table of keys: of whoever seals, opens, hashes or signs. */
   keysTable: 'SCHEMALESS_KEYS_TABLE',

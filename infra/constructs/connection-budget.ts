@@ -31,14 +31,14 @@ const SPARE = 1;
 
 const WITHOUT_CONNECTIONS = 'manage-moves';
 
-export type Loop = 'drain-buffer' | 'repair-indexes' | 'move-shards' | 'tail-shards';
+export type Loop = 'drain-buffer' | 'maintenance' | 'move-shards' | 'tail-shards';
 
 /** Concurrent instances of each loop. */
 export function loopInstances({ tailers }: Pick<StoreEnvironment, 'tailers'>): Readonly<Record<Loop, number>> {
   const one = LOOPS_AT_ONCE + SPARE;
   return {
     'drain-buffer': one,
-    'repair-indexes': one,
+    maintenance: one,
     'move-shards': one,
     'tail-shards': LOOPS_AT_ONCE * tailers + 2 * SPARE,
   };

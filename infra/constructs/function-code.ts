@@ -15,7 +15,7 @@ export const STORE_FUNCTIONS = [
   'erase-cells',
   'define-datastores',
   'drain-buffer',
-  'repair-indexes',
+  'maintenance',
   'move-shards',
   'tail-shards',
   'export-cells',

@@ -72,7 +72,7 @@ export class SchemalessService {
     this.dashboard = new StoreDashboard(scope, 'dashboard', { environment, api, groups: storage.groups });
     const always = {
       drain: looping['drain-buffer'],
-      repair: looping['repair-indexes'],
+      repair: looping['maintenance'],
       move: looping['move-shards'],
     };
     const schedules = environment.schedules

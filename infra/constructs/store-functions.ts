@@ -104,7 +104,7 @@ export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps
       databaseUser: 'write',
       memorySize: 512,
     }),
-    'repair-indexes': add('repair-indexes', {
+    maintenance: add('maintenance', {
       description: 'Schemaless: completes, builds and drops indexes',
       databaseUser: 'repair',
       memorySize: loopMemoryMb,
@@ -124,10 +124,10 @@ export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps
   functions['drain-buffer'].grantTopologyWrites(DRAINED_TOPOLOGY);
   const keptSeconds = 60 * (props.environment.keepCopiesMinutes ?? 0);
   functions['drain-buffer'].addEnvironment(ENVIRONMENT_VARIABLES.keepCopies, String(keptSeconds));
-  functions['repair-indexes'].grantState(REPAIR_ITEMS);
-  tellBackupDays(functions['repair-indexes'], props.environment);
+  functions['maintenance'].grantState(REPAIR_ITEMS);
+  tellBackupDays(functions['maintenance'], props.environment);
   // Finished index versions become live; dropped ones are deleted.
-  functions['repair-indexes'].grantTopologyWrites(REPAIRED_TOPOLOGY);
+  functions['maintenance'].grantTopologyWrites(REPAIRED_TOPOLOGY);
   functions['move-shards'].grantState(MOVE_ITEMS);
   functions['move-shards'].grantTopologyWrites(MOVED_TOPOLOGY);
   return functions;

@@ -4,7 +4,7 @@ import type { IndexName } from './index-catalogue.ts';
 
 /**
  * How far the repair has come with an index: an item `progress#trips#rider_index` of the topology table, written by
- * `repair-indexes` every few seconds and read past every cache. Counts of mistyped fields lie there too, see
+ * `maintenance` every few seconds and read past every cache. Counts of mistyped fields lie there too, see
  * `mistyped-fields.ts`.
  */
 export interface IndexProgress {

@@ -213,7 +213,7 @@ export function exercises(folder: string): Readonly<Record<string, Exercise>> {
     'erase-cells': both(erase, seal),
     'define-datastores': (stack) => define(stack).catch(() => undefined),
     'drain-buffer': loop('drain-buffer', {}, setBack),
-    'repair-indexes': loop('repair-indexes'),
+    maintenance: loop('maintenance'),
     'move-shards': loop('move-shards', {}, move),
     'tail-shards': loop('tail-shards', { slot: 0 }, both(cutLog, define)),
     'trigger-smoke-echo': (stack) => ask(stack, 'PUT', `/v1/smoke/cells/${randomUUID()}/CALL/1`, { n: 1 }),

@@ -17,7 +17,7 @@ const ALWAYS: Readonly<Record<string, string>> = {
   managetriggers: 'read',
   erasecells: 'erase',
   drainbuffer: 'write',
-  repairindexes: 'repair',
+  maintenance: 'repair',
   moveshards: 'move',
   tailshards: 'tail',
   migrationisComplete: 'owner',
@@ -170,7 +170,7 @@ describe('the connections of an environment', () => {
 
   it('that do not fit are refused with the sum', () => {
     expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, capacity: { min: 1, max: 8 } })).toThrow(
-      'prod.instances: wanted at most 900 connections to a group with a capacity of 8 ACU, got 1637 (write-cells 180 x 4, read-cells 120 x 4, query-index 55 x 4, manage-triggers 5 x 4, erase-cells 2 x 4, drain-buffer 3 x 9, repair-indexes 3 x 9, move-shards 3 x 9, tail-shards 10 x 9, migrate 2 x 9)',
+      'prod.instances: wanted at most 900 connections to a group with a capacity of 8 ACU, got 1637 (write-cells 180 x 4, read-cells 120 x 4, query-index 55 x 4, manage-triggers 5 x 4, erase-cells 2 x 4, drain-buffer 3 x 9, maintenance 3 x 9, move-shards 3 x 9, tail-shards 10 x 9, migrate 2 x 9)',
     );
     expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, connections: { request: 4, loop: 8 } })).toThrow(/got 1999/u);
   });

@@ -30,8 +30,8 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     const schedules = properties('AWS::Scheduler::Schedule');
     expect(schedules.map(({ Description }) => Description).sort()).toEqual([
       'Starts drain-buffer each minute',
+      'Starts maintenance each minute',
       'Starts move-shards each minute',
-      'Starts repair-indexes each minute',
       ...Array.from(
         { length: ENVIRONMENTS[environment].tailers },
         (_, slot) => `Starts tail-shards each minute, {"slot":${slot}}`,
@@ -108,7 +108,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
       managetriggers: ['state'],
       migrationisComplete: ['state', 'topology'],
       moveshards: ['state', 'topology'],
-      repairindexes: ['state', 'topology'],
+      maintenance: ['state', 'topology'],
       tailshards: ['state', 'topology'],
       ...Object.fromEntries(
         triggerFunctions.map(({ datastore, name }) => [`trigger${datastore}${name.replaceAll('_', '')}`, ['state']]),

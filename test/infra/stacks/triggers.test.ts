@@ -250,8 +250,8 @@ describe('an app without triggers', () => {
     const schedules = propertiesOf(stacks, 'AWS::Scheduler::Schedule').map(({ Description }) => Description);
     expect(schedules.sort()).toEqual([
       'Starts drain-buffer each minute',
+      'Starts maintenance each minute',
       'Starts move-shards each minute',
-      'Starts repair-indexes each minute',
     ]);
   });
 });

@@ -42,11 +42,11 @@ const lease = (name: string) => async (state: DynamoTable) => {
 
 // What is done seldom, so that a run of the whole is over before: each refusal of it would be a fault nobody sees.
 it.each<readonly [string, string, readonly string[], (state: DynamoTable) => Promise<unknown>]>([
-  ['repair-indexes', 'begin a build', REPAIR_ITEMS, (state) => openFollower(state, build, 16)],
-  ['repair-indexes', 'forget a build', REPAIR_ITEMS, (state) => forgetFollower(state, build)],
-  ['repair-indexes', 'keep migrations out', REPAIR_ITEMS, lease('migrate')],
-  ['repair-indexes', 'look after a datastore alone', REPAIR_ITEMS, lease('repair/trips')],
-  ['repair-indexes', 'finish erasures alone', REPAIR_ITEMS, lease(ERASURES_LEASE)],
+  ['maintenance', 'begin a build', REPAIR_ITEMS, (state) => openFollower(state, build, 16)],
+  ['maintenance', 'forget a build', REPAIR_ITEMS, (state) => forgetFollower(state, build)],
+  ['maintenance', 'keep migrations out', REPAIR_ITEMS, lease('migrate')],
+  ['maintenance', 'look after a datastore alone', REPAIR_ITEMS, lease('repair/trips')],
+  ['maintenance', 'finish erasures alone', REPAIR_ITEMS, lease(ERASURES_LEASE)],
   ['drain-buffer', 'drain a group alone', DRAIN_ITEMS, lease('drain/group-1')],
   ['move-shards', 'move shards alone', MOVE_ITEMS, lease(MOVES_LEASE)],
   ['move-shards', 'keep migrations out', MOVE_ITEMS, lease('migrate')],

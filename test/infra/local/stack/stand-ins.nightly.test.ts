@@ -109,7 +109,7 @@ describe('a local stack', () => {
       ],
       Datastores: [{ name: 'trips', shards: '4' }],
     });
-    for (const done of ['drain-buffer drained', 'repair-indexes repaired'])
+    for (const done of ['drain-buffer drained', 'maintenance repaired'])
       await expect.poll(log).toMatch(new RegExp(`${done} \\{"version":"0",.*"Scheduled Event"`, 'u'));
   });
 
