@@ -1,6 +1,6 @@
 import type { Access } from '../../../shared/environment.ts';
 import type { ServerSize } from '../mysql/server-size.ts';
-import type { TemplateOptions } from '../template/run-template.ts';
+import type { TemplateOptions } from '../template/template-options.ts';
 
 /** A local stack's options; `npm start` has flags for most of them. */
 export interface LocalStackOptions extends TemplateOptions {

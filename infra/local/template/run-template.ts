@@ -1,7 +1,7 @@
 import type { DataFolder } from '../folder/data-folder.ts';
 import { deleteFormerQueues, rememberQueues } from './former-queues.ts';
 import { startFunctionHost, type FunctionHost } from '../lambda/function-host.ts';
-import type { FunctionDefinition, FunctionMode } from '../lambda/function-definition.ts';
+import type { FunctionDefinition } from '../lambda/function-definition.ts';
 import type { FunctionLog } from '../lambda/function-log.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HttpRoute } from '../gateway/route-table.ts';
@@ -20,19 +20,8 @@ import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
 import { runEventSources, type RunningEventSources } from './run-event-sources.ts';
 import { runSchedules, type RunningSchedules } from './run-schedules.ts';
+import type { TemplateOptions } from './template-options.ts';
 import { tailersOf, tailerWish, type TailerWish, type Tailers } from './tailers.ts';
-
-export interface TemplateOptions {
-  readonly functions: FunctionMode;
-  /** Tailing workers, 1 to 64. Undefined: as last time, 1 at first. */
-  readonly tailers: number | undefined;
-  /** Heap of each instance in MB, 64 to 10,240. Undefined: the template's. */
-  readonly functionMemory: number | undefined;
-  /** Ends an instance after so long without a call; 0 = never. Functions that start each minute need more than 60. */
-  readonly functionIdleSeconds: number;
-  readonly functionArguments: readonly string[];
-  readonly log: (line: string) => void;
-}
 
 interface RunTemplateOptions {
   readonly options: TemplateOptions;
