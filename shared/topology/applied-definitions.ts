@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts';
 import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
@@ -68,7 +69,7 @@ function keyOf({ kind, datastore, name }: AppliedName): { readonly pk: Attribute
 /** Everything that was applied, by datastore, past every cache. */
 export async function readApplied(table: DynamoTable): Promise<readonly AppliedDatastore[]> {
   const found = (await allItems(table)).flatMap((item) => toApplied(item) ?? []);
-  return [...Map.groupBy(found, ({ record }) => record.datastore)].map(([name, all]) => {
+  return [...groupBy(found, ({ record }) => record.datastore)].map(([name, all]) => {
     const definitions = all.map(({ definition }) => definition);
     const own = definitions.find((one) => one.kind === 'datastore');
     return {
