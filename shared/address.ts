@@ -102,11 +102,7 @@ export function parseLimit(value: unknown, field = 'limit'): number {
   return value === undefined ? LIMITS.defaultLimit : parseCount(value, field, 1, LIMITS.listCells);
 }
 
-/**
- * Checks every item of a batch before any is used, so that a malformed one refuses the whole batch.
- *
- * @param parse checks one item; `prefix` is how its fields are named: `cells[3].`
- */
+/** Parses every item of a batch, so that a malformed one refuses all. `prefix` names an item's fields: `cells[3].`. */
 export function parseBatch<T, U>(
   items: readonly T[],
   field: string,

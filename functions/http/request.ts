@@ -67,13 +67,7 @@ function callerOf({ requestContext }: APIGatewayProxyEventV2): string {
   return authorizer?.iam?.userArn ?? authorizer?.iam?.userId ?? 'anybody';
 }
 
-/**
- * How much a header such as `Accept` wants one of these names, 0 to 1. Wildcards count for nothing: who is sent
- * something out of the ordinary has to have named it.
- *
- * @param header undefined where there is none
- * @param wanted in lower case
- */
+/** Returns how much a header such as `Accept` wants a name in lower case, 0 to 1. Wildcards count for nothing. */
 export function qualityOf(header: string | undefined, wanted: string): number {
   let most = 0;
   for (const part of header?.split(',') ?? []) {
@@ -95,12 +89,7 @@ function wantsMessagePack(accept: string | undefined): boolean {
 // A byte order mark is kept, for the parser to refuse.
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * The body of a request, as JSON.
- *
- * @param depth deepest nesting of arrays and objects; LIMITS.bodyDepth when left out
- * @throws SchemalessError `request_too_large`, `missing_field`, `invalid_json`
- */
+/** Parses the body of a request as JSON, nested to a depth. Throws `request_too_large`, `missing_field`, `invalid_json`. */
 function readJsonBody(
   event: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>,
   depth: number = LIMITS.bodyDepth,

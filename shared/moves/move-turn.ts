@@ -65,11 +65,8 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * One turn of a move: a second of work or two. Everything can be repeated: a turn that was cut off is begun again from
- * what was written last.
- *
- * @returns milliseconds until the next one; undefined where the move has ended
- * @throws SqlError, SchemalessError, what DynamoDB throws: nothing is half done that the next turn does not finish
+ * Works on a move for a second or two. Returns the milliseconds until the next turn; undefined once the move has ended.
+ * A turn that throws or is cut off is repeated from what was written last.
  */
 export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null): Promise<number | undefined> {
   const clients: MovingClients = {
@@ -97,10 +94,7 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
   }
 }
 
-/**
- * Not before what was written to the former shard's index tables alone is brought to the shard's; and not by the time
- * alone where something is wrong: the copy may be all that there is.
- */
+/** Waits until index entries that only the old group got are copied. A faulty move is kept: its copy may be all there is. */
 function isDropWanted(move: Move, wish: MoveWish | null): boolean {
   if (wish === 'cancel') return move.switches === 0;
   return move.owed.length === 0 && (wish === 'complete' || (isOverdue(move) && move.last_error === null));
@@ -206,10 +200,7 @@ async function copyPages(given: Move, clients: MovingClients, mayGoOn: () => boo
   return move;
 }
 
-/**
- * Compares by what a reader has on its disk, where there is one. Where that differs, or does not answer, the writer is
- * asked: a copy that differs there, too, is begun anew, since where it was changed is not known.
- */
+/** Compares with a reader, then with the writer if the reader differs or is silent. A copy that differs is begun again. */
 async function compareOrGoBack(move: Move, clients: MovingClients, mayGoOn: () => boolean): Promise<Move> {
   const { abilities, nodes } = clients.target;
   if (abilities.readsFromReaders && nodes > 1) {

@@ -197,8 +197,7 @@ async function sameWriter(move: Move, source: SqlClient, before: RawShardRow): P
 }
 
 /**
- * Whichever node of the old group becomes its writer takes no appends. One that does not answer is none that could: it
- * has what its writer had before it is promoted.
+ * Checks that no node of the old group could take appends as its writer. A silent node cannot.
  */
 async function allClosed({ context, settings }: Switching, move: Move, source: SqlClient): Promise<void> {
   const states = await Promise.all(
