@@ -78,7 +78,8 @@ describe('fields of another type than the index says', () => {
     expect((await mistyped()).map(({ field, rows }) => [field, rows])).toEqual([
       ['buyer', 1],
       ['items', 20],
-      ['note', 1],
+      // The repair may meet the row after the build did, and counts it then.
+      ['note', expect.toBeOneOf([1, 2])],
     ]);
     await until('the old one is forgotten', async () => (await known()).versions.length === 1);
     await run.stop();
