@@ -47,7 +47,6 @@ function orderOf(root: string, rooms: readonly Room[], others: (path: string) =>
       .flatMap((room) =>
         room.path.endsWith('.ts') ? `**/${room.path}` : [`**/${room.path}/**`, `**/${room.path.split('/').at(-1)}/**`],
       );
-
     const message = `${root}/${path} may import only what stands before it in infra/docs/rooms.ts.`;
     return {
       files: [path === '' ? `${root}/*.ts` : path.endsWith('.ts') ? `${root}/${path}` : `${root}/${path}/**`],

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Between the beginnings of two looks: bounds what callers can cost that ask for unknown names all the time. */
+/** Least time between the starts of two looks: bounds the cost of callers that ask for unknown names all the time. */
 const EVERY_MS = 100;
 
 /**
- * Shares a look among its callers. One look runs at a time, and looks begin `EVERY_MS` apart at least. A caller that
- * comes while a look runs waits for the next one: each caller gets what a look found that began after its call.
+ * Shares a look among its callers. One look runs at a time, and looks start at least `EVERY_MS` apart. Each caller gets
+ * the result of a look that started after its call.
  */
 export function nextLook<T>(look: () => Promise<T>): () => Promise<T> {
   let next: Promise<T> | undefined;

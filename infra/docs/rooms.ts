@@ -81,7 +81,7 @@ export const INFRA_ROOMS: readonly Room[] = [
   { path: 'capacity.ts', holds: 'costs and the connection budget' },
   { path: 'local', holds: 'helpers of the local stack' },
   { path: 'local/platform', holds: 'processes, as the operating system lists them' },
-  { path: 'local/data-api', holds: 'a package of its own: the RDS Data API in front of any MySQL server' },
+  { path: 'local/data-api', holds: 'the RDS Data API in front of a MySQL server, as far as the store calls it' },
   { path: 'local/folder', holds: 'the data folder of a stack' },
   { path: 'local/mysql', holds: 'shard groups: real servers, replication, endpoints with faults' },
   { path: 'local/iam', holds: 'IAM policies, judged' },

@@ -24,7 +24,7 @@ export interface MoveWork {
   readonly topologyTable: DynamoTable;
   readonly leases: Leases;
   readonly settings: MoveSettings;
-  /** Tells instances that the topology is another one. */
+  /** Tells instances that the topology changed. */
   readonly tellMoved: () => void;
   /** Ends the turn at its next page. */
   readonly signal: AbortSignal;
@@ -41,12 +41,9 @@ export interface MoveSettings {
   readonly turnMs?: number;
   /** Of its time, how much copying takes: the rest belongs to the groups' own work. @default 0.5 */
   readonly share?: number;
-  /**
-   * How long writers know of a copy before entries are copied: as long as an instance takes to hear of it. What those
-   * write that have not heard of it is brought when the copy has become the shard. @default 3000
-   */
+  /** How long entries wait to be copied, so that instances hear of the copy first. @default 3000 */
   readonly announcedMs?: number;
-  /** For how long the entries of a copy count as brought. @default 60,000 */
+  /** How long copied entries count as current. @default 60,000 */
   readonly indexedForMs?: number;
   /** Between polls: for new moves, and of a log that is followed. @default 1000, 200, and 2000 while nothing comes */
   readonly pollMs?: number;
