@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { failures, type RunReport } from './failures.ts';
+import { failedIn, failures, type RunReport } from './failures.ts';
 
 const report = (...tests: readonly (readonly [name: string, status: string])[]): RunReport => ({
   testResults: [
@@ -29,4 +29,18 @@ it('counts a file that failed outside of its tests, and a run that left no repor
     ['b.test.ts', 2],
     ['the run', 1],
   ]);
+});
+
+it('tells the first line of what a test failed by', () => {
+  const failureMessages = ['AssertionError: expected 1 to be 2\n    at a.test.ts:3:4'];
+  const broken: RunReport = {
+    testResults: [
+      {
+        name: 'a.test.ts',
+        status: 'failed',
+        assertionResults: [{ fullName: 'one', status: 'failed', failureMessages }],
+      },
+    ],
+  };
+  expect([...failedIn(broken)]).toEqual([['a.test.ts: one', 'AssertionError: expected 1 to be 2']]);
 });

@@ -3,7 +3,13 @@ export interface RunReport {
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    /** Of a file that failed outside of its tests. */
+    readonly message?: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages?: readonly string[];
+    }[];
   }[];
 }
 
@@ -18,16 +24,22 @@ export function failures(
 ): readonly (readonly [test: string, runs: number])[] {
   const counts = new Map<string, number>();
   for (const report of reports)
-    for (const name of new Set(failedIn(report))) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const name of failedIn(report).keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
   return [...counts].sort(([, one], [, other]) => other - one);
 }
 
-function failedIn(report: RunReport | undefined): readonly string[] {
-  if (report === undefined) return ['the run'];
-  return report.testResults.flatMap(({ name, status, assertionResults }) => {
-    const tests = assertionResults
-      .filter((test) => test.status === 'failed')
-      .map((test) => `${name}: ${test.fullName}`);
-    return tests.length === 0 && status === 'failed' ? [name] : tests;
-  });
+/** Returns what failed in a run, with the first line of its message. */
+export function failedIn(report: RunReport | undefined): ReadonlyMap<string, string> {
+  if (report === undefined) return new Map([['the run', 'no report']]);
+  const failed = new Map<string, string>();
+  for (const { name, status, message, assertionResults } of report.testResults) {
+    const tests = assertionResults.filter((test) => test.status === 'failed');
+    for (const test of tests) failed.set(`${name}: ${test.fullName}`, firstLine(test.failureMessages?.[0]));
+    if (tests.length === 0 && status === 'failed') failed.set(name, firstLine(message));
+  }
+  return failed;
+}
+
+function firstLine(message = 'no message'): string {
+  return message.trim().split('\n')[0] ?? '';
 }

@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { onInterrupt } from '../support/interrupt.ts';
-import { failures, type RunReport } from './failures.ts';
+import { failedIn, failures, type RunReport } from './failures.ts';
 
 /** A processor for each of these. */
 const BUSY = 'for (;;);';
@@ -38,17 +38,22 @@ try {
     if (signal.aborted) break;
     reports.push(report);
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
-    console.log(`run ${run} of ${runs}: ${seconds} s, ${failures([report]).length} failed`);
+    const failed = failedIn(report);
+    console.log(`run ${run} of ${runs}: ${seconds} s, ${failed.size} failed`);
+    for (const [test, message] of failed) console.log(`  ${inProject(test)}: ${message}`);
   }
 } finally {
   await Promise.all(loops.map((loop) => loop.terminate()));
   rmSync(folder, { recursive: true, force: true });
 }
 const failed = failures(reports);
-for (const [test, count] of failed)
-  console.log(`${count} of ${reports.length}  ${test.replace(`${PROJECT_ROOT}/`, '')}`);
+for (const [test, count] of failed) console.log(`${count} of ${reports.length}  ${inProject(test)}`);
 console.log(`${reports.length} runs beside ${beside} busy loops: ${failed.length} tests failed`);
 process.exit(signal.aborted ? 130 : failed.length === 0 ? 0 : 1);
+
+function inProject(test: string): string {
+  return test.replace(`${PROJECT_ROOT}/`, '');
+}
 
 async function carryOut(file: string): Promise<RunReport | undefined> {
   const projects = files.length > 0 ? [] : ['--project', 'plain', '--project', 'store'];
