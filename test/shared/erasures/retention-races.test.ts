@@ -111,6 +111,7 @@ it('each old cell is erased once, however many young ones stand below it', async
   await write(row_key, 'MANY', young);
   eraser.start(AT_ONCE);
   await left(row_key, 'MANY', young.length);
+  await nothingOpen();
   await eraser.roundAfter();
   expect(await bodiesOf(row_key, 'MANY')).toEqual(young);
   const columns = await listRetained(eraser.stateTable, name);

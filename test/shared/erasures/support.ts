@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
 import { LIMITS } from '../../../shared/cell.ts';
-import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
+import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
 import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
@@ -20,6 +20,8 @@ import { until } from '../../support/until.ts';
 interface Eraser extends AsyncDisposable {
   readonly stateTable: DynamoTable;
   readonly operations: ErasureOperations;
+  /** Erases until it is done everywhere: replicas of a busy machine may be behind. */
+  erased(request: ErasureRequest): Promise<Erasure>;
   /** Stops the run in the background. Throws what it stumbled over. */
   end(): Promise<void>;
   /** Continues what is open, until it is stopped: at the end of the test at the latest. */
@@ -36,9 +38,17 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
   const ends: (() => Promise<void>)[] = [];
   const failures: unknown[] = [];
   let rounds = 0;
+  const operations = await erasureManagement(work).erasures(name, 'tester');
   return {
     stateTable,
-    operations: await erasureManagement(work).erasures(name, 'tester'),
+    operations,
+    async erased(request) {
+      let done = await operations.erase(request);
+      const isErased = async () =>
+        done.state === 'erased' || (done = await operations.erase(request)).state === 'erased';
+      await until('it is erased', isErased);
+      return done;
+    },
     start(retention) {
       const end = new AbortController();
       const running = runErasures({
