@@ -7,10 +7,7 @@ interface Parameter {
   readonly schema: Schema;
   readonly description: string;
   readonly example: Json;
-  /**
-   * False: a list is one value, separated by commas. @default true: a parameter for each, also for each member of an
-   * object
-   */
+  /** False: a list is one comma-separated value. @default true: a parameter for each */
   readonly explode?: false;
   /** @default false */
   readonly required?: true;

@@ -1,7 +1,4 @@
-/**
- * The header of an answer of which JSON.parse loses nothing: no number in it is other than a double, no key would
- * change its place.
- */
+/** The header of an answer of which JSON.parse loses nothing: only doubles, and no key changes its place. */
 export const PLAIN_JSON = { 'x-json': 'plain' } as const;
 
 /** Whether an answer's headers say so; names in lower case. */

@@ -4,7 +4,7 @@ import { ERRORS, type ErrorCode } from '../errors.ts';
 import { MESSAGE_PACK } from './message-pack.ts';
 import type { Description } from './describe/description.ts';
 import { schema } from './schema.ts';
-import { problemWith } from './schemas.ts';
+import { problemWith } from './problem-schemas.ts';
 
 type Response = { readonly [member: string]: Json };
 

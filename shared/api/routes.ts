@@ -160,10 +160,7 @@ export const ROUTES = [
   { operation: 'getOpenApi', method: 'GET', path: '/v1/openapi.json', handler: 'read-cells' },
 ] as const;
 
-/**
- * Beside the API, where an environment has it: the files of the console, a page for a browser. They are no part of what
- * the OpenAPI document describes.
- */
+/** Routes next to the API, which its document does not describe: the files of the console. */
 export const CONSOLE_ROUTES = [
   { method: 'GET', path: '/console' },
   { method: 'HEAD', path: '/console' },

@@ -20,3 +20,9 @@ export function orNull(schema: Schema): Schema {
 export function schema(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
+
+/** The members by which each read says who answered. */
+export const SERVED = {
+  served_by: { enum: ['writer', 'reader'], description: 'Which node of the group answered.' },
+  stale: { type: 'boolean', description: 'The answer may be behind what has been acknowledged.' },
+};

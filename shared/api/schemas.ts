@@ -1,9 +1,10 @@
 import { LIMITS } from '../cell.ts';
-import { FIELD_TYPES, MOST_KEPT_VERSIONS } from '../definitions/definitions.ts';
-import { ERRORS, type ErrorCode } from '../errors.ts';
+import { MOST_KEPT_VERSIONS } from '../definitions/definitions.ts';
 import { ERASURE_SCHEMAS } from './erasure-schemas.ts';
+import { INDEX_SCHEMAS } from './index-schemas.ts';
 import { MOVE_SCHEMAS } from './move-schemas.ts';
-import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
+import { PROBLEM_SCHEMAS, WHERE } from './problem-schemas.ts';
+import { arrayOf, objectOf, orNull, schema, SERVED, type Schema } from './schema.ts';
 import { TRIGGER_SCHEMAS } from './trigger-schemas.ts';
 
 const CELL = {
@@ -49,19 +50,6 @@ const DAMAGE = {
   description: 'Only there when the stored body cannot be decoded: it is null then.',
 };
 
-const SERVED = {
-  served_by: { enum: ['writer', 'reader'], description: 'Which node of the group answered.' },
-  stale: { type: 'boolean', description: 'The answer may be behind what has been acknowledged.' },
-};
-
-/** How far the build of an index is. */
-const PROGRESS = orNull(
-  objectOf({
-    done: { type: 'integer', minimum: 0, description: 'Cells looked at.' },
-    total: { type: 'integer', minimum: 0, description: 'Cells there are.' },
-  }),
-);
-
 /** Where a log read ended. */
 const LOG = {
   cells: arrayOf(schema('Cell')),
@@ -82,40 +70,6 @@ const WHERE_AND_WHEN = {
     description:
       'When the cell that is there was stored; only where that is known, or was asked for and could be read.',
   },
-};
-
-const WHERE = { shard: schema('Shard'), added_id: schema('AddedId') };
-
-/** What the members of a problem document, or of an item's error, can be beside those that always come. */
-const PARTICULARS = {
-  field: { type: 'string', description: 'The field or parameter at fault.', examples: ['cells[3].ref_key'] },
-  wanted: { type: 'string', description: 'What would have been accepted.' },
-  got: { type: 'string', description: 'What came, shortened.' },
-  address: {
-    ...objectOf({ row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey') }, [
-      'ref_key',
-    ]),
-    description: 'The cell concerned; without ref_key, the latest of its column.',
-  },
-  outcome: { enum: ['conflict', 'erased', 'subject_forgotten', 'unavailable'], description: 'How the write ended.' },
-  cell: { ...schema('Cell'), description: 'What is left of a cell that was erased.' },
-  erasure: { ...schema('ErasedBy'), description: 'By which erasure, and when.' },
-  why: { const: 'retention', description: 'The cell is out of its retention: erased, or hidden until it is.' },
-  rule: { ...schema('RetentionRule'), description: 'The rule by which it is.' },
-  group: { type: 'string', description: 'The group that could not answer.' },
-  index: { type: 'string', description: 'The index that is being built.' },
-  progress: { ...PROGRESS, description: 'How far its build is; null while nobody knows.' },
-  ...WHERE,
-  ...SERVED,
-};
-
-const CODE: Schema = {
-  enum: Object.keys(ERRORS),
-  description: 'Stable. See infra/docs/api.md for meaning and cure of each.',
-};
-const RETRY: Schema = {
-  enum: ['never', 'later'],
-  description: 'Whether the same request can succeed when it is repeated.',
 };
 
 /** The schemas of the document, by name. */
@@ -243,100 +197,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     ...SERVED,
   }),
-  FieldValue: {
-    type: ['string', 'number', 'boolean', 'null'],
-    description: 'A UUID in lower case, a time in UTC with six decimals; null where the row has no value of the type.',
-  },
-  IndexEntry: objectOf(
-    {
-      row_key: schema('RowKey'),
-      fields: {
-        type: 'object',
-        additionalProperties: schema('FieldValue'),
-        description: 'The fields asked for, by their names in the definition; null of those that are sealed.',
-      },
-      cells: {
-        oneOf: [arrayOf(schema('Cell')), schema('ItemError')],
-        description:
-          'Only where columns were asked for: the latest cells that the row has, or why they could not be read.',
-      },
-    },
-    ['cells'],
-  ),
-  Explanation: objectOf({
-    shard: schema('Shard'),
-    group: { type: 'string' },
-    statement: { type: 'string' },
-    plan: { description: 'As the database explains it; each engine in its own form.' },
-  }),
-  IndexAnswer: objectOf(
-    {
-      entries: arrayOf(schema('IndexEntry')),
-      next: { ...orNull({ type: 'string' }), description: 'Send it as `after` to go on; null at the end.' },
-      ...SERVED,
-      explain: schema('Explanation'),
-    },
-    ['explain'],
-  ),
-  IndexCounted: objectOf({
-    count: { type: 'integer', minimum: 0, description: 'Entries that meet all conditions, `limit` at most.' },
-    complete: { type: 'boolean', description: 'False: there are more than `count`.' },
-    ...SERVED,
-  }),
-  IndexStatus: objectOf({
-    index: { type: 'string' },
-    table: { type: 'string', description: 'Its table in the database of each shard.' },
-    state: {
-      enum: ['building', 'live', 'changing'],
-      description:
-        '`building`: answers nothing yet. `changing`: the old definition answers while the new one is built.',
-    },
-    fields: {
-      ...arrayOf(
-        objectOf(
-          {
-            field: { type: 'string' },
-            type: { enum: FIELD_TYPES },
-            column_key: schema('ColumnName'),
-            sealed: { const: true, description: 'Only there when its values are sealed: found by equality alone.' },
-          },
-          ['sealed'],
-        ),
-      ),
-      description: 'The first is the shard field.',
-    },
-    keys: {
-      ...arrayOf(arrayOf({ type: 'string' })),
-      description: 'Keys beside those that each field has, each behind the shard field.',
-    },
-    progress: { ...PROGRESS, description: 'Of the build under way; null where there is none, or while nobody knows.' },
-    lag: {
-      ...orNull({ type: 'integer', minimum: 0 }),
-      description: 'Cells that the repair is behind the logs; null while nobody knows.',
-    },
-    largest_share: {
-      ...orNull({ type: 'number', minimum: 0, maximum: 1 }),
-      description:
-        "The largest shard's share of all entries: far above 1 / shards, the shard field spreads badly. Null while nobody knows.",
-    },
-    mistyped: {
-      ...arrayOf(
-        objectOf({
-          field: { type: 'string' },
-          rows: {
-            type: 'integer',
-            minimum: 1,
-            description:
-              "How often the repair found a row's latest cell to have the field with another type, since this definition was listed. It looks at a row some seconds after each write to it, and a build at each row once: a row that is written again is counted again, and one that was mended stays counted. A run that dies loses a few seconds of it.",
-          },
-          row_key: { ...schema('RowKey'), description: 'The row that was found last.' },
-          at: { ...schema('Time'), description: 'When that was: whether it still goes on.' },
-        }),
-      ),
-      description:
-        'Fields that rows have with another type than `fields` says: such a value counts as null, and in the shard field the row has no entry. None when all fit.',
-    },
-  }),
+  ...INDEX_SCHEMAS,
   ...TRIGGER_SCHEMAS,
   ...MOVE_SCHEMAS,
   ...ERASURE_SCHEMAS,
@@ -386,34 +247,5 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       objectOf({ group: { type: 'string' }, writer: schema('NodeHealth'), reader: schema('NodeHealth') }),
     ),
   }),
-  ErrorOfItem: objectOf(
-    { code: CODE, title: { type: 'string' }, detail: { type: 'string' }, retry: RETRY, ...PARTICULARS },
-    Object.keys(PARTICULARS),
-  ),
-  ItemError: objectOf({ error: schema('ErrorOfItem') }),
-  Problem: {
-    ...objectOf(
-      {
-        type: { type: 'string' },
-        title: { type: 'string' },
-        status: { type: 'integer' },
-        detail: { type: 'string' },
-        code: CODE,
-        retry: RETRY,
-        request_id: { type: 'string' },
-        ...PARTICULARS,
-      },
-      Object.keys(PARTICULARS),
-    ),
-    description: 'RFC 9457, with a stable code.',
-  },
-  GatewayRefusal: {
-    ...objectOf({ message: { type: 'string' } }),
-    description: 'From the gateway itself, not from the datastore.',
-  },
+  ...PROBLEM_SCHEMAS,
 };
-
-/** The problem documents with one of these codes. */
-export function problemWith(codes: readonly ErrorCode[]): Schema {
-  return { allOf: [schema('Problem'), { type: 'object', properties: { code: { enum: codes } } }] };
-}

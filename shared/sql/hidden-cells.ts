@@ -3,10 +3,7 @@ import { EVERY_COLUMN, type RetentionRule } from '../definitions/definitions.ts'
 import { FIRST_NAME } from '../address.ts';
 import type { SqlParameter } from './client.ts';
 
-/**
- * A condition for cells that their retention hides, judged by the snapshot and clock of the statement that reads them.
- * The item's number carries the result, see `cellColumns`. The statement calls the row `entity`.
- */
+/** A condition for cells that retention hides, by the reading statement's snapshot and clock; row `entity`. */
 export interface HiddenCells {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];

@@ -1,56 +1,24 @@
 import { ApartTables } from './apart-tables.ts';
 import { BELLS, dropBells, ringBells, RINGS_A_DROP } from './statements/ring-bells.ts';
-import {
-  SqlError,
-  type SqlChange,
-  type SqlClient,
-  type SqlParameter,
-  type SqlTransactions,
-  type Statement,
-} from './client.ts';
+import { SqlError, type SqlChange, type SqlClient, type SqlTransactions, type Statement } from './client.ts';
 import { checkParameters } from './names.ts';
 import { forgetEnds } from './statements/number-cells.ts';
 import { numberedTogether, plainTogether, renumberedTogether, type Together } from './together.ts';
+import { Turns, type Turn } from './turns.ts';
+import { bytesOf, MOST_BYTES, MOST_WAIT_MS, tableOf, WaitingStatements, type Waiting } from './waiting-statements.ts';
 
-/** Each holds its locks until the last is committed; a hundred would save little more than fifty. */
-const MOST_STATEMENTS = 50;
-/** Small statements do not wait for a large one, in bytes. */
-const MOST_BYTES = 256 * 1024;
-/** A turn that takes longer waits for a lock or a slow server: others no longer wait for it. */
-const OVERDUE_MS = 250;
-/** A statement that waited this long fails as not sent, as one that waits for a connection does. */
-const MOST_WAIT_MS = 2000;
 const LOOK_MS = 50;
 
-/**
- * After so many refusals in a row appends are not numbered for a while: writes repeat, or others append without
- * numbers. Numbering in vain takes 1.7 times an unnumbered append, which takes twice a numbered one.
- */
+/** Refusals in a row after which appends are not numbered for a while: in vain it costs 1.7 times an unnumbered one. */
 const MOST_REFUSED = 3;
 const UNNUMBERED_AFTER_MS = 1000;
-/** How long the appends of a transaction go alone after one of its rows was waited for in vain. */
+/** How long a transaction's appends go alone after a lock wait. */
 const SUSPECTED_MS = 3500;
 
 /** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
 /** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: not a writer any more. */
 const READ_ONLY = new Set([1290, 1836]);
-
-interface Waiting {
-  readonly statement: Statement;
-  readonly since: number;
-  readonly bytes: number;
-  /** It was taken back once for another statement's duplicate. */
-  readonly isSecond?: true;
-  readonly resolve: (change: SqlChange | Promise<SqlChange>) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface Turn {
-  readonly since: number;
-  readonly statements: readonly Statement[];
-  readonly isTransaction: boolean;
-}
 
 /**
  * Commits changes together that come together and may share a commit, of any tables and callers. Nothing waits for
@@ -80,11 +48,8 @@ class JoinedChanges {
   readonly #client: SqlClient;
   readonly #transactions: SqlTransactions;
   readonly #apart = new ApartTables();
-  #waiting: Waiting[] = [];
-  /** Turns that keep others from beginning, oldest first. */
-  readonly #running = new Set<Turn>();
-  /** Transactions that passed their places on, but still use connections. */
-  readonly #overdue = new Set<Turn>();
+  readonly #waiting = new WaitingStatements();
+  readonly #turns = new Turns();
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
   /** The last turn was a lone statement: the next is not likely to have company either. */
@@ -103,8 +68,7 @@ class JoinedChanges {
     if (statement.mayShareCommit !== true) return this.#client.change(statement);
     if (tableOf(statement) === BELLS) return this.#ring(statement);
     if (this.#apart.has(tableOf(statement))) return this.#changeApart(statement);
-    const isAlone =
-      this.#isLonely && this.#running.size === 0 && this.#overdue.size === 0 && this.#waiting.length === 0;
+    const isAlone = this.#isLonely && this.#turns.isEmpty && this.#waiting.isEmpty;
     if (isAlone && !hasMore(statement)) return this.#runAlone(statement);
     const bytes = bytesOf(statement.parameters);
     if (bytes > MOST_BYTES) return isAlone ? this.#runAlone(statement) : this.#changeUnnumbered(statement);
@@ -115,7 +79,7 @@ class JoinedChanges {
       if (isAlone) return void this.#runTogether([one]);
       this.#waiting.push(one);
       if (this.#isDue) return;
-      if (this.#running.size >= this.#transactions.atOnce) return this.#lookLater();
+      if (this.#turns.running >= this.#transactions.atOnce) return this.#lookLater();
       this.#isDue = true;
       // After all statements of this turn of the event loop have come.
       setImmediate(() => this.#beginDue());
@@ -135,9 +99,8 @@ class JoinedChanges {
 
   close(): void {
     clearTimeout(this.#timer);
-    for (const { reject } of this.#waiting.splice(0)) {
-      reject(new SqlError('unreachable', 'the client was closed: nothing was sent'));
-    }
+    const closed = new SqlError('unreachable', 'the client was closed: nothing was sent');
+    for (const { reject } of this.#waiting.takeAll()) reject(closed);
   }
 
   #beginDue(): void {
@@ -146,45 +109,26 @@ class JoinedChanges {
     this.#timer = undefined;
     this.#retire();
     this.#sendApart();
-    while (this.#running.size < this.#transactions.atOnce && this.#waiting.length > 0) {
-      const some = this.#take();
+    while (this.#turns.running < this.#transactions.atOnce) {
+      const some = this.#waiting.take(this.#turns.locked());
       if (some.length === 0) break;
-      const hasConnection = this.#overdue.size <= this.#transactions.spare;
+      const hasConnection = this.#turns.overdue <= this.#transactions.spare;
       const isMore = some.length > 1 || some.some(({ statement }) => hasMore(statement));
       if (isMore && hasConnection) void this.#runTogether(some);
       else for (const { statement, resolve } of some) resolve(this.#runAlone(statement));
     }
-    if (this.#waiting.length > 0) this.#lookLater();
+    if (!this.#waiting.isEmpty) this.#lookLater();
   }
 
   #sendApart(): void {
     if (this.#apart.isEmpty) return;
-    const isApart = ({ statement }: Waiting): boolean => this.#apart.has(tableOf(statement));
-    for (const { statement, resolve } of this.#waiting.filter(isApart)) resolve(this.#changeApart(statement));
-    this.#waiting = this.#waiting.filter((one) => !isApart(one));
-  }
-
-  /** Takes the first that fit together; none whose table an overdue transaction may have locked. */
-  #take(): readonly Waiting[] {
-    const locked = new Set<string>();
-    for (const { statements } of this.#overdue) for (const statement of statements) locked.add(tableOf(statement));
-    const taken: Waiting[] = [];
-    const left: Waiting[] = [];
-    let bytes = 0;
-    for (const one of this.#waiting) {
-      const fits = taken.length < MOST_STATEMENTS && (taken.length === 0 || bytes + one.bytes <= MOST_BYTES);
-      if (!fits || locked.has(tableOf(one.statement))) left.push(one);
-      else {
-        taken.push(one);
-        bytes += one.bytes;
-      }
-    }
-    this.#waiting = left;
-    return taken;
+    const apart = this.#waiting.takeIf(({ statement }) => this.#apart.has(tableOf(statement)));
+    for (const { statement, resolve } of apart) resolve(this.#changeApart(statement));
   }
 
   async #runAlone(statement: Statement): Promise<SqlChange> {
-    const turn = this.#begin([statement], false);
+    const turn = this.#turns.begin([statement], false);
+    this.#isLonely = true;
     try {
       return await this.#changeApart(statement);
     } finally {
@@ -196,7 +140,8 @@ class JoinedChanges {
     // One order everywhere: transactions that meet wait for each other, but not in a circle.
     const ordered = some.toSorted((a, b) => compare(tableOf(a.statement), tableOf(b.statement)));
     const statements = statementsOf(ordered);
-    const turn = this.#begin(statements, true);
+    const turn = this.#turns.begin(statements, true);
+    this.#isLonely = statements.length === 1;
     const appends = statements.some(({ log }) => log !== undefined);
     try {
       if (!appends) await this.#runOnce(ordered, { statements, first: 0 });
@@ -270,20 +215,19 @@ class JoinedChanges {
 
   /**
    * Sends statements one by one if none was done; tells all if that is unknown or there is no writer. After an expected
-   * duplicate only its sender is told, and the others wait for the next turn: once, since each further one would cost a
-   * turn.
+   * duplicate only its sender is told; the others wait for the next turn, once.
    */
   #settleSingly(some: readonly Waiting[], error: unknown): void {
     if (!(error instanceof SqlError) || error.failure === 'unclear' || READ_ONLY.has(error.errno)) {
       for (const { reject } of some) reject(error);
       return;
     }
-    const atFault = error.position === undefined ? undefined : some[error.position];
+    const atFault = some[error.position ?? -1];
     const isThere = error.failure === 'duplicate' && atFault?.statement.mayBeThere === true;
     if (atFault && isThere && some.every(({ isSecond }) => isSecond !== true)) {
       atFault.reject(error);
       const others = some.filter((one) => one !== atFault);
-      this.#waiting = [...others.map((one): Waiting => ({ ...one, isSecond: true })), ...this.#waiting];
+      this.#waiting.putBack(others.map((one): Waiting => ({ ...one, isSecond: true })));
       return;
     }
     if (atFault && !isThere && (error.failure !== 'contention' || error.errno === LOCK_WAIT)) {
@@ -312,47 +256,27 @@ class JoinedChanges {
     return change;
   }
 
-  #begin(statements: readonly Statement[], isTransaction: boolean): Turn {
-    const turn: Turn = { since: performance.now(), statements, isTransaction };
-    this.#isLonely = statements.length === 1;
-    this.#running.add(turn);
-    return turn;
-  }
-
   #end(turn: Turn): void {
-    this.#running.delete(turn);
-    this.#overdue.delete(turn);
-    if (this.#waiting.length > 0 && !this.#isDue) {
+    this.#turns.end(turn);
+    if (!this.#waiting.isEmpty && !this.#isDue) {
       this.#isDue = true;
       setImmediate(() => this.#beginDue());
     }
   }
 
-  /** Takes the places of overdue turns. A lone statement's table goes alone from then on. */
+  /** Takes the places of overdue turns, and refuses what waited too long. */
   #retire(): void {
-    const now = performance.now();
-    for (const turn of this.#running) {
-      if (now - turn.since < OVERDUE_MS) break;
-      this.#running.delete(turn);
-      const [only] = turn.statements;
-      if (only && !turn.isTransaction) this.#apart.keep(tableOf(only));
-      else this.#overdue.add(turn);
-    }
-    const [longest] = this.#waiting;
-    if (!longest || now - longest.since < MOST_WAIT_MS) return;
-    const isLate = ({ since }: Waiting): boolean => now - since >= MOST_WAIT_MS;
-    const late = this.#waiting.filter(isLate);
-    this.#waiting = this.#waiting.filter((one) => !isLate(one));
+    for (const table of this.#turns.retire()) this.#apart.keep(table);
     const refusal = `not sent within ${MOST_WAIT_MS} ms: transactions before it wait for locks`;
-    for (const { reject } of late) reject(new SqlError('unreachable', refusal, { poolExhausted: true }));
+    for (const { reject } of this.#waiting.takeLate()) {
+      reject(new SqlError('unreachable', refusal, { poolExhausted: true }));
+    }
   }
 
   /** Comes again when the oldest turn is overdue, or soon if none runs. */
   #lookLater(): void {
     if (this.#timer !== undefined) return;
-    const [first] = this.#running;
-    const leftMs = first ? first.since + OVERDUE_MS - performance.now() : 0;
-    this.#timer = setTimeout(() => this.#beginDue(), Math.max(LOOK_MS, leftMs));
+    this.#timer = setTimeout(() => this.#beginDue(), Math.max(LOOK_MS, this.#turns.leftMs()));
   }
 }
 
@@ -361,24 +285,14 @@ function statementsOf(some: readonly Waiting[]): readonly Statement[] {
 }
 
 /** An error of unknown position may be an append's. */
-function isOfAppend(some: readonly Waiting[], { position }: SqlError): boolean {
-  const atFault = position === undefined ? undefined : some[position];
+function isOfAppend(some: readonly Waiting[], error: SqlError): boolean {
+  const atFault = some[error.position ?? -1];
   return atFault === undefined || atFault.statement.log !== undefined;
 }
 
 /** Something goes with it that needs a transaction. */
 function hasMore({ thenSelect, moves, log }: Statement): boolean {
   return thenSelect !== undefined || moves !== undefined || log !== undefined;
-}
-
-function tableOf({ table = '' }: Statement): string {
-  return table;
-}
-
-function bytesOf(parameters: readonly SqlParameter[]): number {
-  let bytes = 0;
-  for (const value of parameters) if (typeof value === 'object' && value !== null) bytes += value.length;
-  return bytes;
 }
 
 function compare(a: string, b: string): number {

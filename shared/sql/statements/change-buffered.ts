@@ -43,9 +43,7 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
   };
 }
 
-/**
- * Counts a writer of each hint as answered `buffered`. A hint whose writers all were gives way to an acknowledged cell.
- */
+/** Counts a writer of each hint as answered `buffered`; one with all so gives way to acknowledged cells. */
 export function answerBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
     sql: `UPDATE ${BY_COPY} SET answered = answered + 1 WHERE ${anyOfCopies(cells.length)}`,

@@ -11,10 +11,7 @@ export interface ShardKey {
   readonly shard: number;
 }
 
-/**
- * Selects cells of many shards of one group, a look-up in the unique key each; `heads` also asks how far the log goes,
- * for keys with `min_added_id`. A batch has few keys of a shard, so `IN` would save nothing.
- */
+/** Selects cells of a group's shards by unique key; `heads` adds each log's head, for `min_added_id`. */
 export function selectCells(
   { datastore, retention }: ReadableDatastore,
   keys: readonly ShardKey[],

@@ -7,10 +7,7 @@ import { KEY_COLUMNS, toWaitingRow, type CopyTable, type WaitingRow } from './se
 
 /** States of hints that may be of an acknowledged write, set aside or not. */
 const STATES = ['waiting', 'undecided', 'parked'];
-/**
- * `unanswered`: its write may have been acknowledged as stored. `answered`: all writers were answered `buffered`.
- * `drained`: every node showed the cell.
- */
+/** `unanswered`: maybe stored. `answered`: all writers told `buffered`. `drained`: every node showed it. */
 export type CopyKind = 'unanswered' | 'answered' | 'drained';
 
 const IS: Readonly<Record<Exclude<CopyKind, 'drained'>, string>> = {

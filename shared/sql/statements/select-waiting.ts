@@ -10,10 +10,7 @@ export interface WaitingFrom {
   readonly after: number;
 }
 
-/**
- * Selects the first `limit` waiting rows of each shard up to an id. The index is named: after a rebuild MySQL reads the
- * whole table until it has counted rows.
- */
+/** Selects each shard's first `limit` waiting rows. Names the index: after a rebuild MySQL scans all. */
 export function selectWaiting(shards: readonly WaitingFrom[], upTo: number, limit: number): Statement {
   return unionOf(
     shards.map(({ datastore, shard, after }) => ({

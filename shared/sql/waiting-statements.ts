@@ -1,0 +1,77 @@
+import type { SqlChange, SqlParameter, Statement } from './client.ts';
+
+/** Each holds its locks until the last is committed; a hundred would save little more than fifty. */
+const MOST_STATEMENTS = 50;
+/** Small statements do not wait for a large one, in bytes. */
+export const MOST_BYTES = 256 * 1024;
+/** A statement that waited this long fails as not sent, as one that waits for a connection does. */
+export const MOST_WAIT_MS = 2000;
+
+export interface Waiting {
+  readonly statement: Statement;
+  readonly since: number;
+  readonly bytes: number;
+  /** It was taken back once for another statement's duplicate. */
+  readonly isSecond?: true;
+  readonly resolve: (change: SqlChange | Promise<SqlChange>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Changes that wait for a transaction, in order. */
+export class WaitingStatements {
+  #all: Waiting[] = [];
+
+  get isEmpty(): boolean {
+    return this.#all.length === 0;
+  }
+
+  push(one: Waiting): void {
+    this.#all.push(one);
+  }
+
+  putBack(some: readonly Waiting[]): void {
+    this.#all = [...some, ...this.#all];
+  }
+
+  /** Takes the first that fit into one transaction, none of them of a locked table. */
+  take(locked: ReadonlySet<string>): readonly Waiting[] {
+    let count = 0;
+    let bytes = 0;
+    return this.takeIf((one) => {
+      const fits = count < MOST_STATEMENTS && (count === 0 || bytes + one.bytes <= MOST_BYTES);
+      if (!fits || locked.has(tableOf(one.statement))) return false;
+      count += 1;
+      bytes += one.bytes;
+      return true;
+    });
+  }
+
+  /** Takes all once the first has waited too long, except those that have not. */
+  takeLate(): readonly Waiting[] {
+    const before = performance.now() - MOST_WAIT_MS;
+    const [longest] = this.#all;
+    return longest && longest.since <= before ? this.takeIf(({ since }) => since <= before) : [];
+  }
+
+  takeAll(): readonly Waiting[] {
+    return this.#all.splice(0);
+  }
+
+  takeIf(isTaken: (one: Waiting) => boolean): readonly Waiting[] {
+    const taken: Waiting[] = [];
+    const left: Waiting[] = [];
+    for (const one of this.#all) (isTaken(one) ? taken : left).push(one);
+    this.#all = left;
+    return taken;
+  }
+}
+
+export function tableOf({ table = '' }: Statement): string {
+  return table;
+}
+
+export function bytesOf(parameters: readonly SqlParameter[]): number {
+  let bytes = 0;
+  for (const value of parameters) if (typeof value === 'object' && value !== null) bytes += value.length;
+  return bytes;
+}
