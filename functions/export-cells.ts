@@ -17,10 +17,7 @@ import { logger, gaugeOf } from './environment/log.ts';
 const TIME_TO_END_MS = 90_000;
 const LAST_MS = 10_000;
 
-/**
- * Writes a datastore's new cells into a bucket, on a schedule. It uses the HTTP API, so it needs no VPC and takes no
- * connections from requests.
- */
+/** Writes a datastore's new cells into a bucket, on a schedule, over the HTTP API: it needs no VPC. */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const config = readConfig([...EXPORT_VARIABLES, 'region', 's3Endpoint']);
   const { apiUrl: url, datastore, exportTo, exportFormat: format, exportCompression: compression } = config;

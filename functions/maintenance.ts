@@ -19,10 +19,7 @@ const ERASURES_LEASE_MS = 10_000;
 
 let opened: StoreContext | undefined;
 
-/**
- * Completes, builds and drops indexes, continues erasures, and applies retention, until the next minute's run takes
- * over.
- */
+/** Builds, completes and drops indexes, erases, and applies retention, until the next minute's run. */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const config = readConfig([...STORE_VARIABLES, 'backupDays']);
   // The alarm server-errors subtracts it: a metric without values would leave the alarm without one.

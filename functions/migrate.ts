@@ -84,10 +84,7 @@ export async function isComplete(
   return { IsComplete: ended.result };
 }
 
-/**
- * A cluster or proxy of the same deployment may still be starting: the migration waits for it, unless MySQL itself
- * refuses.
- */
+/** Waits for a cluster or proxy that may still be starting, unless MySQL itself refuses. */
 async function unlessAway(migration: Migration): Promise<boolean> {
   try {
     return await migrate(migration);

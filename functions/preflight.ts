@@ -11,10 +11,7 @@ const PHYSICAL_ID = 'schemaless-preflight';
 /** Before the time limit: reports the result. */
 const TIME_TO_END_MS = 10_000;
 
-/**
- * Refuses a deployment that its account would not accept, with all reasons. Other failures are logged and block
- * nothing.
- */
+/** Refuses a deployment that its account would not accept, with all reasons. Other failures block nothing. */
 export async function onEvent(event: CdkCustomResourceEvent, lambda: Context): Promise<CdkCustomResourceResponse> {
   if (event.RequestType !== 'Delete') {
     const findings = await findingsOf(event, lambda);

@@ -1,9 +1,6 @@
 import { PermanentFailure, triggerHandler } from './triggers/trigger-handler.ts';
 
-/**
- * Answers a cell in CALL with one in ECHO: same row, ref key and body. It shows that triggers work, and may be
- * repeated.
- */
+/** Answers a cell in CALL with one in ECHO (same row, ref key, body), to show that triggers work. */
 export const handler = triggerHandler('echo', async (rowKey, { column_name, ref_key, erasure }, schemaless) => {
   if (erasure !== undefined) return;
   const { cell: call } = await schemaless.get({ row_key: rowKey, column_name, ref_key });

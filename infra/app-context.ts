@@ -8,10 +8,7 @@ import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName, type Environment
 
 export const PROJECT_ROOT = join(import.meta.dirname, '..');
 
-/**
- * What the app is built from, as the CDK's context gives it: `-c environment=prod`. Values may be strings, as on the
- * command line.
- */
+/** What the app is built from: the CDK's context (`-c environment=prod`). Values may be strings. */
 export interface AppContext {
   readonly environment?: unknown;
   /** Folder of the datastores' YAML. @default infra/datastores */

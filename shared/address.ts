@@ -39,10 +39,7 @@ export const PATH_COLUMN_NAME = `^(?!\\.{1,2}$)[A-Za-z0-9_. -]{1,${LIMITS.column
 
 const PATH_COLUMN = /* @__PURE__ */ new RegExp(PATH_COLUMN_NAME);
 
-/**
- * Whether a column name can stand in a path. Gateways, proxies and URL parsers decode paths in their own ways, and
- * drop `.` and `..`; these characters come through all of them.
- */
+/** Whether a column name survives every gateway, proxy and URL parser in a path (`.` and `..` do not). */
 export function isPathColumnName(name: string): boolean {
   return PATH_COLUMN.test(name);
 }
@@ -64,10 +61,7 @@ export function parseAddress(
   };
 }
 
-/**
- * A cell, or the latest of its column where no ref key is named; `prefix` names the item of a batch: `keys[3].`. Throws
- * `invalid_field`.
- */
+/** Checks a cell's key, or its column's without a ref key; `prefix` names a batch's item. Throws `invalid_field`. */
 export function parseKey(value: { readonly [name in keyof CellKey]?: unknown }, prefix = ''): CellKey {
   return {
     row_key: parseRowKey(value.row_key, `${prefix}row_key`),

@@ -48,10 +48,7 @@ export interface Cell extends NewCell {
    * decimals. Never goes back within a shard.
    */
   readonly created_at: string;
-  /**
-   * Present (true) when the body was erased, or is out of its retention and will be: `body` is then null and the cell
-   * keeps its place in the log.
-   */
+  /** True when the body was erased or its retention is over: `body` is null, the cell keeps its place in the log. */
   readonly erased?: true;
   /** Paths of sealed fields whose subject was forgotten: nobody can read them any more, and they are null in `body`. */
   readonly forgotten?: readonly string[];
@@ -62,9 +59,7 @@ export interface Cell extends NewCell {
    * column, up to its ref key, were erased. `body` is null; of a row the column name is empty.
    */
   readonly erasure?: ErasureNote;
-  /**
-   * In lists and logs: why the stored body cannot be decoded. `body` is then null; reading this cell alone throws it.
-   */
+  /** In lists and logs: why the stored body cannot be decoded. `body` is null; a read of this cell throws it. */
   readonly error?: SchemalessError;
 }
 
@@ -145,10 +140,7 @@ export type PutResult =
       readonly outcome: 'stored' | 'stored_before';
       readonly shard: number;
       readonly added_id: number;
-      /**
-       * Of the cell that is there: always of `stored_before`, of `stored` where it came along, or was asked for and
-       * could be read.
-       */
+      /** Of the existing cell: always with `stored_before`, with `stored` where it is known for free. */
       readonly created_at?: string;
     }
   | { readonly outcome: 'buffered'; readonly shard: number; readonly copies: number }
@@ -161,9 +153,7 @@ export type PutResult =
   | { readonly outcome: 'subject_forgotten'; readonly shard: number; readonly field: string }
   | { readonly outcome: 'unavailable'; readonly shard: number; readonly reason: string };
 
-/**
- * Limits of the API, in one place; the table in `infra/docs/api.md` says the same. Sizes are bytes of UTF-8 JSON text.
- */
+/** The API's limits, as in the table of `infra/docs/api.md`. Sizes are bytes of UTF-8 JSON text. */
 export const LIMITS = {
   bodyBytes: 1024 * 1024,
   /** Nesting of arrays and objects in a body; a value that is neither has depth 0. */

@@ -8,10 +8,7 @@ interface ErrorKind {
   readonly retry: Retry;
 }
 
-/**
- * Every error code there is. Codes never change their meaning; the table in `infra/docs/api.md` is made from this list,
- * and from what `error-texts.ts` says of each, which a client need not carry.
- */
+/** All error codes, whose meaning never changes. The table in `infra/docs/api.md` is made from this list. */
 export const ERRORS = {
   invalid_json: { status: 400, retry: 'never' },
   invalid_field: { status: 400, retry: 'never' },

@@ -15,10 +15,7 @@ export const MOVES_LEASE = 'moves';
 /** The lease of whoever goes on with erasures, those of what is out of its retention among them. */
 export const ERASURES_LEASE = 'erasures';
 
-/**
- * What the names of all queues that were made through the API begin with, and those of no other environment: none has
- * two hyphens together in its name, so that `trips` is not allowed what belongs to `trips-prod`.
- */
+/** The prefix of queues made through the API: two hyphens end it, so `trips` has no right to `trips-prod`'s. */
 export function appliedQueuePrefix(environment: string): string {
   return `schemaless-${environment}--`;
 }

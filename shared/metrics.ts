@@ -1,25 +1,16 @@
-/**
- * Metrics that functions give and alarms look at, under one name on both sides. Outcomes of writes are counted under
- * their own names.
- */
+/** Metrics that functions report and alarms watch. Outcomes of writes count under their own names. */
 export const METRICS = {
   /** An instance found a role of a group down. */
   circuitOpened: 'circuit_opened',
   /** Requests that were answered 503 as a whole, since the index that was asked for is being built. */
   answeredIndexBuilding: 'answered_index_building',
-  /**
-   * Of each group, every half minute: rows that wait, the age of the oldest, rows set aside, those that lost against
-   * another body, and those that wait for an operator's word.
-   */
+  /** Each group, every half minute: rows waiting, the oldest's age, parked, conflicting, and in doubt. */
   bufferRows: 'buffer_rows',
   bufferOldestSeconds: 'buffer_oldest_seconds',
   bufferParked: 'buffer_parked',
   bufferConflicts: 'buffer_conflicts',
   bufferUndecided: 'buffer_undecided',
-  /**
-   * Of each datastore with indexes, every few seconds: cells behind which the repair is, and entries that it had to
-   * write.
-   */
+  /** Each datastore with indexes: cells that the repair is behind, and entries that it wrote. */
   indexLagCells: 'index_lag_cells',
   indexRepaired: 'index_repaired',
   /** Cells sent to queues, sent again from what was parked, and calls of SQS that failed. */
@@ -42,10 +33,7 @@ export const METRICS = {
   triggerStoppedNow: 'trigger_stopped_now',
   triggerParkedNow: 'trigger_parked_now',
   triggerMalformedNow: 'trigger_malformed_now',
-  /**
-   * Of each export by schedule, told apart by the dimension `EXPORT_DIMENSION`, at the end of each run: how old what is
-   * not in it may be, the cells that were written, and those that were left for the next run.
-   */
+  /** Each scheduled export, after a run: the age of what is missing, cells written, cells left over. */
   exportBehindSeconds: 'export_behind_seconds',
   exportCells: 'export_cells',
   exportLeftCells: 'export_left_cells',
@@ -55,10 +43,7 @@ export const METRICS = {
   /** Erasures that are not done, and the age of the oldest, every half minute while there are any. */
   erasuresOpen: 'erasures_open',
   erasuresOldestSeconds: 'erasures_oldest_seconds',
-  /**
-   * Of each datastore with rules of retention, after each round: bodies that were erased, and by how much the look for
-   * more is overdue.
-   */
+  /** Each datastore with retention, after a round: erased bodies, and how overdue the next poll is. */
   retentionErased: 'retention_erased',
   retentionBehindSeconds: 'retention_behind_seconds',
   /** Holes in logs that did not close, and logs that lost cells. */

@@ -3,10 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Least time between the starts of two looks: bounds the cost of callers that ask for unknown names all the time. */
 const EVERY_MS = 100;
 
-/**
- * Shares a look among its callers. One look runs at a time, and looks start at least `EVERY_MS` apart. Each caller gets
- * the result of a look that started after its call.
- */
+/** Shares a poll: one at a time, `EVERY_MS` apart; each caller gets one that began after its call. */
 export function nextLook<T>(look: () => Promise<T>): () => Promise<T> {
   let next: Promise<T> | undefined;
   let last: Promise<unknown> = Promise.resolve();

@@ -54,11 +54,7 @@ export function moment(): Moment {
   return { steady: performance.now(), wall: Date.now() };
 }
 
-/**
- * Milliseconds since then, by the clock that says more: the steady one may stand still with an instance or a machine
- * that is suspended, and the wall's may be set back. One that is set ahead makes things older than they are, which
- * costs a look.
- */
+/** Milliseconds since then by the larger clock: the steady one stops in suspension, the wall's may go back. */
 export function ageOf({ steady, wall }: Moment): number {
   return Math.max(performance.now() - steady, Date.now() - wall);
 }

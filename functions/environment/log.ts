@@ -6,10 +6,7 @@ import { isTraceparent } from '../../shared/api/traceparent.ts';
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 import { environmentName } from './config.ts';
 
-/**
- * The functions' structured log. Each line carries the request's id, since an instance may answer several requests.
- * Bodies and whole events are never logged.
- */
+/** The functions' structured log. Lines carry the request's id; bodies and whole events are never logged. */
 export const logger = new Logger({ serviceName: 'schemaless' });
 
 interface RequestIds {

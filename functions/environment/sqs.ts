@@ -1,9 +1,6 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 
-/**
- * A client of SQS with short time limits; a long poll takes up to five seconds. Uses the environment's endpoint,
- * whatever host is in a queue's URL.
- */
+/** An SQS client with short time limits, for the environment's endpoint, whatever host a queue's URL names. */
 export function sqsClient(): SQSClient {
   return new SQSClient({
     useQueueUrlAsEndpoint: false,

@@ -15,10 +15,7 @@ export interface Answer {
   readonly body?: unknown;
   /** The body, where it is written already. @default that of `body` */
   readonly json?: JsonText;
-  /**
-   * True: in MessagePack, where that can be. False: it could have been, if it had been asked for. @default there is JSON
-   * alone
-   */
+  /** True: MessagePack, where possible. False: it could have been asked for. @default JSON only */
   readonly packed?: boolean;
   /** The same, in the gateway's form. @default that of `json` */
   readonly made?: MadeBody;
@@ -80,10 +77,7 @@ function writtenBody(answer: Answer): Written {
   return packed ? { type: MESSAGE_PACK, isPlain: false, made: packed } : { type: contentType, ...inJson(answer) };
 }
 
-/**
- * Undefined for what only JSON can say, and for what would be too long: 0.5 takes nine bytes in MessagePack, and three
- * in JSON.
- */
+/** Undefined for what only JSON can say, or what would be too long: 0.5 is nine bytes here, three in JSON. */
 function inMessagePack(value: unknown): MadeBody | undefined {
   const bytes = writeMessagePack(value);
   return bytes === undefined || bytes.length > AS_BYTES

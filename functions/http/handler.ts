@@ -167,10 +167,7 @@ function circumstances({ event }: Request, answer: Answer): Record<string, strin
   };
 }
 
-/**
- * What the answer of a whole request that failed is counted under: its code, as the failures within a batch are, which
- * itself is answered 200; and by itself what is no fault of the store.
- */
+/** Returns the code under which a failed request is counted; none for a caller's error. */
 function failuresOf(code: ErrorCode): readonly string[] {
   return code === 'index_building' ? [code, METRICS.answeredIndexBuilding] : [code];
 }

@@ -11,10 +11,7 @@ export const BODIES = { header: 'x-schemaless-bodies', hidden: 'hidden', shown: 
 /** Cells are as deep as they may be, and lie in answers that lie in an answer. */
 const WRITTEN_HERE = { maxDepth: Number.POSITIVE_INFINITY };
 
-/**
- * The same answer, without what cells say: bodies of cells, of messages and of buffered writes are null, with `hidden`
- * beside them, and so is each field of an index entry.
- */
+/** Returns the answer without bodies and index fields: each is null, with `hidden` next to it. */
 export function withoutBodies(answer: Answer): Answer {
   const { json, packed: _, made, ...others } = answer;
   // What is made already is no JSON of cells: a page, a description.

@@ -16,10 +16,7 @@ export interface HttpRequest {
   readonly isSigned: boolean;
   /** Who signed it, as IAM names them; `anybody` where it had not to be signed. */
   readonly caller: string;
-  /**
-   * What is left of the answer, where it came among others in one request whose answers go back with its own. @default
-   * undefined: it came alone
-   */
+  /** What is left of an answer that this one is a part of. @default undefined: it is alone */
   readonly room?: AnswerRoom;
   /** The answer may go in MessagePack, so that bodies need not be read. */
   readonly packed: boolean;

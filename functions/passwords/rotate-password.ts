@@ -17,10 +17,7 @@ export interface LoginPlace {
 }
 
 export interface RotatedLogin {
-  /**
-   * `alternating`: the next password goes to the user's other name, so that the last one stays valid. `single`: the
-   * last password ends with the next.
-   */
+  /** `alternating`: the other name gets the next password, the last stays valid. `single`: the last ends. */
   readonly kind: 'alternating' | 'single';
   readonly places: readonly LoginPlace[];
 }

@@ -16,10 +16,7 @@ export function writeCompiled(): void {
   flushCompileCache?.();
 }
 
-/**
- * Returns a folder that only this user can write to, since its content is executed; Node's own default is shared.
- * Undefined if there is none.
- */
+/** Returns a folder that only this user can write to, as its content is executed; undefined if there is none. */
 export function ownFolder(base = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')): string | undefined {
   const folder = join(base, 'schemaless', 'compiled');
   try {

@@ -31,10 +31,7 @@ interface PackedPage {
   readonly sources: readonly string[];
 }
 
-/**
- * Packs the page's files as they are served. Modules are joined, since each file is a call of the function: 50 files
- * took half a second of the first screen. The chart stays apart until it is drawn.
- */
+/** Packs the page's files. Modules are joined: 50 calls took half a second. The chart is loaded when drawn. */
 export function packPage(): PackedPage {
   const sources: string[] = [];
   const read = (path: string): string => {

@@ -19,10 +19,7 @@ interface AccountNeed {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Returns what parts of an app need of an account, by logical id; another stack's ids begin with its name. Call it at
- * the synthesis, when all parts exist.
- */
+/** Returns what parts of an app need of an account, by logical id. Call it when all parts exist. */
 export function accountNeeds(asking: Stack, scopes: readonly IConstruct[]): Readonly<Record<string, AccountNeed>> {
   const resources = scopes.flatMap(({ node }) => node.findAll()).filter((part) => CfnResource.isCfnResource(part));
   return Object.fromEntries(

@@ -52,10 +52,7 @@ export class BreakGlass extends Construct {
     this.told = alarmTopics.urgent.length === 0 ? undefined : this.tell(environment, alarmTopics);
   }
 
-  /**
-   * Allows groups of another stack by a policy of that stack: in the role's own policy the stacks would wait for each
-   * other.
-   */
+  /** Allows groups of another stack by a policy there: a role's own policy would make the stacks a circle. */
   addGroups(scope: Construct, groups: readonly ShardGroup[]): void {
     const part = new Construct(scope, 'break-glass');
     const secrets = new PolicyStatement({

@@ -3,10 +3,7 @@ import type { IVpc, SelectedSubnets, SubnetSelection } from 'aws-cdk-lib/aws-ec2
 /** Aurora's minimum. */
 const FEWEST_ZONES = 2;
 
-/**
- * Rejects a VPC without usable subnets; one that is not looked up yet is accepted. Throws an Error that names the
- * option.
- */
+/** Rejects a VPC without usable subnets; accepts one not looked up yet. Throws an Error naming the option. */
 export function checkVpc(vpc: IVpc, subnets: SubnetSelection): void {
   const selected = subnetsOf(vpc, subnets);
   if (selected.isPendingLookup === true) return;

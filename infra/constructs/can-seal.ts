@@ -1,9 +1,6 @@
 import type { StoreEnvironment } from './store-environment.ts';
 
-/**
- * True if functions can read the root key of sealed fields. In a VPC with token logins that takes an endpoint of its
- * own.
- */
+/** Whether functions reach the root key of sealed fields: a VPC with token logins needs an endpoint. */
 export function canSeal({
   functionsInVpc,
   databaseAuth,

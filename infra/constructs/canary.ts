@@ -23,10 +23,7 @@ const CONFIGS: Readonly<Record<CanaryMinutes, ILambdaDeploymentConfig>> = {
 /** Context key: `off` for a deployment that fixes what the alarm reports, and would be rolled back. */
 const SWITCH = 'schemaless:canary';
 
-/**
- * Functions behind the API with an alias each. A deployment shifts a tenth of the calls first, and rolls back if an
- * alarm sounds.
- */
+/** Functions behind the API with an alias each: a tenth of the calls first, rolled back by an alarm. */
 export class Canary extends Construct {
   readonly functions: StoreApiProps['functions'];
   private readonly aliases: ReadonlyMap<string, Alias>;

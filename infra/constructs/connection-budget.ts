@@ -93,10 +93,7 @@ const PARTS = {
 } as const;
 const OF_OPERATORS = 3;
 
-/**
- * Returns as many instances as there are connections for, at least one for each function. Undefined if functions hold
- * no connections.
- */
+/** Returns instances by connections, at least one a function; undefined without connections. */
 export function instancesWithin(environment: Omit<Budgeted, 'instances'>): StoreEnvironment['instances'] {
   const none = {
     'write-cells': 0,

@@ -21,10 +21,7 @@ export interface GivenDatastore extends z.input<typeof datastoreYaml> {
   readonly triggers?: readonly Omit<z.input<typeof triggerYaml>, 'datastore'>[];
 }
 
-/**
- * Reads and checks definitions from a YAML folder or objects. Throws one `DefinitionsError` with every problem; `warn`
- * gets the rest.
- */
+/** Reads and checks definitions. Throws one `DefinitionsError` with every problem; `warn` gets the rest. */
 export function definitionsOf(given: string | readonly GivenDatastore[], warn: (warning: string) => void): Definitions {
   const tell = ({ file, line, message }: Problem): void => warn(`${file}${line > 0 ? `:${line}` : ''}: ${message}`);
   if (typeof given === 'string') return loadDefinitions(given, tell);

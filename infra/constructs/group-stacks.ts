@@ -53,9 +53,7 @@ function furtherStack(scope: Construct, from: number): Stack {
   });
 }
 
-/**
- * Other stacks refer to the storage's network, and the service to them, so storage and service must be separate stacks.
- */
+/** Others refer to the storage's network, and the service to them: a circle if storage and service are one. */
 export function mayHaveFurtherStacks(storage: Construct, service: Construct): boolean {
   const home = Stack.of(storage);
   return !home.nested && home !== outermost(Stack.of(service));

@@ -14,10 +14,7 @@ import { keptLog } from './kept-log.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { zonesFor } from './zones.ts';
 
-/**
- * Makes a VPC of isolated subnets, one in each zone, without NAT. A zone's addresses follow from its place in the list:
- * a zone added at the end moves no subnet.
- */
+/** Makes a VPC of isolated subnets without NAT. Addresses go by zone order: an added zone moves no subnet. */
 export function makeVpc(scope: Construct, id: string, environment: StoreEnvironment): IVpc {
   const { zones: given, cidr = DEFAULT_CIDR, name } = environment;
   const cidrMask = subnetMask(cidr);

@@ -22,10 +22,7 @@ interface MigrationProps {
   readonly code: Code;
 }
 
-/**
- * A custom resource that applies the definitions in each deployment that changes them. `onEvent` starts the work,
- * `isComplete` continues until it is done.
- */
+/** A custom resource that applies changed definitions: `onEvent` starts, `isComplete` continues the work. */
 export class Migration extends Construct {
   readonly resource: CustomResource;
 

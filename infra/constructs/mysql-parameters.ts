@@ -4,10 +4,7 @@ import { Construct } from 'constructs';
 /** The long-term support line to April 2028; MySQL 8.0.42. */
 export const MYSQL_ENGINE = DatabaseClusterEngine.auroraMysql({ version: AuroraMysqlEngineVersion.VER_3_10_4 });
 
-/**
- * Server settings that the store relies on. Durability is Aurora's default (`innodb_flush_log_at_trx_commit` 1);
- * readers share the storage, so there is no binary log.
- */
+/** Server settings that the store relies on; durability is Aurora's default. Readers need no binary log. */
 export class MysqlParameters extends Construct {
   readonly ofCluster: ParameterGroup;
   readonly ofInstance: ParameterGroup;

@@ -51,10 +51,7 @@ export function wantsPreflight(scope: IConstruct): boolean {
   return said !== 'off';
 }
 
-/**
- * Asks the account first whether it accepts what a deployment adds. The custom resource fails in the first minute, with
- * all obstacles.
- */
+/** Fails a deployment in its first minute with all that the account would not accept. */
 export class Preflight extends Construct {
   private readonly resource: CustomResource;
   private readonly scopes: IConstruct[];

@@ -26,10 +26,7 @@ export interface SchemalessServiceProps {
   readonly code: FunctionCode;
 }
 
-/**
- * What each deployment replaces: functions, API, queues, schedules, migration. Fills a scope, as `SchemalessStorage`
- * does.
- */
+/** What each deployment replaces: functions, API, queues, schedules, migration. Fills a scope. */
 export class SchemalessService {
   readonly storage: SchemalessStorage;
   readonly api: StoreApi;

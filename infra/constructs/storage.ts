@@ -33,10 +33,7 @@ export interface SchemalessStorageProps {
   readonly code?: FunctionCode | undefined;
 }
 
-/**
- * What outlives deployments: groups, topology and state. It fills a given scope, so that resources get the same names
- * as in a stack of their own.
- */
+/** What outlives deployments: groups, topology and state. Fills a scope, so resources keep their names. */
 export class SchemalessStorage {
   readonly environment: StoreEnvironment;
   readonly network: Network;

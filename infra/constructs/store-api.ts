@@ -73,10 +73,7 @@ const CORS = {
   maxAge: Duration.hours(1),
 };
 
-/**
- * Routes for unknown paths, by construct id. With CORS they omit OPTIONS: the gateway answers preflight requests,
- * unless a route takes them.
- */
+/** Routes for unknown paths, by construct id. With CORS without OPTIONS: the gateway answers preflights. */
 function fallbacks(hasPreflights: boolean): readonly (readonly [string, HttpRouteKey])[] {
   if (!hasPreflights) return [['fallback', HttpRouteKey.DEFAULT]];
   const { GET, HEAD, POST, PUT, PATCH, DELETE } = HttpMethod;

@@ -74,9 +74,7 @@ export interface StoreEnvironment {
   readonly sealsFields?: boolean;
   /** Clusters and stacks refuse deletion. */
   readonly protectedFromDeletion: boolean;
-  /**
-   * Runs drain, repair, mover and tailers. Off, they rest and an idle cluster can pause: only for trials. @default true
-   */
+  /** Runs drain, maintenance, mover and tailers. Off (trials only), an idle cluster can pause. @default true */
   readonly schedules: boolean;
   /** Minutes in which a deployment shifts a tenth of the calls, and rolls back on errors. @default all calls at once */
   readonly canaryMinutes?: 10 | 15 | 30;
@@ -89,10 +87,7 @@ export interface StoreEnvironment {
   readonly routeThrottles?: RouteThrottles;
   /** A domain name for the API; its DNS points at `store.domainTarget`. @default API Gateway's name */
   readonly domain?: ApiDomain;
-  /**
-   * Origins of pages that may call the API (CORS), such as `https://shop.example`, or `*`. Pages still sign requests.
-   * The local stack knows `http://localhost:*` for any port. @default none
-   */
+  /** Origins of pages that may call the API: `https://shop.example`, `http://localhost:*`, `*`. @default none */
   readonly corsOrigins: readonly string[];
   /** Serves the console at `/console`, for callers that IAM allows; `schemaless console` opens it. @default false */
   readonly console?: boolean;

@@ -31,9 +31,7 @@ export interface StoreFunctionProps {
 
 type TableVariable = 'environment' | 'topologyTable' | 'stateTable';
 
-/**
- * A function of the store. It reads the topology and connects to the groups as its user; everything else is granted.
- */
+/** A function of the store: reads the topology, connects to the groups. Everything else is granted. */
 export class StoreFunction extends LambdaFunction {
   private readonly storage: SchemalessStorage;
 

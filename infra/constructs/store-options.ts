@@ -28,10 +28,7 @@ export interface StoreOptions extends Partial<Omit<StoreEnvironment, Derived>> {
    * @default with mysql the connections of a node, at most 360 in all; with data-api unreserved
    */
   readonly instances?: StoreEnvironment['instances'] | 'unreserved';
-  /**
-   * `RETAIN`: clusters, tables, queues and logs refuse deletion, survive their stack, and have backups of 35 days.
-   * `DESTROY`: nothing is left. @default RETAIN
-   */
+  /** `RETAIN` protects clusters, tables, queues and logs, with 35 days of backups. `DESTROY`: nothing is left. */
   readonly removalPolicy?: RemovalPolicy;
 }
 

@@ -13,10 +13,7 @@ interface TailersProps {
   readonly target: StoreFunction;
 }
 
-/**
- * The workers that send cells to the triggers' queues: one function, with a schedule for each slot. Without triggers
- * nothing starts.
- */
+/** The workers that send cells to queues: one function, a schedule for each slot; nothing without triggers. */
 export class Tailers {
   private readonly scope: Construct;
   private readonly props: TailersProps;

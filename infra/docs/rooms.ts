@@ -47,10 +47,7 @@ export const ROOMS: readonly Room[] = [
   { path: 'preflight', holds: 'checks of an AWS account before and within a deployment' },
 ];
 
-/**
- * What the local stack, the command line and the console may import of the core: these rooms of `shared/` whole, and
- * single files of others.
- */
+/** What local stack, command line and console may import of the core: whole rooms, and single files. */
 export const CORE_ENTRIES: readonly string[] = [
   '*.ts',
   ...['definitions', 'body', 'api', 'contract', 'client', 'models', 'files', 'preflight'].map((room) => `${room}/**`),

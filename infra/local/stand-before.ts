@@ -1,9 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-/**
- * Puts a handler before a server's own. `look` answers a request or hands it on, itself or replaced. Call it before the
- * server listens.
- */
+/** Puts a handler before a server's own; `look` answers or hands on. Call it before it listens. */
 export function standBefore(
   server: Server,
   look: (

@@ -71,10 +71,7 @@ export function decodeOrMark(stored: StoredCell, packed = false): DecodedCell {
   }
 }
 
-/**
- * Decodes cells until the answer is full, the first one `anyway`. Returns fewer than given if the list goes on. Bodies
- * may inflate a thousandfold.
- */
+/** Decodes cells until the answer is full, the first one always. Fewer than given: the list goes on. */
 export function decodeUntilFull(
   stored: readonly StoredCell[],
   packed = false,

@@ -19,9 +19,7 @@ export interface Groups {
   /** This instance's breaker; `closed` if the role was never asked. */
   circuit(group: string, role: Role): CircuitName;
   names(): Promise<readonly string[]>;
-  /**
-   * Reads the names past every cache. Throws `unavailable` if the table cannot be read, or clients are of older groups.
-   */
+  /** Reads the names past every cache. Throws `unavailable`: no table, or clients of older groups. */
   namesNow(): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -20,21 +20,12 @@ export const FORMAT = {
   text: 4,
 } as const;
 
-/**
- * zlib's level. Up to 2 KB of body the levels differ by less than a per cent; of 20 KB this one takes three fifths of
- * the time of 6, zlib's default, for 1.4 % more bytes (`npm run bench -- codec`).
- */
+/** zlib's level: of 20 KB it takes three fifths of level 6's time for 1.4 % more bytes (`npm run bench -- codec`). */
 const LEVEL = 5;
-/**
- * Bytes of MessagePack, or text, that zlib does not make fewer: its header and codes take what they save. To try takes
- * ten times as long as all the rest.
- */
+/** Bytes that zlib does not make fewer: a try takes ten times as long as all the rest. */
 const PLAIN_BELOW = 96;
 
-/**
- * The most that a body may inflate to. MessagePack needs 9 bytes for a number that JSON writes in 4 (`0.5,`), so a
- * body at the JSON limit stays well under three times that.
- */
+/** The most that a body may inflate to: a number of 4 bytes in JSON (`0.5,`) takes 9 in MessagePack. */
 const MAX_INFLATED = 3 * LIMITS.bodyBytes;
 
 const encoder = new Encoder({ useBigInt64: true, maxDepth: LIMITS.bodyDepth + 1 });
@@ -62,10 +53,7 @@ export function encodeBody(body: Json, field = 'body'): Buffer {
     : withFormat(text ? FORMAT.text : FORMAT.messagePack, plain);
 }
 
-/**
- * JSON takes at most so many times the bytes of a body that is stored plain: a control character is one byte there and
- * six in JSON.
- */
+/** JSON takes at most so many times the bytes of a body: a control character is one byte there, six in JSON. */
 export const JSON_GROWTH = 6;
 
 /**
@@ -153,10 +141,7 @@ const USUAL_INFLATION = 4;
 /** Node's own least and default. */
 const PIECE_BYTES = { least: 64, most: 16 * 1024 };
 
-/**
- * Bytes of the pieces in which Node takes what zlib gives: it would allocate 16 KiB for each small body. What is longer
- * comes in several pieces, and is right too.
- */
+/** Returns the bytes that Node allocates for inflating at a time: 16 KiB by default, even for a small body. */
 function pieceFor(bytes: number): number {
   return Math.min(PIECE_BYTES.most, Math.max(PIECE_BYTES.least, bytes));
 }

@@ -1,9 +1,6 @@
 import type { Json } from '../cell.ts';
 
-/**
- * Whether two JSON values are the same value: the order of keys does not count, and a number equals a bigint of the
- * same value.
- */
+/** Whether two JSON values are equal: the order of keys does not count, and a number equals its bigint. */
 export function equalJson(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (typeof a === 'bigint' || typeof b === 'bigint')

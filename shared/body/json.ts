@@ -47,10 +47,7 @@ export function readCanonicalJson(text: string, maxDepth: number): Json | undefi
   }
 }
 
-/**
- * Whether it can be read without harm: no nesting beyond what is allowed, no integer that would be one of a larger
- * type.
- */
+/** Whether it can be read safely: no nesting beyond the limit, no integer beyond 64 bits. */
 function isShallow(text: string, maxDepth: number): boolean {
   let depth = 0;
   let digits = 0;
@@ -82,10 +79,7 @@ function endOfString(text: string, start: number): number {
 /** JSON text, and whether JSON.parse reads it without loss. */
 export interface JsonText {
   readonly text: string;
-  /**
-   * True: every number in it is a double, and keys are in the order in which JavaScript keeps them. False: some may not
-   * be.
-   */
+  /** True: every number is a double, and the keys' order survives JavaScript. False: maybe not. */
   readonly isPlain: boolean;
 }
 

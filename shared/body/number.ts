@@ -32,10 +32,7 @@ export function isKeptInteger(integer: bigint): boolean {
   return integer >= SMALLEST_INTEGER && integer <= LARGEST_INTEGER;
 }
 
-/**
- * Sign, digits without zeros at either end, and exponent: one form for every way to write a decimal. Takes time in
- * proportion to the literal's length, whatever it is made of; undefined for exponents that no double comes near.
- */
+/** Returns sign, trimmed digits and exponent: one form for each decimal, in linear time. Undefined beyond doubles. */
 function normalized(literal: string): string | undefined {
   const [, sign = '', whole = '', fraction = '', minus = '', exponent = ''] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)0*(\d*))?$/.exec(literal) ?? [];
@@ -54,10 +51,7 @@ function firstDigit(digits: string): number {
   return at;
 }
 
-/**
- * The place of the last one; -1 where there is none. A regular expression would look at each run of zeros from each of
- * its places.
- */
+/** Returns the position of the last digit but zero, or -1; a regular expression would take quadratic time. */
 function lastDigit(digits: string): number {
   let at = digits.length - 1;
   while (digits.charCodeAt(at) === ZERO) at -= 1;

@@ -2,10 +2,7 @@ import type { Json } from '../cell.ts';
 import { isWellFormed } from './check-message-pack.ts';
 import { readMessagePack } from './read-message-pack.ts';
 
-/**
- * A body as MessagePack, as it is stored, which stands in the place of its value: for whoever hands it on in MessagePack
- * and need not look at it. Written as JSON it comes out as its value does.
- */
+/** A body as MessagePack, as it is stored, in place of its value. As JSON it is written as its value is. */
 export class PackedBody {
   readonly bytes: Uint8Array;
 

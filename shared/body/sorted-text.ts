@@ -1,10 +1,7 @@
 import type { Json } from '../cell.ts';
 import { stringifyJson } from './json.ts';
 
-/**
- * JSON text with the members of each object sorted by their keys' UTF-16 units: values that are equal but for the order
- * of keys have one text. Integers keep their 64 bits.
- */
+/** Returns JSON text with keys sorted by UTF-16 units: equal values have equal texts. Integers keep 64 bits. */
 export function sortedText(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((item: Json) => sortedText(item)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return stringifyJson(value);

@@ -15,9 +15,7 @@ export function writeMessagePack(value: unknown): Buffer | undefined {
   return writer.write(value) ? writer.taken() : undefined;
 }
 
-/**
- * A map of one member: a list of values that are written already; null in the place of those that are undefined.
- */
+/** Packs a map of one member: a list of values that are written already; undefined becomes null. */
 export function packedListOf(name: string, items: readonly (Uint8Array | undefined)[]): PackedBody {
   // In one piece: to make it longer copies what is there, and such a list may be long.
   const writer = new MessagePackWriter(items.reduce((sum, item) => sum + (item?.length ?? 1), HEADS_BYTES));

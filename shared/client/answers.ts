@@ -4,10 +4,7 @@ import type { Found, Page, ShardLog } from '../contract/datastore.ts';
 import type { Reply } from './attempt.ts';
 import { errorOf, isJsonObject } from './problem.ts';
 
-/**
- * Reads answers in the types of the datastore. The tests of the API hold their shapes; only errors of single items are
- * rebuilt here.
- */
+/** Reads answers as the datastore's types, whose shapes the API's tests hold; rebuilds errors of single items. */
 export function toShardLogs(value: Json | undefined): readonly ShardLog[] {
   return toItems<ShardLog>(value).map((log) =>
     'cells' in log ? { ...log, cells: toItems(log.cells as unknown as Json) } : log,

@@ -12,10 +12,7 @@ export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
   /** How often an item is tried that is unavailable, with pauses of up to two seconds. @default 10 */
   readonly tries?: number | undefined;
-  /**
-   * Called once for each cell, as soon as its end is known. Where it throws, nothing more is taken, what was taken has
-   * its end, and then that is thrown.
-   */
+  /** Called once a cell with its end. If it throws, nothing more is taken; what was taken ends, then that is thrown. */
   readonly onResult?: ((end: PutEnd) => void) | undefined;
 }
 

@@ -82,10 +82,7 @@ interface Turn {
   readonly retryAfter: string | null;
 }
 
-/**
- * Waits until the next attempt; false if there is none. A used-up budget ends a call without a deadline, and slows one
- * with a deadline.
- */
+/** Waits until the next attempt; false if there is none. Without budget, a call with a deadline waits for more. */
 export async function isTurn({ budget, bounds, attempt, retryAfter }: Turn): Promise<boolean> {
   const { signal, end } = bounds;
   for (;;) {

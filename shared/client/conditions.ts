@@ -2,10 +2,7 @@ import { QUERY_WORDS } from '../definitions/query-words.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import type { Condition, Operator } from '../contract/index-query.ts';
 
-/**
- * Writes conditions as query parameters: `city`, `riders[gte]`, `city[in]`. Refuses what a query string cannot say, and
- * a second condition of one field and operator. Throws `unknown_field`, `invalid_field`.
- */
+/** Writes conditions as parameters: `city`, `riders[gte]`, `city[in]`. Throws `unknown_field`, `invalid_field`. */
 export function toParameters(where: readonly Condition[]): Readonly<Record<string, readonly string[]>> {
   const parameters = new Map<string, readonly string[]>();
   for (const { field, operator, values } of where) {

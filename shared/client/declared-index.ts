@@ -42,10 +42,7 @@ type Conditions<Fields> = {
   readonly [Field in keyof Fields]?: FieldCondition<ValueByType[Fields[Field] & FieldType]>;
 };
 
-/**
- * Conditions on an index: the shard field by equality, each other one as wished. All have to be met. Where the compiler
- * does not know the names of the fields, any of them as wished.
- */
+/** Conditions on an index, all of which must hold: the shard field by equality, the others by any operator. */
 export type Where<Index extends DeclaredIndex> = string extends keyof Index['shardOn']
   ? Conditions<Index['shardOn']>
   : ShardField<Index['shardOn']> & Conditions<OtherFields<Index>>;

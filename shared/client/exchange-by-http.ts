@@ -5,10 +5,7 @@ import { urlToHttpOptions } from 'node:url';
 import { isPlainJson } from '../api/plain-json.ts';
 import type { Exchange, Incoming } from './exchange.ts';
 
-/**
- * Milliseconds for which a connection is kept that nobody uses. Load balancers keep theirs for a minute as a rule, and
- * many say so themselves.
- */
+/** Milliseconds for which an idle connection is kept. Load balancers keep theirs for a minute. */
 const IDLE_MS = 4000;
 /** A host that is gone answers nothing at all. */
 const CONNECT_MS = 2000;
@@ -38,10 +35,7 @@ export function exchangeByHttp(origin: string, isOneOfMany: boolean): Exchange {
   };
 }
 
-/**
- * Undefined when the server had closed the connection, which nobody had used for a while; the one that is tried next is
- * another.
- */
+/** Answers a request; undefined if the server had closed the idle connection: try another. */
 function answerTo(
   sent: ClientRequest,
   body: string | undefined,

@@ -17,8 +17,5 @@ export interface Incoming {
   readonly isPlain: boolean;
 }
 
-/**
- * Sends one request once, and gives it up after so many milliseconds, or when the signal comes. Rejects when no whole
- * answer came.
- */
+/** Sends one request once, until the limit in milliseconds or the signal. Rejects without a whole answer. */
 export type Exchange = (request: Outgoing, timeoutMs: number, signal?: AbortSignal) => Promise<Incoming>;

@@ -8,10 +8,7 @@ import { answerTo, type Connection } from './calls.ts';
 import { toParameters } from './conditions.ts';
 import { pathName } from './path-name.ts';
 
-/**
- * The indexes of a datastore, over HTTP. Values travel as text and are read as their fields' types, so that a number
- * will do for a `string` field. At most one condition for each field and operator.
- */
+/** The indexes of a datastore, over HTTP. Values travel as text, read as their fields' types. */
 export function indexCalls(send: Connection): Pick<Datastore, 'query' | 'count'> & IndexOperations {
   return {
     async query({ index, where, fields, columns, order, limit = LIMITS.defaultLimit, after, read, explain }) {

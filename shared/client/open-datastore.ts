@@ -20,10 +20,7 @@ import { tail, type TailOffset, type TailOptions } from './tail.ts';
 import { validate } from './validate.ts';
 
 export interface OpenOptions extends Omit<ClientOptions, 'datastore'> {
-  /**
-   * Bodies are validated when they are read, too: `invalid_body` is thrown for one that does not fit; of a cell that
-   * `tail` gives it is the `error`, and its body is null. @default false
-   */
+  /** Validates bodies on reads too: `invalid_body` is thrown, or is the cell's `error` in `tail`. @default false */
   readonly validateReads?: boolean;
 }
 

@@ -32,29 +32,18 @@ export interface ClientOptions {
    * @default requests are not signed, as on one machine
    */
   readonly sign?: (request: UnsignedRequest) => Promise<Readonly<Record<string, string>>>;
-  /**
-   * Sends reads that are begun in the same turn of the event loop, as with `Promise.all`, in one request. @default true
-   */
+  /** Sends reads of one turn of the event loop, as with `Promise.all`, in one request. @default true */
   readonly joinReads?: boolean;
-  /**
-   * Sends puts that are begun in the same turn of the event loop in one request, too, but those of long bodies. Each is
-   * answered with the last of them then. @default false
-   */
+  /** Sends short puts of one turn of the event loop in one request; all are answered with the last. @default false */
   readonly joinPuts?: boolean;
   /**
    * Takes answers with bodies in MessagePack, of which the server reads nothing; values are the same. False: in JSON,
    * as for a look at what goes over the network. @default true
    */
   readonly messagePack?: boolean;
-  /**
-   * How often a request is sent at most, when it was not answered or may succeed later; to several endpoints in turn
-   * counts once. @default 5; with a deadline as often as it allows
-   */
+  /** Attempts for each request; a round over all endpoints is one. @default 5; with a deadline, as many as fit */
   readonly attempts?: number;
-  /**
-   * Milliseconds for a whole call, with all its retries. A call with a deadline goes on until then: where the budget of
-   * retries is used up, it waits for more.
-   */
+  /** Milliseconds for a whole call with its retries. Such a call waits where the retry budget is used up. */
   readonly deadlineMs?: number;
   /**
    * Reads of rows that ask for a reader show what this client wrote: it remembers the highest added id that a write was
@@ -62,10 +51,7 @@ export interface ClientOptions {
    * they are. @default false
    */
   readonly readOwnWrites?: boolean;
-  /**
-   * Retries for each request that this client may make as a rule, besides a reserve of 20 and 2 a second; false: any
-   * number; or a budget that clients share. @default 0.1
-   */
+  /** Retries per request, besides 20 and 2 a second; false: any number; or a shared budget. @default 0.1 */
   readonly retryBudget?: number | false | RetryBudget;
   /** An attempt without an answer in this time is given up. @default 31000, a little over the gateway's own limit */
   readonly timeoutMs?: number;

@@ -5,10 +5,7 @@ const LONGEST_MS = 2_000;
 /** More than this a server does not get, whatever its `Retry-After` says. */
 const LONGEST_RETRY_AFTER_MS = 30_000;
 
-/**
- * Returns milliseconds to wait before the next attempt: up to 50, 100, 200 … 2000 at random, so that clients do not
- * return together, plus `Retry-After` in seconds. `attempt` counts from 1.
- */
+/** Returns the pause in ms before attempt `attempt` + 1: random up to 50, 100 … 2000, plus `Retry-After` seconds. */
 export function pauseMs(attempt: number, retryAfter: string | null, random: () => number = Math.random): number {
   const spread = Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempt - 1)) * random();
   const asked = retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : 0;

@@ -4,11 +4,7 @@ const RESERVE = 20;
 /** What time alone adds, in retries a second. */
 const A_SECOND = 2;
 
-/**
- * How much of a client's traffic may be retries: a share of its requests, a few a second, and a reserve. When a server
- * refuses most of what comes, retries of everything would multiply the very load that it refuses; within the budget
- * they add no more than the share.
- */
+/** A client's budget of retries: a share of its requests, a few a second, a reserve; so retries never multiply load. */
 export interface RetryBudget {
   earn(): void;
   /** Whether another attempt may be made; it is counted when it may. */

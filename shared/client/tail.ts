@@ -36,10 +36,7 @@ export interface TailOptions {
 
 export interface TailedCell {
   readonly cell: Cell;
-  /**
-   * Where to go on once this cell is done with. It is one object that grows with each cell: copy it to keep it, as
-   * `JSON.stringify` does.
-   */
+  /** Where to go on after this cell. The object changes with each cell: copy it to keep it. */
   readonly offset: TailOffset;
 }
 

@@ -86,10 +86,7 @@ export interface Datastore {
    */
   digest(range: DigestRange, options?: Pick<ReadOptions, 'read'>): Promise<ShardDigest>;
 
-  /**
-   * Finds rows by the fields of their latest cells: asks one shard, that of the shard field's value. Throws
-   * `unknown_index`, `index_building`, and what is wrong with the query.
-   */
+  /** Finds rows by fields of their latest cells, in one shard. Throws `unknown_index`, `index_building`, bad input. */
   query(query: IndexQuery): Promise<IndexAnswer>;
 
   /** How many rows `query` would find, as far as a limit. Reads as a query does, and throws the same. */
@@ -101,15 +98,9 @@ export interface ReadOptions {
   readonly read?: Role | undefined;
   /** A reader that has not seen this added id of the row's shard is passed over. */
   readonly min_added_id?: number | undefined;
-  /**
-   * Of an answer that this read shares with others, what room is left. A read that finds too little, or that would be
-   * cut where it would not be alone, throws `answer_too_large`. @default an answer of its own
-   */
+  /** Room left in a shared answer; a read that would be cut throws `answer_too_large`. @default an own answer */
   readonly room?: AnswerRoom | undefined;
-  /**
-   * Bodies that need not be read to be written in MessagePack stay as they are: a `PackedBody` in the place of the
-   * value. A datastore may decode them all the same. @default false
-   */
+  /** May return a `PackedBody` where a body need not be read. A datastore may decode it anyway. @default false */
   readonly packed?: boolean | undefined;
   /** What is sealed stays so, in the bodies of the answer. @default false: it is opened */
   readonly sealed?: boolean | undefined;
@@ -164,10 +155,7 @@ export type ShardLog =
       readonly cells: readonly Cell[];
       /** The last added id read; with none read, what the location stands for. */
       readonly next: number;
-      /**
-       * There are cells behind `next` that did not come. False only where the log was read to its end, as the node that
-       * answered shows it.
-       */
+      /** More cells follow `next`. False only where the answering node shows the log's end. */
       readonly more: boolean;
       readonly error?: undefined;
     } & Served)
@@ -183,10 +171,7 @@ export interface ShardDigest extends Served {
   readonly at: number;
   /** SHA-256, in hexadecimal. */
   readonly digest: string;
-  /**
-   * The place that was asked for lies beyond: there was no time, or who answered does not show it, since it is behind
-   * or the log ends before.
-   */
+  /** The place asked for lies beyond: the time was short, or the answering node is behind. */
   readonly more: boolean;
 }
 
@@ -209,19 +194,13 @@ export type GroupBuffer =
       readonly parked: number;
       /** Kept because another body is at their address. */
       readonly conflicts: number;
-      /**
-       * Copies of two bodies for one address, either of which may have been acknowledged: they wait for an operator's
-       * word.
-       */
+      /** Hints of two bodies for one address, either maybe acknowledged: they wait for an operator. */
       readonly undecided: number;
       readonly error?: undefined;
     }
   | { readonly group: string; readonly error: SchemalessError };
 
-/**
- * A buffered write that is kept: one that lost, since it was answered 202, and then another body turned out to be at
- * its address; or one that is undecided.
- */
+/** A kept hint: it was answered 202 and another body has its address, or it is undecided. */
 export interface BufferConflict extends CellAddress {
   /** `group/number`; what `discardConflicts` and `keepUndecided` take. */
   readonly id: string;

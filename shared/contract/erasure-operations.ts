@@ -52,9 +52,7 @@ export interface ErasurePage {
   readonly next: string | null;
 }
 
-/**
- * The record of an erasure. Times are RFC 3339, UTC, by the clock of who did it; null until it is done.
- */
+/** The record of an erasure. Times are RFC 3339, UTC, by the eraser's clock; null until it is done. */
 export interface Erasure {
   /** The same for the same target, whenever it is asked for. */
   readonly id: string;
@@ -83,10 +81,7 @@ export interface Erasure {
   /** When which places were found clean the last time. */
   readonly cleaned: ErasureTimes;
   readonly waits_for: string | null;
-  /**
-   * Until when backups, and the binary logs of the servers, may still hold what was erased; null where nobody knows, as on
-   * one machine.
-   */
+  /** Until when backups and binary logs may hold the erased bodies; null if unknown, as on one machine. */
   readonly backups_until: string | null;
 }
 

@@ -16,18 +16,13 @@ export interface IndexStatus {
     readonly sealed?: true;
   }[];
   readonly keys: readonly (readonly string[])[];
-  /**
-   * Of the build under way: cells of the logs looked at, of those there are; null where none is, or nobody knows yet.
-   */
+  /** Cells of the logs that the build has read, of all; null without a build, or before it is known. */
   readonly progress: { readonly done: number; readonly total: number } | null;
   /** Cells that the repair is behind the logs; null while nobody knows. Entries are kept by the writes themselves. */
   readonly lag: number | null;
   /** The largest shard's share of all entries, 0 to 1: far above 1 / shards, the shard field spreads badly. */
   readonly largest_share: number | null;
-  /**
-   * Fields that rows were found to have with another type than `fields` says, so that they count as null, or the row
-   * has no entry; none when all fit.
-   */
+  /** Fields with values of another type than `fields` says: they count as null, or the row has no entry. */
   readonly mistyped: readonly MistypedStatus[];
 }
 

@@ -46,17 +46,11 @@ export interface ForgottenSubject {
   /** Who asked: the caller as IAM knows it; `anybody` where calls are not signed. */
   readonly requested_by: string;
   readonly forgotten_at: string;
-  /**
-   * Whether there was a key, which is gone now. False: nothing was ever sealed for it in this datastore, or the subject
-   * was misspelt.
-   */
+  /** Whether there was a key, now destroyed. False: nothing was ever sealed for it, or it is misspelt. */
   readonly had_key: boolean;
   /** From then on no instance has its key in memory: nobody reads, or writes, anything of it. */
   readonly unreadable_from: string;
-  /**
-   * Until when the table of keys can be set back to a moment at which the key was there; null where it cannot, as on one
-   * machine.
-   */
+  /** Until when a restore of the table of keys could bring the key back; null if unknown, as on one machine. */
   readonly key_in_backups_until: string | null;
   /** What is left of it that is no sealed value. */
   readonly not_reached: readonly string[];

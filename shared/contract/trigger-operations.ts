@@ -31,13 +31,9 @@ export interface TriggerOperations {
   /** Forgets parked cells for good, `*`: all of them, and the messages that could not be read. */
   discardParked(name: string, cells: ParkedChoice): Promise<ParkedCount>;
 
-  /**
-   * What SQS gave up on, as far as it shows it: ten messages of a shard at most. Hides them from others for a moment.
-   */
+  /** Lists what SQS gave up on, as far as it shows it: at most ten messages a shard. Hides them for a moment. */
   deadMessages(name: string, options?: Pick<ParkedOptions, 'limit'>): Promise<DeadPage>;
-  /**
-   * Parks the cells of all messages that SQS gave up on, to be sent again soon, and takes them out of the last queue.
-   */
+  /** Parks the cells of all messages that SQS gave up on, to be sent soon, and empties the last queue. */
   replayDead(name: string): Promise<DeadCount>;
   /** Deletes all messages that SQS gave up on. */
   discardDead(name: string): Promise<DeadCount>;
@@ -55,10 +51,7 @@ export interface TriggerSwitch {
   readonly rewound_at: string | null;
   /** What that rewind skipped; null where it skipped nothing. */
   readonly skipped: TriggerSkip | null;
-  /**
-   * The last time that all that was not known to be consumed was sent again, since the queue could not be trusted; null
-   * where there was none.
-   */
+  /** The last time that all cells not known to be consumed were sent again; null if never. */
   readonly resent: TriggerResend | null;
 }
 
@@ -115,10 +108,7 @@ export interface TriggerSummary extends TriggerSwitch {
   readonly timeout_seconds: number;
   /** How far consuming is behind the logs: at most so much, since what is consumed is written down now and then. */
   readonly lag: TriggerLag;
-  /**
-   * How far sending is behind the logs. Offsets are written up to three seconds late, so some cells may be sent
-   * already.
-   */
+  /** How far sending is behind the logs. Offsets are up to three seconds old: some cells may be sent already. */
   readonly sent: TriggerLag;
   /** Messages on its queue, being consumed or not, as SQS counts them: about. Null while SQS does not say. */
   readonly waiting: number | null;

@@ -78,9 +78,7 @@ export interface TriggerDefinition {
   readonly name: string;
   /** Cells of other columns are passed over; left out: every column. */
   readonly columns?: readonly string[];
-  /**
-   * The file of its Lambda handler, from the project's root; left out: only the queue is made, for consumers elsewhere.
-   */
+  /** The file of its Lambda handler, from the project's root. Without one, consumers elsewhere read the queue. */
   readonly function?: string;
   /** Where it begins in the logs that were there before it. */
   readonly start: TriggerStart;

@@ -4,10 +4,7 @@ import type { Json } from '../cell.ts';
 import { parseTime, toSqlTime } from '../time.ts';
 import type { FieldType } from './definitions.ts';
 
-/**
- * A field's value in an index: lower-case UUID, string, integer (number, or bigint beyond 2^53), number, boolean, time
- * in UTC with six decimals; null where the body has none of its type.
- */
+/** A field's value in an index; a bigint beyond 2^53, a time in UTC with six decimals, null without a value. */
 export type FieldValue = string | number | bigint | boolean | null;
 
 export interface ValueByType {

@@ -1,7 +1,4 @@
-/**
- * What the query string of an index calls other things than fields: no field goes by these names. `row_key` is what
- * its entries call the row.
- */
+/** Words of an index's query string that no field may have as its name. */
 export const QUERY_WORDS: readonly string[] = [
   'limit',
   'after',

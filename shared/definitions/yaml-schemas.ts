@@ -164,10 +164,7 @@ const indexColumn = mapping(
   'a mapping of column_key and fields',
 );
 
-/**
- * With the shard field and the row key in front and behind, of strings at their longest: below MySQL's 3072 bytes a
- * key.
- */
+/** With the shard field and the row key, of the longest strings, a key stays below MySQL's 3072 bytes. */
 const MAX_KEY_FIELDS = 8;
 const KEY_WANTED = `a list of 2 to ${MAX_KEY_FIELDS} field names (each field has a key of its own already)`;
 const indexKey = z

@@ -19,10 +19,7 @@ const FASTER = 1.5;
 /** A backlog older than the drain is taken to have come in at least this time. */
 const LEAST_SECONDS_UNSEEN = 30;
 
-/**
- * Returns the cells a second to append: one and a half times their arrival rate. A fixed rate would hurt a small
- * primary, or be too slow for a large one. Each shard's backlog has its own time.
- */
+/** Returns the cells a second to append: 1.5 times their arrival rate, by each shard's backlog. */
 export function rateFor(backlogs: readonly Backlog[]): number {
   const came = backlogs.reduce(
     (sum, { rows, seconds, isWatched = true }) => sum + rows / Math.max(isWatched ? 1 : LEAST_SECONDS_UNSEEN, seconds),

@@ -19,10 +19,7 @@ interface Look {
 
 const LOOKS = 64;
 
-/**
- * Tells the age of rows by earlier looks and the local clock, which never jumps, from what a former drain saw on. A
- * server's clock that is an hour ahead would delay the drain by an hour.
- */
+/** Tells the age of rows from earlier polls and the local steady clock: a server's clock may be an hour ahead. */
 export function openArrivals(since: readonly Arrival[] = [], now: () => number = () => performance.now()): Arrivals {
   let looks: Look[] = since.map(([ago, id]) => ({ at: now() - ago, id }));
 

@@ -25,10 +25,7 @@ export interface NodeAnswers {
   readonly nodes: readonly NodeAnswer[] | undefined;
 }
 
-/**
- * Asks every node of a primary, or only the writer if storage is shared or there are no readers. A refused shard is
- * `silent` there alone. Throws `SqlError` without the writer.
- */
+/** Asks every node of a primary; the writer alone if storage is shared. Throws `SqlError` without the writer. */
 export async function askNodes(client: SqlClient, shards: readonly ShardRows[]): Promise<NodeAnswers> {
   if (!client.abilities.survivesDiskLoss || client.nodes < 2) {
     const writer = await askNode(client, 'writer', shards);

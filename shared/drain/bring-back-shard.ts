@@ -118,10 +118,7 @@ async function missingOnWriter(
   return rows.filter((_, position) => shown.hashes[0]?.[position] === undefined);
 }
 
-/**
- * Appends a few bodies in order, each from the first group whose hint can be used. Throws if a body is gone from all
- * groups: a new look tells why.
- */
+/** Appends bodies in order, each from the first usable hint. Throws if a body is gone from all groups. */
 async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], done: Done): Promise<void> {
   const opened = new Map<string, OpenRow>();
   const faulty = new Set<string>();

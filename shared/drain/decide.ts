@@ -2,10 +2,7 @@ import type { CopyKind } from '../sql/statements/select-unanswered.ts';
 
 /** Everything that may be concluded about a hint, for the drain and for recovery, without asking a server. */
 
-/**
- * What a node shows at a hint's address: its bytes, other bytes (`unlike`, not compared yet), another value
- * (`contrary`), an erased body, no cell; or nothing about this shard (`silent`).
- */
+/** What a node shows at a hint's address; `unlike` bytes are not compared yet, `contrary` is another value. */
 export type Shown = 'same' | 'unlike' | 'contrary' | 'erased' | 'missing' | 'silent';
 
 export interface NodeWord {

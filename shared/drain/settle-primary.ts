@@ -27,10 +27,7 @@ interface Settling {
   readonly pace: AppendPace;
 }
 
-/**
- * Settles hints of one primary: a row goes when every node shows its body; what the writer lacks is appended. A shard
- * at fault stops no other. Throws `SqlError` when the primary could not be asked.
- */
+/** Deletes a primary's hints that every node shows, and appends the missing. Throws `SqlError` without the primary. */
 export async function settlePrimary(
   context: StoreContext,
   settling: Settling,

@@ -5,10 +5,7 @@ import { readState, updateState, type StateItem } from './state-table.ts';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from './table.ts';
 
-/**
- * What becomes of an item: `values` are its attributes then, `version` apart; those left out of `attributes` are
- * removed.
- */
+/** The item's next state: its attributes and `version`; those left out of `attributes` are removed. */
 export interface ItemChange<T> {
   /** Undefined: nothing is written. */
   readonly values?: Readonly<Record<string, AttributeValue | undefined>>;

@@ -4,9 +4,7 @@ import type { DynamoTable } from './table.ts';
 /** The right to do something alone for now. */
 export interface Lease {
   readonly name: string;
-  /**
-   * Goes up with each holder: what a holder writes elsewhere is conditional on it, so that a paused one cannot harm.
-   */
+  /** Goes up with each holder and fences its writes elsewhere, so that a paused holder cannot harm. */
   readonly token: number;
 }
 

@@ -24,10 +24,7 @@ interface StateUpdate {
   readonly values?: Readonly<Record<string, AttributeValue>>;
 }
 
-/**
- * Changes an item, creating it where it is missing. Returns it as it is then, or undefined when the condition did not
- * hold.
- */
+/** Changes or creates an item. Returns its new state; undefined when the condition did not hold. */
 export async function updateState(
   { client, table }: DynamoTable,
   { key, update, condition, names, values }: StateUpdate,

@@ -11,10 +11,7 @@ export interface LeasedWork {
   readonly signal: AbortSignal;
   /** Between tries to take a lease that another holds. @default it is tried once */
   readonly takeEveryMs?: number;
-  /**
-   * A table that cannot be asked for the lease counts as one that gives none. @default false: what DynamoDB throws is
-   * thrown
-   */
+  /** Treats an unavailable table as a refused lease. @default false: throws what DynamoDB throws */
   readonly isPatient?: boolean;
   /**
    * Nobody else may work before all of it is done: a successor that asks waits for it, and the lease is renewed until

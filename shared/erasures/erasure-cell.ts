@@ -22,10 +22,7 @@ type Placed =
   | { readonly at: 'wider' }
   | { readonly at: 'buffers' | 'nowhere'; readonly why: string };
 
-/**
- * Gives an erasure its place in the log, by the same way as every write: with a copy on another group before, and
- * buffered where its primary is away.
- */
+/** Appends an erasure to the log as any write: hinted first, and buffered while its primary is unavailable. */
 export async function placeErasure(context: StoreContext, datastore: string, erasure: Erasure): Promise<Placed> {
   const { id, reason, requested_by } = erasure;
   const why = requested_by === RETENTION ? { why: RETENTION } : {};

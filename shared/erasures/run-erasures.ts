@@ -34,10 +34,7 @@ const SIDE_BY_SIDE = 4;
 /** Whoever was asked for an erasure is likely still at work on it. */
 const YOUNG_MS = 15_000;
 
-/**
- * Continues the erasures of all datastores that are not done, and erases what is out of its retention, until a successor
- * takes over, or the deadline.
- */
+/** Continues erasures and retention of all datastores until a successor takes over, or the deadline. */
 export async function runErasures(run: ErasureRun): Promise<void> {
   const ending = new AbortController();
   const end = (): void => ending.abort();

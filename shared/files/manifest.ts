@@ -119,10 +119,7 @@ interface LastParts {
   readonly begun: { readonly part: string; readonly plan: Plan } | undefined;
 }
 
-/**
- * Reads only the end of a target: a scheduled one has thousands of parts, with manifests of a megabyte. Throws
- * `bad_manifest`.
- */
+/** Reads only the last parts of a target: a scheduled one has thousands. Throws `bad_manifest`. */
 export async function readLastParts(target: ExportTarget): Promise<LastParts> {
   let begun: LastParts['begun'];
   for (const part of (await listParts(target)).toReversed()) {

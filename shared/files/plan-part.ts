@@ -15,9 +15,7 @@ export interface PartWish {
   readonly sinceLast?: boolean | undefined;
   /** Sealed fields as they are read. @default false: as they are stored, so that who is forgotten is so here, too */
   readonly opened?: boolean | undefined;
-  /**
-   * Leaves shards whose group is down for the next part, if others have cells. @default false: throws the group's error
-   */
+  /** Leaves shards of an unavailable group for the next part, if others have cells. @default false: throws */
   readonly leavesUnknown?: boolean | undefined;
 }
 
@@ -26,10 +24,7 @@ interface PlannedPart {
   readonly plan: Plan;
 }
 
-/**
- * Plans the part to write: the one that was begun, else the next. Undefined if nothing is new. Throws `other_export`,
- * `cut_log`, `zstd_missing`.
- */
+/** Plans the unfinished or next part; undefined if nothing is new. Throws `other_export`, `cut_log`, `zstd_missing`. */
 export async function planPart(
   client: Pick<SchemalessClient, 'name' | 'heads' | 'indexes'>,
   wish: PartWish,

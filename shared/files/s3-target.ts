@@ -26,10 +26,7 @@ export interface S3Options {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Opens a prefix of a bucket (with its slash at the end, or empty). A file is written to this machine first, and
- * becomes an object once it is complete.
- */
+/** Opens a prefix of a bucket (empty, or with its final slash). Files are written locally, then uploaded whole. */
 export async function s3Target(
   bucket: string,
   prefix: string,

@@ -13,10 +13,7 @@ export interface ExportTarget {
   store(scratch: string, path: string): Promise<void>;
   open(path: string): Promise<Readable>;
   remove(path: string): Promise<void>;
-  /**
-   * Keeps other exports away until the returned function is called. The signal ends the wait for a silent holder.
-   * Throws `busy_export`.
-   */
+  /** Keeps other exports away until released. The signal ends the wait for a holder. Throws `busy_export`. */
   lock?(signal?: AbortSignal): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }

@@ -2,10 +2,7 @@ import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import type { ZstdDecompress } from 'node:zlib';
 
-/**
- * Decompresses consecutive frames of zstd, as `cat` and pzstd leave them. Node's own stream drops what follows a frame
- * that ends inside a piece.
- */
+/** Decompresses consecutive zstd frames, as pzstd writes them; Node's own stream drops all but the first. */
 export function zstdFrames(open: () => ZstdDecompress): Duplex {
   return Duplex.from(async function* frames(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let frame: ZstdDecompress | undefined;

@@ -161,10 +161,7 @@ export function fail({ now, report, context }: FollowWork, held: HeldShard, erro
   context.topology.refresh();
 }
 
-/**
- * Finds, once, where shards without an offset begin, and begins to write it: they are followed once it is written. The
- * regular commit reports failures.
- */
+/** Finds where shards without an offset begin. They are followed once that is written. */
 async function begin(work: FollowWork, group: string, shards: readonly ShardAtWork[]): Promise<void> {
   const { context, follower } = work;
   const fresh = shards.filter(({ held }) => !held.offset);

@@ -32,10 +32,7 @@ interface Closing {
   readonly since: number;
 }
 
-/**
- * The partitions that a worker holds, brought in line with its share: partitions of others are finished, committed and
- * released; its own are taken as soon as they are free.
- */
+/** A worker's partitions, brought in line with its share: others' are released, its own taken once free. */
 export class Holdings {
   readonly #options: HoldingsOptions;
   readonly #held = new Map<number, HeldPartition>();
@@ -144,10 +141,7 @@ export class Holdings {
     this.#report('partition_taken', held);
   }
 
-  /**
-   * Stops new pages of some partitions; each goes once none is under way. Not of all at once: the others are followed
-   * until it is their turn. A handler that hangs does not hold a partition for ever: its commits are fenced.
-   */
+  /** Lets partitions go once no page of theirs is under way. A hanging handler keeps none: commits are fenced. */
   async #close(unwanted: readonly HeldPartition[]): Promise<void> {
     const next = unwanted
       .filter(({ partition }) => !this.#closing.has(partition))

@@ -39,16 +39,10 @@ export interface CommitOptions {
   readonly next?: boolean;
 }
 
-/**
- * Writes that a rewind tries: a busy holder commits about once a second. `changeItem` does not fit, since those commits
- * leave no version behind.
- */
+/** Tries of a rewind: a busy holder commits every second, and its commits leave no version for `changeItem`. */
 const REWIND_TRIES = 50;
 
-/**
- * The items of a follower's partitions: `offsets#repair#trips#7` with lease and offsets, and `checkpoints#…`, separate
- * because they are ten times as large and written rarely.
- */
+/** Items of a follower's partitions: `offsets#repair#trips#7`, and the larger, rarer `checkpoints#…`. */
 export class OffsetItems {
   readonly #table: DynamoTable;
   readonly #layout: OffsetLayout;
@@ -157,10 +151,7 @@ export class OffsetItems {
     throw new Error(`partition ${partition} of ${this.#layout.name}: ${moved}`);
   }
 
-  /**
-   * Reads the checkpoints. They need no fence: whichever holder wrote one, it is used only below the offset and where
-   * its cell is still in the log.
-   */
+  /** Reads checkpoints. They need no fence: one is used only below the offset and while its cell is there. */
   async readCheckpoints(partition: number): Promise<Checkpoint[][]> {
     const item = await readState(this.#table, this.#keyOf('checkpoints', partition));
     return decodeCheckpoints(item?.['checkpoints']?.B, this.#shardsIn(partition));

@@ -24,10 +24,7 @@ import { joinedByKey } from '../access/joined.ts';
 /** Bytes of an entry in an answer besides its values. */
 const ENTRY_ENVELOPE_BYTES = 120;
 
-/**
- * Answers a query with one statement to one shard, and one to each group of the rows if columns are wanted. Throws
- * `unknown_index`, `index_building`, `unavailable`.
- */
+/** Answers a query: one statement to a shard, and one a group for columns. Throws as `query` does. */
 export async function runQuery(
   context: StoreContext,
   asked: IndexesAsked,

@@ -20,10 +20,7 @@ function isUnclear(error: unknown): boolean {
   return error instanceof SqlError && error.failure === 'unclear' && !error.timedOut;
 }
 
-/**
- * Writes entries of one table. Inserts first entries if they share a commit, where a shorter statement pays; one that
- * exists all the same is of a cut log, or the repair's.
- */
+/** Writes entries of one table; first ones by a shorter INSERT, which pays in a shared commit. */
 async function putOrInsert(
   client: SqlClient,
   datastore: string,

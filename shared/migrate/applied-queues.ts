@@ -36,10 +36,7 @@ const NAME_CHARACTERS = 80;
 const MOST_NAME_CHARACTERS = 40;
 const LONGEST_END = '-dead.fifo';
 
-/**
- * `schemaless-dev--shop-confirm_order-1f3a9c0b2d.fifo`: with the start of both names for people, and a hash of them for
- * those that are longer.
- */
+/** `schemaless-dev--shop-confirm_order-1f3a9c0b2d.fifo`: two names, cut, and the hash of both. */
 export function appliedQueueName(environment: string, datastore: string, trigger: string, end: '' | '-dead'): string {
   const prefix = appliedQueuePrefix(environment);
   const names = `${datastore}-${trigger}`;

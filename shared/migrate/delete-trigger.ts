@@ -42,10 +42,7 @@ export async function deleteTrigger(
   return { datastore, name, dry_run: false, lost };
 }
 
-/**
- * Where a trigger's queues are, whoever knows of it: the catalogue, what was applied and never came into it, or SQS
- * alone, where an `apply` was cut off.
- */
+/** Finds a trigger's queues in the catalogue, in what was applied, or in SQS alone after a cut-off `apply`. */
 async function findTrigger(
   { topologyTable, queues }: DefinitionParts,
   datastore: string,

@@ -141,10 +141,7 @@ interface WantedShard {
   readonly isKnown: boolean;
 }
 
-/**
- * Creates, or brings up to date, the databases of the shards that a group owns. The rows come last: they open the
- * shards.
- */
+/** Creates or upgrades the databases of a group's shards. The rows that open the shards come last. */
 async function createShards(
   migration: Migration,
   group: GroupAddress,

@@ -27,10 +27,7 @@ export interface ModelDeclaration {
   /** Part of every row key: never to be changed. */
   readonly name: string;
   readonly datastore: ModelDatastore;
-  /**
-   * The cells that a record has beside `base`, and what judges their bodies; null: any object. `base` need be named only
-   * for its validator.
-   */
+  /** A record's cells other than `base`, with their validators; null: any object. */
   readonly cells?: { readonly [cell: string]: StandardSchema<unknown, object> | null };
   /** Before the names of cells in those of columns, where models share a datastore: `rate.`. */
   readonly prefix?: string;

@@ -5,9 +5,7 @@ import { validate } from '../client/validate.ts';
 import { SchemalessError } from '../errors.ts';
 import type { Members } from './members.ts';
 
-/**
- * Returns what a validator makes of a body. Throws `invalid_body`, also if the validator would change its own result.
- */
+/** Returns a validator's output for a body. Throws `invalid_body`, also if a second run would change it. */
 export async function judgedBy(validator: StandardSchema, next: Members, name: string): Promise<Json> {
   const body = await validate(validator, next);
   // It is given that again, with the next change: one that makes something else of it would change what nobody set.

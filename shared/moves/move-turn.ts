@@ -61,10 +61,7 @@ const RENEW_MS = 2000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 
-/**
- * Works on a move for a second or two. Returns the milliseconds until the next turn; undefined once the move has ended.
- * A turn that throws or is cut off is repeated from what was written last.
- */
+/** Works on a move for a second or two; returns ms until the next turn, undefined at its end. May be repeated. */
 export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null): Promise<number | undefined> {
   const clients: MovingClients = {
     source: await work.context.groups.client(move.from),

@@ -41,10 +41,7 @@ const MEASURE_MS = 30_000;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 
-/**
- * Works on the moves of all datastores, side by side, until there are none, a successor has taken over, or the deadline.
- * One of a group copies at a time; the others follow their logs.
- */
+/** Works on all moves until none is left, a successor came, or the deadline. A group copies one shard at a time. */
 export async function runMoves(run: MoveRun): Promise<void> {
   const ending = new AbortController();
   const end = (): void => ending.abort();

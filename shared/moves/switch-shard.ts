@@ -196,9 +196,7 @@ async function sameWriter(move: Move, source: SqlClient, before: RawShardRow): P
   throw new SchemalessError('internal', 'the writer of the shard changed while it was closed');
 }
 
-/**
- * Checks that no node of the old group could take appends as its writer. A silent node cannot.
- */
+/** Checks that no node of the old group could take appends as its writer. A silent node cannot. */
 async function allClosed({ context, settings }: Switching, move: Move, source: SqlClient): Promise<void> {
   const states = await Promise.all(
     (await nodesOf(context, move.from, source)).map((node) =>

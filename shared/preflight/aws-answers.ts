@@ -16,10 +16,7 @@ export interface Orderable {
   readonly dataApi: boolean;
 }
 
-/**
- * An account's and region's answers. Each method asks once. Throws an `Unanswered` with the missing IAM action or
- * another obstacle.
- */
+/** An account's answers, each asked once. Throws `Unanswered` with the missing IAM action or obstacle. */
 export interface AwsAnswers {
   readonly region: string;
   account(): Promise<string>;

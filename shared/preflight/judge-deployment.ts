@@ -39,10 +39,7 @@ const JUDGED: readonly {
   { checksOf: engineChecks, of: touched },
 ];
 
-/**
- * Checks what a deployment adds or changes; late answers are unknown. Throws Unanswered if the stack's state is
- * unknown.
- */
+/** Checks what a deployment adds; late answers are unknown. Throws Unanswered without the stack's state. */
 export async function judgeDeployment(
   deployment: Deployment,
   aws: AwsAnswers,

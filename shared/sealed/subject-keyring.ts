@@ -6,10 +6,7 @@ import { putOnce, type DatastoreKeys } from './datastore-keys.ts';
 import type { KeyStore } from './key-store.ts';
 import { KEY_BYTES, subjectKeys, type SubjectKeys } from './sealing.ts';
 
-/**
- * How long an instance goes by what it knows of a subject, from when it asked: so long one that was forgotten can still
- * be read, and written, there.
- */
+/** For how long an instance trusts a subject's key: a forgotten one stays readable there as long. */
 export const KNOWN_MS = 5000;
 /** From this age on a key that is in use is asked for anew: who uses it once in so long never waits for it. */
 const RENEWED_MS = KNOWN_MS / 2;

@@ -124,10 +124,7 @@ const TRIES = 3;
 const PAUSE_MS = 30;
 const REFRESH_MS = 20;
 
-/**
- * Makes reads follow shards to other groups: if a server has no table of a shard, the topology is looked at and the
- * whole read repeated. A moved shard is never read at its former group, where its database has another name.
- */
+/** Repeats a read at a moved shard's new group: its old group has no table of that name any more. */
 export function whereShardsAre(topology: TopologySource, reads: Reads): Reads {
   async function follow<T>(read: () => Promise<T>, isOfGone: (answer: T) => boolean = never): Promise<T> {
     for (let tried = 1; tried < TRIES; tried += 1) {

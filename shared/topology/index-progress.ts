@@ -2,11 +2,7 @@ import { GetItemCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { IndexName } from './index-catalogue.ts';
 
-/**
- * How far the repair has come with an index: an item `progress#trips#rider_index` of the topology table, written by
- * `maintenance` every few seconds and read past every cache. Counts of mistyped fields lie there too, see
- * `mistyped-fields.ts`.
- */
+/** How far the repair of an index is: `progress#trips#rider_index`, written every few seconds. */
 export interface IndexProgress {
   /** Of each version that is being built: cells of the logs looked at, of those there are. By hash. */
   readonly builds: Readonly<Record<string, { readonly done: number; readonly total: number }>>;

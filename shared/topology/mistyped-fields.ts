@@ -22,10 +22,7 @@ export interface MistypedCounted extends MistypedFound {
 const FIELDS_A_WRITE = 20;
 const COUNT = /^mistyped_([0-9a-f]{8})_(\d+)$/u;
 
-/**
- * Adds to the counts of an index: attributes `mistyped_<hash>_<position>`, `example_…` and `found_…` of the item of its
- * progress. A number and a row key a field, however many cells there are.
- */
+/** Adds to an index's counts of mistyped fields, with an example: one number a field, in its progress item. */
 export async function addMistyped(
   { client, table }: DynamoTable,
   index: IndexName,

@@ -76,9 +76,6 @@ export interface TopologySource {
   triggers(datastore: string): Promise<readonly DeployedTrigger[]>;
   /** Forgets what is cached, so that the next call reads the table: after an append found a shard closed or gone. */
   refresh(): void;
-  /**
-   * Reads the table with a read that begins after this call; calls of the same moment share it. Throws `unavailable`
-   * when the table cannot be read.
-   */
+  /** Reads the table by a read that begins after this call, shared. Throws `unavailable`. */
   renew(): Promise<void>;
 }

@@ -15,10 +15,7 @@ import type { HttpOperation } from './operation.ts';
 import type { ReadsTogether } from './reads-together.ts';
 import { soonDone } from './soon-done.ts';
 
-/**
- * How long reads may still take once one of them is done. Those of one group that is slow or away must not hold up the
- * others.
- */
+/** How long reads wait for others once one is done: a slow group must not hold up the rest. */
 const PATIENCE_MS = 100;
 
 /**

@@ -6,10 +6,7 @@ import { qualityOf } from '../request.ts';
 import type { MadeBody } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
 
-/**
- * GET /v1/openapi.json: this API, as OpenAPI 3.1; that requests are signed is in it where they are. It is written,
- * compressed and named once in the life of an instance.
- */
+/** GET /v1/openapi.json: the API as OpenAPI 3.1, made once for each instance. */
 export const getOpenApi: HttpOperation = async (request) => {
   request.query();
   const document = request.isSigned ? signed() : unsigned();

@@ -16,10 +16,7 @@ interface ApplyOptions {
   readonly dryRun?: boolean;
 }
 
-/**
- * Makes what a folder of definitions says and what is missing, after judging it here. Throws DefinitionsError, and
- * `unavailable` after an hour.
- */
+/** Judges and applies a folder of definitions. Throws DefinitionsError, and `unavailable` after an hour. */
 export async function applyFolder(
   operations: DefinitionOperations,
   folder: string,

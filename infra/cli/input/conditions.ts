@@ -12,9 +12,7 @@ const SIGNS: Readonly<Record<string, Operator>> = {
 const BRACKETED: readonly string[] = ['ne', 'lt', 'lte', 'gt', 'gte', 'in'];
 const WANTED = 'FIELD=VALUE, or != < <= > >= in the place of =, or FIELD[in]=VALUE as often as there are values';
 
-/**
- * Reads conditions such as `city=Lisbon`, `fare.total>=10`, `city[in]=Lisbon city[in]=Porto`. Throws a CommandError.
- */
+/** Reads conditions: `city=Lisbon`, `fare.total>=10`, `city[in]=Lisbon city[in]=Porto`. Throws a CommandError. */
 export function readConditions(texts: readonly string[]): readonly Condition[] {
   const conditions: { field: string; operator: Operator; values: string[] }[] = [];
   for (const text of texts) {

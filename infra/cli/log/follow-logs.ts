@@ -25,10 +25,7 @@ const [SHORTEST_MS, LONGEST_MS] = [50, 1000];
 /** Rounds without an answer of a shard, where nothing is followed. */
 const PATIENCE = 5;
 
-/**
- * Follows logs, many shards a request; a shard that cannot be read holds up no other. Throws that shard's error if
- * `follow` is false.
- */
+/** Follows many logs; an unreadable shard holds up no other. Throws its error if `follow` is false. */
 export async function* followLogs(
   client: Pick<Datastore, 'log'>,
   { locations, follow, read, signal, trouble }: FollowOptions,

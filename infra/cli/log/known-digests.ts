@@ -13,10 +13,7 @@ const failure = z.object({ shard: z.int().nonnegative(), error: z.object({}) });
 
 type KnownDigest = z.infer<typeof line>;
 
-/**
- * Reads the digests that `schemaless digest` printed, or those of an export's last part. Throws a CommandError if there
- * are none.
- */
+/** Reads digests that `digest` printed or an export's last part has. Throws a CommandError without any. */
 export async function readKnownDigests(file: string): Promise<readonly KnownDigest[]> {
   const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
   const known = isFolder ? await digestsOfExport(file) : digestsOfFile(file);

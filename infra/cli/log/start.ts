@@ -21,10 +21,7 @@ export function readStart(text: string): Start {
 
 type Reading = Pick<Datastore, 'heads'>;
 
-/**
- * Returns where to begin in each wanted shard (all if none is named); `known` shards go on behind their added id.
- * Throws `unknown_shard`, `unavailable`.
- */
+/** Returns where to begin in each wanted shard (default all). Throws `unknown_shard`, `unavailable`. */
 export async function startOf(
   client: Reading,
   { wanted, from, known }: { wanted: readonly number[]; from: Start; known: ReadonlyMap<number, number> },

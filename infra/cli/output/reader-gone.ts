@@ -3,10 +3,7 @@ import { fstatSync } from 'node:fs';
 
 const STDOUT = 1;
 
-/**
- * Calls back once nobody reads standard output, as after `| head -1`: a write that would tell may be long in coming,
- * and Node cannot ask. GNU `tail` ends with SIGPIPE then; without it the next write tells.
- */
+/** Calls back once standard output's reader is gone, as after `| head -1`: Node tells only at the next write. */
 export function onReaderGone(callback: () => void): void {
   if (process.platform !== 'linux' || !fstatSync(STDOUT).isFIFO()) return;
   const watcher = spawn('tail', [`--pid=${process.pid}`, '-f', '/dev/null'], {

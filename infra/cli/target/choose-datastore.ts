@@ -9,9 +9,7 @@ const NONE = '-';
 /** Every deployment brings it, for checks of itself. */
 const SMOKE = 'smoke';
 
-/**
- * Returns the only datastore of an API, other than the one for checks. Throws a CommandError that lists them otherwise.
- */
+/** Returns an API's only datastore, `smoke` aside. Throws a CommandError that lists them otherwise. */
 export async function onlyDatastore(options: Omit<ClientOptions, 'datastore'>): Promise<string> {
   const all = await datastoresThere(options);
   const [only, ...others] = all.filter((name) => name !== SMOKE || all.length === 1);

@@ -7,10 +7,7 @@ export interface Difference {
   readonly after: Value | undefined;
 }
 
-/**
- * Lists the smallest differing parts in the newer value's order; the order of keys is ignored. `more` says whether
- * there are more than `most`.
- */
+/** Lists the smallest differing parts, in the newer value's order. `more`: there are more than `most`. */
 export function differences(
   before: Value,
   after: Value,

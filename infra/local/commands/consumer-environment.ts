@@ -2,10 +2,7 @@ import { environmentOf, type ConsumerVariable } from '../../../shared/environmen
 import { loginVariables } from '../login/aws-login.ts';
 import { tableOf, type Endpoints } from '../running/endpoints.ts';
 
-/**
- * Returns the environment for a process that consumes a trigger of a running stack. Throws an Error if the stack has no
- * such tables.
- */
+/** Returns the environment of a process that consumes a running stack's trigger. Throws an Error. */
 export function consumerEnvironment(
   endpoints: Omit<Endpoints, 'groups' | 'rdsData'>,
   datastore: string,

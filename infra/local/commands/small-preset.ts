@@ -1,9 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 
-/**
- * The values of `--small`. Without readers, reads of a group stop while its server is unavailable. One group would keep
- * no copies and answer 503 instead of 202.
- */
+/** `--small`: no readers, so an unavailable server's reads stop. A single group would keep no hints. */
 export const SMALL = { readers: 0, functionIdle: 20 } as const;
 
 /** For a new folder; an existing one keeps its number. */

@@ -5,10 +5,7 @@ import { text } from 'node:stream/consumers';
 import { dataFolder } from '../folder/data-folder.ts';
 import type { ControlAddress } from './control-server.ts';
 
-/**
- * Sends a command to the stack of a data folder, without a time limit: replaying a log takes long. Throws an Error to
- * be shown.
- */
+/** Sends a command to a folder's stack, without time limit: replays take long. Throws an Error to be shown. */
 export async function sendCommand(data: string, command: string, argument = ''): Promise<unknown> {
   const { control } = dataFolder(data);
   const notRunning = `No stack runs on ${data}: start one with npm start, or say --data of the one meant`;

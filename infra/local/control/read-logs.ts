@@ -19,10 +19,7 @@ const LOOK_MS = 200;
 /** Names under which lines carry ids of a request. */
 const ID_FIELDS = ['request_id', 'gateway_request_id'];
 
-/**
- * Yields the wanted lines of a stack's logs in order of time, whether it runs or not. A request's lines include its
- * metrics. `follow` continues with new lines until `signal` is aborted.
- */
+/** Yields a stack's wanted log lines in order of time, metrics included; `follow` continues until `signal`. */
 export async function* readLogs(
   folder: Folder,
   wanted: WantedLines,

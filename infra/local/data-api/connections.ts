@@ -27,10 +27,7 @@ export class Connections {
   readonly #pools = new Map<string, Pool>();
   readonly #open = new Set<PoolConnection>();
 
-  /**
-   * Takes a connection, to be released, or destroyed where other calls must not see its session. Throws a
-   * `DataApiException`.
-   */
+  /** Takes a connection; release it, or destroy it with its session. Throws a `DataApiException`. */
   take(login: Login): Promise<PoolConnection> {
     const key = JSON.stringify([login.host, login.port, login.user, login.password]);
     let pool = this.#pools.get(key);

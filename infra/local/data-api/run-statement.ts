@@ -11,10 +11,7 @@ export type StatementResult =
   | { readonly kind: 'rows'; readonly columns: readonly FieldPacket[]; readonly rows: readonly RawRow[] }
   | { readonly kind: 'change'; readonly affectedRows: number; readonly insertId: number };
 
-/**
- * Runs one statement and reads its result up to the limits. Of several results (CALL) the first with rows counts.
- * Throws a `DataApiException`; a result that is too large ends the connection.
- */
+/** Runs one statement, up to the limits; of several results the first with rows. Throws a `DataApiException`. */
 export function runStatement(connection: Connection, sql: string): Promise<StatementResult> {
   return new Promise((resolve, reject) => {
     let columns: readonly FieldPacket[] | undefined;

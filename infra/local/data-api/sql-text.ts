@@ -8,10 +8,7 @@ export interface SqlText {
 
 const NAME = /[\p{L}\p{N}_]+/uy;
 
-/**
- * Finds the parameters `:name` outside of strings, comments and quoted names. `::name` is none, nor is `:=`.
- * Backslashes escape in strings, as they do unless the server's sql_mode says otherwise.
- */
+/** Finds parameters `:name` outside strings, comments and quoted names; `::name` and `:=` are none. */
 export function readSqlText(sql: string): SqlText {
   const pieces: string[] = [];
   const names: string[] = [];

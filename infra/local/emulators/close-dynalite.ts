@@ -4,9 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Enough for single reads and writes in memory. */
 const MOMENT_MS = 100;
 
-/**
- * Ends a dynalite. It throws an uncaught error if its database closes during a request, so requests are stopped first.
- */
+/** Ends a dynalite, requests first: its database throws an uncaught error if closed during one. */
 export async function closeDynalite(server: Server): Promise<void> {
   server.removeAllListeners('request');
   server.closeAllConnections();

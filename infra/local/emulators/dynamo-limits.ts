@@ -1,9 +1,6 @@
 import validations, { type ExpressionNode, type ExpressionRequest } from 'dynalite/validations/index.js';
 
-/**
- * Limits of expressions that DynamoDB enforces and dynalite does not ("Constraints in Amazon DynamoDB"). They are
- * refused here with DynamoDB's own texts.
- */
+/** DynamoDB's expression limits, which dynalite lacks ("Constraints in Amazon DynamoDB"), in its words. */
 const EXPRESSION_LIMITS = { bytes: 4096, operators: 300, inOperands: 100 } as const;
 
 const EXPRESSIONS = [

@@ -3,10 +3,7 @@ import { serviceUrl } from '../login/service-url.ts';
 
 export interface Emulator {
   readonly url: string;
-  /**
-   * Sets what functions may do; other callers may do everything. No effect on a service elsewhere. Throws an Error for
-   * a statement that cannot be judged.
-   */
+  /** Sets what functions may do; no effect on outside services. Throws an Error for unknown statements. */
   setRights(rights: RightsByKey): Promise<void>;
   close(): Promise<void>;
 }

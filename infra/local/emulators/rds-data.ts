@@ -9,10 +9,7 @@ export interface RdsData extends Emulator {
   setGroups(groups: readonly ShardGroup[]): void;
 }
 
-/**
- * Starts the RDS Data API over the groups' writer endpoints, in its own thread. A secret that the local Secrets Manager
- * knows selects its user; any other stands for the owner.
- */
+/** Starts the RDS Data API over the groups' writers, in its own thread. A known secret selects its user. */
 export async function startRdsData(
   groups: readonly ShardGroup[],
   secretsManager: string,

@@ -1,10 +1,7 @@
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import { standBefore } from '../stand-before.ts';
 
-/**
- * Makes an emulator answer 403 to web pages. SQS takes forms, which a browser sends without asking first, and dynalite
- * allows every origin.
- */
+/** Answers 403 to web pages: SQS takes forms without a preflight, and dynalite allows every origin. */
 export function refusePages(server: Server): void {
   standBefore(server, (request, response, handOn) => {
     if (!isOfPage(request.headers)) return handOn(request, response);

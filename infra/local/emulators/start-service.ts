@@ -7,10 +7,7 @@ import { startServiceWorker, type ServiceWorker } from './service-worker.ts';
 /** How long a stopped service may take to write its data. */
 const STOP_MS = 5000;
 
-/**
- * Starts an emulator in its own thread: in the stack's thread, committing offsets to DynamoDB delayed every request by
- * tens of milliseconds.
- */
+/** Starts an emulator in its own thread: in the stack's, offset commits delayed every request. */
 export async function startService(
   name: ServiceName,
   folder: string,

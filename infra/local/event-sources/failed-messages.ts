@@ -1,7 +1,4 @@
-/**
- * Returns the failed messages of a batch by the rules of `ReportBatchItemFailures`: an answer with unknown ids fails
- * all.
- */
+/** Returns a batch's failed messages (`ReportBatchItemFailures`): unknown ids in an answer fail all. */
 export function failedMessages(answer: string, messageIds: ReadonlySet<string>): ReadonlySet<string> {
   const failures: unknown = Object(JSON.parse(answer)).batchItemFailures ?? [];
   if (!Array.isArray(failures)) return messageIds;

@@ -14,10 +14,7 @@ interface FolderLock {
 
 const ATTEMPTS = 20;
 
-/**
- * Locks a folder for this process, or throws an Error that names the holder. A dead holder's lock is taken over. The
- * lock ends with the process.
- */
+/** Locks a folder for this process; throws an Error that names the holder. Dead holders do not count. */
 export function lockFolder(folder: string): FolderLock {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'lock');

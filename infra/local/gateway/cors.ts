@@ -20,10 +20,7 @@ export function isPreflight({ method, origin, requestedMethod }: CorsRequest): b
   return method === 'OPTIONS' && origin !== undefined && requestedMethod !== undefined;
 }
 
-/**
- * Returns why a page may not send a request that could change something. Browsers send forms and texts of any page
- * without asking first.
- */
+/** Returns why a page may not send a changing request: browsers send forms of any page unasked. */
 export function whyForeign(rules: CorsRules | undefined, { method, origin }: CorsRequest): string | undefined {
   const origins = rules?.origins ?? [];
   if (origin === undefined || UNCHANGING.has(method) || mayAsk(origins, origin)) return undefined;
@@ -49,10 +46,7 @@ export function withCors(answered: OutgoingHttpHeaders, cors: OutgoingHttpHeader
   return vary === '' ? both : { ...both, vary };
 }
 
-/**
- * Returns the headers that let a browser give the answer to the page. Other pages get `vary` alone, so that no cache
- * mixes their answers.
- */
+/** Returns the headers that let the page read an answer; for other pages `vary` alone, for caches. */
 export function corsHeaders(rules: CorsRules, request: CorsRequest): OutgoingHttpHeaders {
   const { origin } = request;
   const isOpen = rules.origins.includes('*');

@@ -25,10 +25,7 @@ export const GATEWAY_LIMITS = {
   requestBytes: 10 * MIB,
   /** A function's request or answer as JSON text; else 413 or 500. */
   functionBytes: 6_291_556,
-  /**
-   * Concurrent calls of one function; else 503. Lambda's limit is 1000, one call an instance; here all calls share a
-   * few cores.
-   */
+  /** Concurrent calls of one function; else 503. Lambda's limit is 1000; here all share a few cores. */
   callsAtOnce: 128,
 } as const;
 
@@ -40,10 +37,7 @@ type Caller = (event: string) => Promise<FunctionResult>;
 export interface Gateway {
   readonly port: number;
   readonly url: string;
-  /**
-   * Serves these routes from now on; before the first call all requests get 503. `cors` says which pages of other
-   * origins may ask.
-   */
+  /** Serves these routes from now on (503 before); `cors` says which other origins' pages may ask. */
   serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller, cors?: CorsRules): void;
   /** Sets what functions may ask of the API, and which functions the API may call. */
   setRights(rights: RightsByKey): Promise<void>;

@@ -14,9 +14,7 @@ export interface Match<Target> {
 }
 
 export interface RouteTable<Target> {
-  /**
-   * Returns the most specific route as API Gateway does: a literal segment before a parameter, that before `{name+}`.
-   */
+  /** Returns the most specific route: a literal before a parameter, before `{name+}`. */
   match(method: string, segments: readonly string[]): Match<Target> | undefined;
 }
 

@@ -15,10 +15,7 @@ export interface Guard {
   setRights(rights: RightsByKey): void;
 }
 
-/**
- * Refuses what a function's role does not allow, as AWS does. Other callers' requests pass, and all do until rights are
- * set.
- */
+/** Refuses what a function's role does not allow. Others pass, and all do until rights are set. */
 export function guardServer(server: Server, { callsOf, refuse, onRefused }: GuardOptions): Guard {
   let rights: Rights = readRights({});
   standBefore(server, (request, response, handOn) => {

@@ -13,10 +13,7 @@ export interface RoleRights {
 export type RightsByKey = Readonly<Record<string, RoleRights>>;
 
 export interface Rights {
-  /**
-   * Returns why a call is refused, in AWS's words, or undefined. A key of no function is the machine's owner, who may
-   * do everything.
-   */
+  /** Returns why a call is refused, in AWS's words. A key of no function is the owner's: all allowed. */
   whyRefused(accessKeyId: string | undefined, call: Call): string | undefined;
   knows(accessKeyId: string | undefined): boolean;
 }

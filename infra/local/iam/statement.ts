@@ -31,10 +31,7 @@ function isJudged(action: string): boolean {
 
 const MEMBERS = new Set(['Sid', 'Effect', 'Action', 'Resource', 'Condition']);
 
-/**
- * Compiles a statement. Throws an Error for an unknown member such as `NotAction`: ignored, it would allow or refuse
- * something else than AWS does.
- */
+/** Compiles a statement. Throws an Error for an unknown member (`NotAction`): ignored, it would mislead. */
 export function readStatement(written: WrittenStatement): Statement {
   // Services outside this machine are never asked here.
   if (written.Action !== undefined && !textsOf('Action', written.Action).some(isJudged))

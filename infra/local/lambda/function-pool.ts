@@ -8,10 +8,7 @@ interface FunctionPoolOptions {
   readonly definition: FunctionDefinition;
   readonly mode: FunctionMode;
   readonly environment: Record<string, string>;
-  /**
-   * One instance takes all calls at once; for functions that mostly wait for MySQL that is far cheaper on one machine.
-   * Otherwise one call per instance, as in Lambda.
-   */
+  /** One instance takes all calls: cheaper where functions wait for MySQL. Otherwise one call each. */
   readonly isShared: boolean;
   /** Ends an instance after so long without a call; 0 = never. */
   readonly idleMs: number;

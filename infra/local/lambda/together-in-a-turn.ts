@@ -1,7 +1,4 @@
-/**
- * Collects the items of one turn of the event loop into one list. Ten calls then cost one message, and can share
- * statements.
- */
+/** Collects one turn's items into one list: ten calls cost one message and share statements. */
 export function togetherInATurn<Item>(handOn: (items: Item[]) => void): (item: Item) => void {
   let waiting: Item[] = [];
   return (item) => {

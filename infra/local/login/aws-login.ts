@@ -11,10 +11,7 @@ export interface AwsLogin {
   };
 }
 
-/**
- * Returns the login for SQS and DynamoDB. If one runs elsewhere, region and keys come from the SDK's variables; the
- * emulators accept any. The owner's other AWS settings are ignored.
- */
+/** Returns the login for SQS and DynamoDB: the SDK's variables if one runs elsewhere, else any. */
 export function awsLogin(): AwsLogin {
   const isElsewhere = serviceUrl('AWS_ENDPOINT_URL_SQS') ?? serviceUrl('AWS_ENDPOINT_URL_DYNAMODB');
   const given = (variable: string): string | undefined =>
@@ -36,10 +33,7 @@ export function awsAccount(): string {
   return serviceUrl('AWS_ENDPOINT_URL_SQS') && /^\d{12}$/u.test(accessKeyId) ? accessKeyId : PSEUDO.account;
 }
 
-/**
- * Returns a function's login: its own access key, by which the services know its rights. All functions share one login
- * where a service runs elsewhere.
- */
+/** Returns a function's own access key, by which services know its rights; shared if one is elsewhere. */
 export function loginOfFunction(name: string): AwsLogin {
   const login = awsLogin();
   if (SERVICES_APART.some((service) => serviceUrl(`AWS_ENDPOINT_URL_${service}`))) return login;

@@ -1,7 +1,4 @@
-/**
- * Returns the URL in the SDK's variable for a service that runs elsewhere. Throws an Error that names the variable for
- * an invalid URL.
- */
+/** Returns the SDK variable's URL of an outside service. Throws an Error that names an invalid one. */
 export function serviceUrl(variable: `AWS_ENDPOINT_URL_${string}`): string | undefined {
   const url = process.env[variable];
   if (url === undefined || url === '') return undefined;

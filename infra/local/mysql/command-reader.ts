@@ -1,9 +1,6 @@
 const HEADER_BYTES = 4;
 
-/**
- * Counts the commands in a MySQL client's stream: packets of sequence 0. A header is three bytes of length and one of
- * sequence.
- */
+/** Counts commands in a MySQL client's stream: packets of sequence 0 (3 bytes length, 1 sequence). */
 export class CommandReader {
   #header: number[] = [];
   #contentLeft = 0;

@@ -4,10 +4,7 @@ import { isRunning, processesWithArgument } from '../platform/process-table.ts';
 const TERMINATE_MS = 20_000;
 const POLL_MS = 20;
 
-/**
- * Shuts down servers on this data folder whose parent was killed; kills them after 20 s. Finds them by their command
- * line. Returns their number.
- */
+/** Shuts down servers of this folder whose parent was killed, by command line; returns their number. */
 export async function stopOrphans(data: string): Promise<number> {
   const orphans = processesWithArgument(`--datadir=${data}`);
   await Promise.all(

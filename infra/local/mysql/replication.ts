@@ -13,10 +13,7 @@ export interface Replication {
   /** True if `whole` has every transaction of `part`. Any node can answer. */
   includes(node: Operator, whole: string, part: string): Promise<boolean>;
   position(node: Operator): Promise<string>;
-  /**
-   * Replays the writer's log from the start up to a position, then stops following. Throws if it cannot, or takes
-   * longer.
-   */
+  /** Replays the writer's log up to a position, then stops following. Throws if it cannot in time. */
   followUntil(node: Operator, source: ReplicationSource, position: string, timeoutSeconds: number): Promise<void>;
   /** Grows with the set, among nodes that followed the same writer. */
   size(executed: string): number;

@@ -130,9 +130,7 @@ const SMALL_MARIADB = [
   '--aria-pagecache-buffer-size=8M',
 ];
 
-/**
- * Limits the heaps of each server's threads: after large statements most of a writer's memory was free room in them.
- */
+/** Limits each server's heaps by thread: after large statements most of a writer's memory was free. */
 export function serverEnvironment(size: ServerSize): NodeJS.ProcessEnv {
   // `npm start` sets it for the stack itself.
   const { MALLOC_ARENA_MAX: _, ...ours } = process.env;

@@ -40,10 +40,7 @@ export interface ShardGroup {
   readonly password: string;
   /** Follows a promotion. */
   readonly writerEndpoint: Forwarder;
-  /**
-   * The same port on another address. Spreads connections over the serving readers; without readers, leads to the
-   * writer.
-   */
+  /** The port on another address: spreads over serving readers; without readers, to the writer. */
   readonly readerEndpoint: Forwarder;
   readonly instanceEndpoints: readonly Forwarder[];
   readonly nodes: readonly NodeStatus[];
@@ -57,15 +54,9 @@ export interface ShardGroups {
   pause(node: string): void;
   resume(node: string): void;
   restart(node: string): Promise<void>;
-  /**
-   * Promotes the reader with the most transactions; returns when it takes writes. The old writer is killed and returns
-   * as a reader.
-   */
+  /** Promotes the most advanced reader; returns when it takes writes. The killed writer returns as reader. */
   promote(group: string): Promise<void>;
-  /**
-   * Starts further groups; returns when they take writes and their readers follow. If one fails, none runs, but their
-   * data stays.
-   */
+  /** Starts groups; returns when they are writable and replicated. If one fails, none runs; data stays. */
   add(wanted: readonly WantedGroup[]): Promise<void>;
   positions(): Promise<ReadonlyMap<string, string>>;
   /**

@@ -40,10 +40,7 @@ export interface LocalStack {
    * what is wrong and where; then everything stays as it was. Calls run one at a time.
    */
   takeOver(): Promise<TakenOver>;
-  /**
-   * Adds a group as a deployment would: starts its servers, then applies the sources with new functions. No shard
-   * moves. If a later part fails, the next call, reload or start continues. Runs in turn with `takeOver`.
-   */
+  /** Adds a group as a deployment would. No shard moves; after a failure the next call continues. */
   addGroup(): Promise<AddedGroup>;
   readonly datastores: readonly DatastoreDefinition[];
   readonly retiredDatastores: readonly CreatedDatastore[];

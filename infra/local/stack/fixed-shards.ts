@@ -9,10 +9,7 @@ interface FixedShards {
   readonly datastores: string | undefined;
 }
 
-/**
- * Throws an `Error` if a datastore's number of shards differs from its first; the migration refuses it as well, but
- * without file and line.
- */
+/** Throws an `Error`, with file and line, if a datastore's number of shards differs from its first. */
 export function checkShardCounts({
   created,
   definitions,

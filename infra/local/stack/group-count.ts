@@ -4,10 +4,7 @@ import { readNumber, writeNumber } from '../folder/number-file.ts';
 
 type Folder = Pick<DataFolder, 'root' | 'groupCount'>;
 
-/**
- * Returns the number of groups: the given one, else those of the folder. After an interrupted first start, the number
- * that it was to make.
- */
+/** Returns the groups: given, or the folder's, or those of an interrupted first start. */
 export function groupCount({ root, groupCount: file }: Folder, said: number | undefined, atFirst: number): number {
   if (said !== undefined) return said;
   if (!hasGroups(root)) return atFirst;

@@ -20,15 +20,10 @@ export interface LocalStackOptions extends TemplateOptions {
   readonly engine: 'mysql' | 'mariadb' | undefined;
   /** Restarts a dead server after so many seconds, as a managed cluster does; 0 = never. */
   readonly restartAfterSeconds: number;
-  /**
-   * Minutes that copies are kept after they were drained, 0 to 10,080, for a restore of a group. Undefined: as last
-   * time, 0 at first.
-   */
+  /** Minutes that drained copies are kept for a restore, 0 to 10,080. Undefined: as last time, first 0. */
   readonly keepCopies: number | undefined;
   readonly access: Access;
-  /**
-   * Origins of web pages that may ask, comma-separated; `:*` any port, `*` all, `none` none. Undefined: this machine's.
-   */
+  /** Origins that may ask, by comma; `:*` any port, `*` all, `none` none. Undefined: this machine's. */
   readonly cors: string | undefined;
   /** Answers 403 to unsigned requests on routes that need a signature. */
   readonly checkSignatures: boolean;

@@ -24,10 +24,7 @@ import { stackSources } from './stack-sources.ts';
 import { takeSources } from './take-sources.ts';
 import { createdDatastores } from '../running/created-datastores.ts';
 
-/**
- * Synthesizes the CDK app for `environment=local` and runs the template with real MySQL servers. Throws, with
- * everything stopped, if a part does not start.
- */
+/** Synthesizes `environment=local` and runs it on real MySQL. Throws, all stopped, if a part fails. */
 export async function startLocalStack(given: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
   const wished = { ...DEFAULT_OPTIONS, ...given };
   const folder = dataFolder(resolve(wished.data));

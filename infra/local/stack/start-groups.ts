@@ -66,10 +66,7 @@ export function checkGroups(stacks: readonly LoadedStack[], { groups }: Pick<Sha
     throw new Error(`the servers: wanted ${wanted}, got ${running}: stop the stack and start it again`);
 }
 
-/**
- * Starts the servers of groups that the templates add. Throws an Error if the templates have another number of groups
- * than wanted.
- */
+/** Starts added groups' servers. Throws an Error if the templates have another number than wanted. */
 export async function startAddedGroups(
   stacks: readonly LoadedStack[],
   groups: Pick<ShardGroups, 'groups' | 'add'>,

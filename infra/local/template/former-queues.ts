@@ -24,10 +24,7 @@ function rememberedIn(file: string): readonly string[] {
 
 const nameOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
-/**
- * Deletes the stack's queues that the template no longer has, after everything else succeeded. A trigger defined again
- * begins at its `start`, so no message is missed. Other queues stay.
- */
+/** Deletes queues that the template no longer has, last. A trigger defined again begins at its `start`. */
 export async function deleteFormerQueues({ file, urls, sqsUrl, log }: FormerQueues): Promise<void> {
   const names = urls.map(nameOf);
   const gone = rememberedIn(file)

@@ -72,10 +72,7 @@ const INTRINSICS: Readonly<Record<string, Intrinsic>> = {
   'Fn::Or': (argument, scope) => listOf(argument, 'Fn::Or').some((part) => resolve(part, scope) === true),
 };
 
-/**
- * Resolves every intrinsic function in a template's value. Throws an `Error` that names an unknown function or an
- * invalid argument.
- */
+/** Resolves intrinsic functions. Throws an `Error` for an unknown one or an invalid argument. */
 export function resolve(value: unknown, scope: Scope): unknown {
   if (Array.isArray(value)) return value.map((item) => resolve(item, scope)).filter((item) => item !== NO_VALUE);
   if (typeof value !== 'object' || value === null) return value;

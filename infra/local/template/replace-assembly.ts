@@ -1,10 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 
-/**
- * Replaces the assembly in a folder. Bundles in use stay for further instances; bundles are named by their content, so
- * one with the same name is the same.
- */
+/** Replaces the assembly, except bundles in use, which are named by their content. */
 export function replaceAssembly(next: string, folder: string, inUse: readonly string[]): void {
   const kept = new Set(inUse.map((path) => relative(folder, path).split(sep)[0]));
   mkdirSync(folder, { recursive: true });

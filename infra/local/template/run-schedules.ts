@@ -23,10 +23,7 @@ interface WantedSchedules {
 export interface RunningSchedules {
   /** Running slots. */
   readonly slots: number;
-  /**
-   * Runs these schedules instead of the former ones. Kept ones keep their time unless their function has changed; open
-   * calls end by themselves.
-   */
+  /** Runs these schedules instead. Kept ones keep their time unless the function changed. */
   take(wanted: WantedSchedules): void;
   /** Sets what schedules may start; before that, everything. */
   setRights(rights: RightsByKey): Promise<void>;

@@ -27,10 +27,7 @@ interface SynthesisRecord {
 
 const FILE = 'synthesis.json';
 
-/**
- * Records what an assembly was made from, unless a file changed since `startedAt` or settings come from an unchecked
- * file.
- */
+/** Records what an assembly was made from, unless a file changed since `startedAt` or is unchecked. */
 export function recordSynthesis(order: SynthesisOrder, read: readonly string[], startedAt: number): void {
   const isMade = (file: string): boolean => file.startsWith(join(order.folder, '/'));
   const files = [...new Set(read)].filter((file) => existsSync(file) && !isMade(file)).sort();

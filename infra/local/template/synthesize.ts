@@ -37,10 +37,7 @@ export async function synthesize(order: SynthesisOrder, inUse: readonly string[]
   }
 }
 
-/**
- * Runs in its own process next to the starting servers: memory is freed, changed modules load again, and the bundler
- * cannot keep the stack alive.
- */
+/** Runs in a process of its own: its memory is freed, changed modules load, and it cannot hang the stack. */
 async function synthesizeAnew(order: SynthesisOrder): Promise<SynthesisReport> {
   const child = fork(join(import.meta.dirname, 'synthesis-process.ts'), [JSON.stringify(order)], {
     execArgv: ['--import', new URL('loaded-modules.ts', import.meta.url).href],

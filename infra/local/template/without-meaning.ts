@@ -1,7 +1,4 @@
-/**
- * Resource types without a local meaning, with the reason. Any other type without an implementation is an error at
- * start.
- */
+/** Resource types without a local meaning, with the reason; other unknown types fail the start. */
 export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::CDK::Metadata': 'says which constructs were used',
   'AWS::ApiGatewayV2::ApiMapping': 'the gateway has one name',

@@ -24,10 +24,7 @@ export function keepTimes(rules: readonly RetentionRule[]): readonly number[] {
   return [...new Set(rules.flatMap(({ keepForMs }) => keepForMs ?? []))];
 }
 
-/**
- * How long the look of any shard for what is out of its retention is overdue, in seconds: 0 where none is. Undefined where
- * nobody has looked yet.
- */
+/** Returns by how many seconds retention's most overdue poll is late; undefined before the first. */
 export function behindSeconds(
   rules: readonly RetentionRule[],
   places: readonly RetentionPlace[],

@@ -7,11 +7,7 @@ import { repairRows } from './repair-rows.ts';
 
 export const REPAIR_FOLLOWER = 'repair';
 
-/**
- * Follows all logs some seconds behind the writes, and writes missing entries. A group that cannot take entries gets a
- * mark; shards whose rows cannot be read wait. Starts at the logs' ends if no index is live, since the rest is the
- * build's; an index that is live and was never followed was live from the first cell on.
- */
+/** Follows all logs seconds behind the writes, and writes missing entries; unavailable groups get a mark. */
 export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive: boolean): Follower {
   const { datastore, report } = work;
   const tellUnread = firstFailures(work, 'the rows of shard');

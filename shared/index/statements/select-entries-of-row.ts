@@ -3,9 +3,7 @@ import { fromSql, indexTable, type PhysicalIndex } from '../index-table.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 
-/**
- * Selects the values under which one shard has entries of a row, tombstones included. Reads a whole key; rarely asked.
- */
+/** Selects the values of a row's entries in one shard, tombstones included. Reads a whole key; rarely asked. */
 export function selectEntriesOfRow(datastore: string, shard: number, index: PhysicalIndex, rowKey: string): Statement {
   const table = indexTable(datastore, shard, index);
   return { table, sql: `SELECT f0 FROM ${table} WHERE row_key = ?`, parameters: [rowKeyBytes(rowKey)] };

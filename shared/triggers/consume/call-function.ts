@@ -24,10 +24,7 @@ export async function endOfCall(call: FunctionCall): Promise<CallEnd> {
   }
 }
 
-/**
- * Calls a trigger's function, for no longer than its time limit. JavaScript cannot end a function from outside: one that
- * ignores its signal goes on, but its client sends nothing any more.
- */
+/** Calls a function until its time limit. One that ignores its signal goes on, but its client sends nothing. */
 export async function callFunction({ fn, client, message, attempt, timeoutMs }: FunctionCall): Promise<void> {
   const time = new AbortController();
   let timer: NodeJS.Timeout | undefined;

@@ -23,10 +23,7 @@ export type MessageEnd =
 
 const DONE: MessageEnd = { kind: 'done' };
 
-/**
- * Consumes one message of a running trigger: calls the function, unless the cell is done or has had all its attempts, and
- * records failures. Throws what the state table throws: the message then has to come again.
- */
+/** Consumes one message: calls the function unless done or out of attempts. Throws the state table's errors. */
 export async function consumeMessage(consumer: Consumer, hand: MessageInHand): Promise<MessageEnd> {
   const { record, message, view } = hand;
   const kept = view.cells.get(message.added_id);

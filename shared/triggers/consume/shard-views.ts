@@ -8,10 +8,7 @@ export interface ShardView {
   /** By added id. */
   readonly cells: Map<number, FailingCell>;
   hasMark: boolean;
-  /**
-   * How often unparked cells up to this one had failed before the batch. Each failure sent those behind the cell back to the
-   * queue: so many of a message's receipts were answered.
-   */
+  /** How many failures of unparked cells up to this one explain a message's receipts, before the batch. */
   readonly failuresUpTo: (addedId: number) => number;
 }
 
@@ -40,10 +37,7 @@ export function shardViews(store: Pick<TriggerStore, 'shards'>, doubtful: Readon
   };
 }
 
-/**
- * Whether each earlier receipt of a message was answered: its cell failed, or one before it. If not, its function may have
- * ended the process.
- */
+/** Whether failures explain every receipt of a message. If not, its function may have ended the process. */
 export function isAnswered(
   { receipts }: Pick<QueueRecord, 'receipts'>,
   { added_id }: Pick<TriggerMessage, 'added_id'>,

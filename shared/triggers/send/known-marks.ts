@@ -54,10 +54,7 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
   }
 
   return {
-    /**
-     * Whether a shard has a mark, from which it is sent again if its queue is lost. Otherwise it gets one at this offset,
-     * also if a cut log sent it back to before its mark.
-     */
+    /** Whether a shard has a mark to resend from; otherwise, or after a cut, makes one at this offset. */
     has(shard: number, offset: ShardOffset): boolean {
       if (offset.added_id < (offsets.get(shard)?.added_id ?? 0)) known.delete(shard);
       offsets.set(shard, offset);

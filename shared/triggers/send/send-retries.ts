@@ -10,10 +10,7 @@ import type { TriggerWatch } from './watch-trigger.ts';
 const MOST_TAKEN = 100;
 const MESSAGES_A_REQUEST = 10;
 
-/**
- * Returns what sends parked cells again whose retry was requested, or is due: of the shards that this worker holds, while
- * the trigger runs. Each is taken first, so that no other worker sends it too.
- */
+/** Sends parked cells whose retry is requested or due, of held shards of a running trigger, each taken first. */
 export function retrySender(
   work: TailWork,
   watch: Pick<TriggerWatch, 'status' | 'troubled' | 'look'>,

@@ -7,10 +7,7 @@ const MINE_MS = 5000;
 
 type WatchWork = Pick<TailWork, 'store' | 'settings' | 'report'>;
 
-/**
- * Watches a trigger's status, and those of this worker's shards that are not in order. It answers at once, by what was
- * last seen, also while DynamoDB is unavailable.
- */
+/** Watches a trigger's status and its troubled shards; answers from memory, even without DynamoDB. */
 export class TriggerWatch {
   /** Looks now, or joins the look under way. Never fails. */
   readonly look: () => Promise<void>;

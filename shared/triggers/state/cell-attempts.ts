@@ -36,10 +36,7 @@ export function cellAttempts(shards: TroubledShards) {
         result: cell?.attempts ?? 0,
       })),
 
-    /**
-     * Counts a failure, unless `begin` counted it (`counted`), and returns how many attempts there were. With `marks`, the
-     * first one of a cell also marks its shard there.
-     */
+    /** Counts a failure (unless `begin` did) and returns the attempts; `marks`: the first marks its shard. */
     failed: (message: TriggerMessage, error: string, counted: boolean, { marks = false } = {}): Promise<number> =>
       changeCell(message.shard, message.added_id, (cell) => {
         const next = afterAttempt(cell, message, counted && cell ? 0 : 1, error);

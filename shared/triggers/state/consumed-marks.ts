@@ -25,10 +25,7 @@ const SHARDS_AN_ITEM = 64;
 /** Returns the new mark of a shard; undefined leaves it as it is. */
 type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
 
-/**
- * The marks of a trigger's shards. They may lag behind what was consumed, and are never ahead of it: the difference is sent
- * once more if a queue lost its messages.
- */
+/** A trigger's consumed marks: they lag behind what was consumed, never lead. A resend starts there. */
 export function consumedMarks(table: DynamoTable, name: TriggerName) {
   const listed = new Set<number>();
 

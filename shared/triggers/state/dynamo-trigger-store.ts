@@ -21,10 +21,7 @@ import { troubledShards, type ShardChange } from './troubled-shards.ts';
 
 export type TriggerStore = ReturnType<typeof triggerStore>;
 
-/**
- * The state of one trigger in the state table (`trigger-items.ts`): nothing is written for shards while nothing fails. All
- * methods throw what DynamoDB throws, and may be repeated.
- */
+/** A trigger's state (`trigger-items.ts`), written for shards only on failures. Methods may be repeated. */
 export function triggerStore(table: DynamoTable, name: TriggerName) {
   const shards = troubledShards(table, name);
   const malformed = malformedMessages(table, name);

@@ -16,10 +16,7 @@ export const RETENTION_MS = 14 * DAY;
 /** How long no message of a queue can have expired since it was empty, minus a day: for consumers elsewhere nothing else tells. */
 export const KEPT_MS = RETENTION_MS - DAY;
 
-/**
- * The most that SQS counts to. Deployed functions park a cell long before: nine failing cells of a hundred attempts each do
- * not take the one behind them along.
- */
+/** SQS's highest count. Deployed functions park a cell long before: nine of them spare the one behind. */
 const RECEIPTS_OF_FUNCTIONS = 1000;
 
 /** For consumers elsewhere: ten failing cells of five attempts must not take the one behind them along. */
@@ -51,10 +48,7 @@ export function batchSeconds({ timeoutSeconds }: Pick<TriggerDefinition, 'timeou
   return Math.min(BATCH_SIZE * timeoutSeconds + 60, MAX_FUNCTION_SECONDS);
 }
 
-/**
- * Returns how long a received message stays hidden. The usual six times the function's time would let a function that dies
- * hard delay its shard for an hour.
- */
+/** Returns how long a message stays hidden; six times the timeout would let a hard crash cost an hour. */
 export function hiddenSeconds(definition: Pick<TriggerDefinition, 'timeoutSeconds'>): number {
   return batchSeconds(definition) + HANDED_BACK_SECONDS;
 }

@@ -1,7 +1,4 @@
-/**
- * Whether two URLs are of one queue, by account and name: the host and port of a local stack change with each start. No
- * queue equals none.
- */
+/** Whether two URLs are of one queue by account and name: a local stack's ports change. None equals none. */
 export function isSameQueue(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return false;
   // Called for each shard, each time it is read.

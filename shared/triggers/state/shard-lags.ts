@@ -24,10 +24,7 @@ interface TriggerLocations {
   readonly waiting: number | undefined;
 }
 
-/**
- * Returns how far consuming and sending are behind the logs. Marks are written now and then, so the queue's depth tells
- * whether all is consumed, and how many cells are not at most.
- */
+/** Returns the lag of consuming and sending. Marks are rare, so the queue's depth bounds the cells. */
 export async function triggerLags(
   context: StoreContext,
   topology: DatastoreTopology,

@@ -124,10 +124,7 @@ export async function writeDeadSeen(table: DynamoTable, name: TriggerName, dead:
   await set(table, name, { dead_seen: { N: String(dead) } });
 }
 
-/**
- * Sets the state. Halting a halted trigger without a reason keeps the reason, and always keeps since when it is halted:
- * that tells how long its messages have waited.
- */
+/** Sets the state. Halting again keeps the reason if none is given, and always `since`. */
 export async function writeState(
   table: DynamoTable,
   name: TriggerName,

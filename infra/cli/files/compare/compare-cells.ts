@@ -40,10 +40,7 @@ const WINDOW = { items: 800, bytes: 4 * 1024 * 1024 };
 const CONCURRENCY = 8;
 const OF_ERASURES: readonly string[] = ['erased', 'erasure'];
 
-/**
- * Looks for every cell of some sources in a datastore, and stores nothing. Throws `bad_input` at the end if files
- * differ from their manifests.
- */
+/** Looks for every cell of some sources in a datastore. Throws `bad_input` if files differ from their manifests. */
 export async function compareCells(
   client: Pick<SchemalessClient, 'batchGet' | 'with'>,
   { sources, found, signal, progress }: CompareOptions,

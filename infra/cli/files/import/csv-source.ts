@@ -21,9 +21,7 @@ export interface CsvOptions {
   readonly areTimesKept?: boolean | undefined;
 }
 
-/**
- * Reads cells from CSV whose first line names the columns, always from the start: a record does not say where it lies.
- */
+/** Reads cells from CSV with a header line, always from the start: no record says where it lies. */
 export function csvSource({ name, size, open, mapping: wished, areTimesKept = false }: CsvOptions): CellSource {
   const mapping = areTimesKept ? wished : { ...wished, created_at: undefined };
   let opened: OpenBytes | undefined;

@@ -43,10 +43,7 @@ export class ImportKeeper {
     return sources.map((source) => ({ source, from: journal.positions[source.name] ?? START }));
   }
 
-  /**
-   * Writes down what became of a window, up to the first unsettled item of each source: later ones are put again.
-   * Throws `too_many_rejects`.
-   */
+  /** Records what became of a window, up to each source's first unsettled item. Throws `too_many_rejects`. */
   async write(window: Window, settled: Settled): Promise<void> {
     const positions: Record<string, Position> = { ...this.#journal.positions };
     const counts = { ...this.#journal.counts };

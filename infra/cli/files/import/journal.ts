@@ -112,10 +112,7 @@ export async function readJournal(path: string, subject: ImportSubject): Promise
   return journal;
 }
 
-/**
- * Returns the journal if it may be of this datastore. Logs only grow: fewer cells mean another datastore. Throws
- * `other_import`.
- */
+/** Returns the journal if its datastore has no fewer cells now: logs only grow. Throws `other_import`. */
 export function ofThisDatastore(journal: Journal, heads: readonly ShardHead[]): Journal {
   let cells = 0;
   for (const head of heads) {

@@ -12,10 +12,7 @@ import type { CellSource } from './source.ts';
 
 export const PIPE = '-';
 
-/**
- * Opens a file of NDJSON or CSV, the folder of an export, or standard input. Throws `bad_input`, `bad_option`,
- * `bad_mapping`.
- */
+/** Opens NDJSON, CSV, an export's folder or stdin. Throws `bad_input`, `bad_option`, `bad_mapping`. */
 export async function openInput(path: string, options: InputOptions): Promise<Input> {
   if (path !== PIPE && statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     const { openExport } = await import('./open-export.ts');

@@ -9,10 +9,7 @@ export interface Line {
 
 const LINE_FEED = 0x0a;
 
-/**
- * Yields the lines of each piece of a stream. A line that is too long is dropped; only its number and end come. `from`
- * says where the stream begins.
- */
+/** Yields a stream's lines by piece, from `from`. Of an overlong line only its number and end come. */
 export async function* readLines(
   stream: AsyncIterable<Buffer>,
   mostBytes: number,

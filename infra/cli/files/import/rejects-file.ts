@@ -21,10 +21,7 @@ export class RejectsFile {
     this.#isMade = isMade;
   }
 
-  /**
-   * Keeps `bytes` of an existing file; undefined if the journal knows no file. Throws `bad_option` for an unknown file,
-   * `bad_journal` for a shorter one.
-   */
+  /** Keeps `bytes` of a file; undefined: the journal knows none. Throws `bad_option`, `bad_journal` (too short). */
   static async open(path: string, bytes: number | undefined): Promise<RejectsFile> {
     const { file, isMade } = await openOrMake(path);
     const { size } = await file.stat();

@@ -18,10 +18,7 @@ export function isCustomResource(type: string): boolean {
   return type.startsWith('Custom::') || type === 'AWS::CloudFormation::CustomResource';
 }
 
-/**
- * Returns the custom resources with their own handlers. CDK's provider framework (functions and a state machine) is
- * skipped: its environment names the handlers.
- */
+/** Returns custom resources with their own handlers, which CDK's provider framework names. */
 export function customResources(
   resources: readonly ResourceAddress[],
   context: Context,
