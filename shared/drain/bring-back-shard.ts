@@ -2,6 +2,7 @@ import { addressKey, shardDatabase, targetAt } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import type { SqlClient } from '../sql/client.ts';
+import { markShown } from '../sql/statements/change-buffered.ts';
 import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { tableOf } from '../sql/statements/select-unanswered.ts';
@@ -124,6 +125,7 @@ async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], d
   const faulty = new Set<string>();
   for (const [holder, ofHolder] of Map.groupBy(bodies, ({ copies: [{ holder }] }) => holder)) {
     const rows = ofHolder.map(({ copies: [{ row }] }) => row);
+    if (holder.kind === 'answered') await holder.client.change(markShown(rows));
     for await (const page of openRows(holder.client, rows, tableOf(holder.kind))) {
       for (const row of page.rows) opened.set(addressKey(row), row);
       for (const { row } of page.faulty) faulty.add(addressKey(row));

@@ -1,7 +1,13 @@
 import { SchemalessError } from '../errors.ts';
 import { shardOf } from '../address.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
-import { deleteBuffered, failBuffered, markConflicts, noteRefusal } from '../sql/statements/change-buffered.ts';
+import {
+  deleteBuffered,
+  deleteLost,
+  failBuffered,
+  markConflicts,
+  noteRefusal,
+} from '../sql/statements/change-buffered.ts';
 import { keepDrained } from '../sql/statements/drained-copies.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { MOST_ADDRESSES } from '../sql/statements/select-body-hashes.ts';
@@ -87,9 +93,11 @@ async function readPages({ context, holder, upTo }: Lane, taken: readonly ShardT
     taken.map(async (turn): Promise<Page> => {
       const { datastore, shard, name } = turn;
       const all = (byShard.get(name) ?? []).sort((one, other) => one.id - other.id);
-      const shards = (await context.topology.datastore(datastore))?.shards ?? 0;
+      const known = await context.topology.datastore(datastore);
+      // A datastore that is not found for a moment is no fault of its rows.
+      if (!known) return { turn, datastore, shard, rows: [], misplaced: [], found: 0, last: 0 };
       const { rows = [], others = [] } = Object.groupBy(all, ({ row_key }) =>
-        shardOf(row_key, shards) === shard ? 'rows' : 'others',
+        shardOf(row_key, known.shards) === shard ? 'rows' : 'others',
       );
       const misplaced = others.map((row): FaultyRow => ({ row, error: `row ${row.row_key} is not of shard ${shard}` }));
       return { turn, datastore, shard, rows, misplaced, found: all.length, last: all.at(-1)?.id ?? 0 };
@@ -144,14 +152,16 @@ async function write(
     await holder.change(deleteBuffered(drained));
   }
   if (erased.length > 0) await holder.change(deleteBuffered(erased));
-  if (conflicts.length > 0) await holder.change(markConflicts(conflicts));
+  if (conflicts.length > 0) {
+    await holder.change(deleteLost(conflicts));
+    report.conflicts += (await holder.change(markConflicts(conflicts))).affectedRows;
+  }
   for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message)) {
     const rows = ofError.map(({ row }) => row);
     await holder.change(noteRefusal(rows, error));
   }
   for (const { row, error } of [...misplaced, ...faulty]) await holder.change(failBuffered(row, error, maxAttempts));
   report.drained += drained.length;
-  report.conflicts += conflicts.length;
   report.appended += appended;
   report.failed += misplaced.length + faulty.length;
 }

@@ -1,7 +1,9 @@
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { sideBySide } from '../side-by-side.ts';
+import { markShown } from '../sql/statements/change-buffered.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
+import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { AppendPace } from './append-pace.ts';
 import { appendRows, refusesAll, type AppendedRows, type RefusedRow } from './append-rows.ts';
@@ -121,9 +123,11 @@ async function settleRows(
   const { conflicts, erased } = settled;
   const done: AppendedRows = { taken: 0, appended: 0, conflicts, erased, refused: [] };
   try {
+    await requireWriter(client, missing);
     for await (const page of openRows(holder, missing)) {
       settled.faulty.push(...page.faulty);
       await pace.turn(page.rows.length);
+      if (page.rows.length > 0) await holder.change(markShown(page.rows));
       const begun = performance.now();
       await appendRows(context, page.rows, done);
       pace.took(performance.now() - begun);
@@ -136,6 +140,18 @@ async function settleRows(
   const [first] = done.refused;
   // Nothing was taken: it is tried again from this row.
   if (first && done.taken === 0) throw first.error;
+}
+
+/**
+ * Throws `unavailable` for a shard that is being brought back: rows that it refuses must not be marked as shown, since
+ * they would stand against what was acknowledged.
+ */
+async function requireWriter(client: SqlClient, [row]: readonly WaitingRow[]): Promise<void> {
+  if (!row) return;
+  const { datastore, shard } = row;
+  const found = toShardRow(await client.select(selectShard(datastore, shard), 'writer'));
+  if (found?.hasWriter !== false) return;
+  throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is being brought back from the buffers`);
 }
 
 function* inSmallParts(rows: readonly OpenRow[]): Generator<readonly OpenRow[]> {

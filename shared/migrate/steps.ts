@@ -46,6 +46,10 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'writers INT UNSIGNED NOT NULL DEFAULT 1, ' +
       // Of the writers: those that were answered `buffered`.
       'answered INT UNSIGNED NOT NULL DEFAULT 0, ' +
+      // The last change of both counts: a change that is repeated after a lost answer counts once.
+      'counted_by BINARY(8) NOT NULL, ' +
+      // 1: its body may be in the log, and seen there, though its writers were answered `buffered`.
+      'shown TINYINT UNSIGNED NOT NULL DEFAULT 0, ' +
       'attempts INT UNSIGNED NOT NULL DEFAULT 0, ' +
       'last_error VARCHAR(500) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL, ' +
       'UNIQUE KEY copy (datastore, row_key, column_name, ref_key, body_hash), ' +

@@ -57,7 +57,7 @@ const RING_MS = 50;
  * moved or gone is tried where it is now.
  *
  * @param cells of this shard, no address twice
- * @throws SqlError or SchemalessError when the primary failed: the cells may or may not be there
+ * @throws SqlError or SchemalessError when the primary failed; `unclear`: the cells may be there
  */
 export async function appendToPrimary(
   context: StoreContext,
@@ -69,6 +69,8 @@ export async function appendToPrimary(
   const isFollowed = areWanted(await context.topology.triggers(datastore), cells);
   const opening = whenOpened(context, datastore, shard);
   let failures = 0;
+  /** The first try whose end is unknown: whatever comes after it, the cells may be there. */
+  let unclear: SqlError | undefined;
   for (let isRepeated = false; ; isRepeated = true) {
     const home = homeOf(await requireDatastore(context.topology, datastore), shard);
     const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter };
@@ -82,14 +84,17 @@ export async function appendToPrimary(
     } catch (error) {
       if (!isGone(error)) {
         failures += 1;
-        if (failures >= TRIES || !(error instanceof SqlError) || error.failure === 'rejected') throw error;
+        if (error instanceof SqlError && error.failure === 'unclear') unclear ??= error;
+        if (failures >= TRIES || !(error instanceof SqlError) || error.failure === 'rejected') throw unclear ?? error;
         // A random pause: writers that met at a lock must not meet there again.
         if (error.failure === 'contention') await sleep(CONTENTION_PAUSE_MS * (0.5 + Math.random()));
         if (error.failure === 'duplicate') context.report({ kind: 'added_id_taken', datastore, shard });
         continue;
       }
     }
-    await opening(home);
+    await opening(home).catch((error: unknown) => {
+      throw unclear ?? error;
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { LIMITS, type NewCell } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type SqlClient } from '../sql/client.ts';
+import { SqlError, type SqlChange, type SqlClient, type Statement } from '../sql/client.ts';
 import { fromSqlTime } from '../time.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
 import { type BufferedCell, insertBuffered } from '../sql/statements/insert-buffered.ts';
@@ -163,17 +163,21 @@ async function bufferOn(
   datastore: string,
   cells: readonly BufferedCell[],
 ): Promise<boolean> {
+  const [isHeld] = await onHolders(context, [group], async (client) => {
+    await repeated(client, insertBuffered(datastore, cells));
+    return true;
+  });
+  return isHeld === true;
+}
+
+/** Sends a statement that may be repeated, twice at most: a lost answer must not leave a hint uncounted, or untold. */
+async function repeated(client: SqlClient, statement: Statement): Promise<SqlChange> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const client = await context.groups.client(group);
-      await client.change(insertBuffered(datastore, cells));
-      return true;
+      return await client.change(statement);
     } catch (error) {
-      if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
-      const clear = error instanceof SchemalessError || error.failure === 'rejected' || error.failure === 'unreachable';
-      if (attempt < TRIES && !clear) continue;
-      context.report({ kind: 'secondary_failed', group, error });
-      return false;
+      const isOpen = error instanceof SqlError && error.failure !== 'rejected' && error.failure !== 'unreachable';
+      if (attempt === TRIES || !isOpen) throw error;
     }
   }
 }
@@ -187,14 +191,14 @@ export async function withdrawCopies(
 ): Promise<void> {
   if (cells.length === 0) return;
   await onHolders(context, holders, async (client) => {
-    await client.change(withdrawBuffered(datastore, cells));
-    await client.change(deleteWithdrawn(datastore, cells));
+    await repeated(client, withdrawBuffered(datastore, cells));
+    await repeated(client, deleteWithdrawn(datastore, cells));
   });
 }
 
 /**
  * Marks hints whose writer is about to be answered `buffered`: they give way to an acknowledged cell when the primary's
- * last cells are brought back. One group must confirm a hint of each cell; a hint drained meanwhile is not confirmed,
+ * last cells are brought back, unless their append may have been done (`isShown`). One group must confirm a hint of each cell; a hint drained meanwhile is not confirmed,
  * so the client may have to retry and get `stored_before`.
  *
  * @returns whether they may be answered `buffered`
@@ -204,9 +208,10 @@ export async function markAnswered(
   datastore: string,
   cells: readonly BufferedCell[],
   holders: readonly string[],
+  isShown: boolean,
 ): Promise<boolean> {
   const marked = await onHolders(context, holders, async (client) => {
-    const { affectedRows } = await client.change(answerBuffered(datastore, cells));
+    const { affectedRows } = await repeated(client, answerBuffered(datastore, cells, isShown));
     return affectedRows === cells.length;
   });
   return marked.includes(true);

@@ -145,7 +145,8 @@ async function writeToGroup(
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
         context.report({ kind: 'primary_failed', group, error });
-        return settleWithoutPrimary(context, { cells: ofShard, holders }, group);
+        const mayBeStored = error instanceof SqlError && error.failure === 'unclear';
+        return settleWithoutPrimary(context, { cells: ofShard, holders, mayBeStored }, group);
       }
     },
   );
@@ -175,6 +176,11 @@ async function copyGroups(
 interface HeldCells {
   readonly cells: readonly BufferedCell[];
   readonly holders: readonly string[];
+}
+
+/** Cells whose primary failed; the end of their append may be unknown. */
+interface UnstoredCells extends HeldCells {
+  readonly mayBeStored: boolean;
 }
 
 /**
@@ -229,7 +235,7 @@ async function inParts<Part, Item, Result>(
  */
 async function settleWithoutPrimary(
   context: WriteContext,
-  { cells, holders }: HeldCells,
+  { cells, holders, mayBeStored }: UnstoredCells,
   group: string,
 ): Promise<readonly PutResult[]> {
   if (holders.length === 0) return unavailable(cells, 'the primary failed and writes are not buffered here');
@@ -241,7 +247,7 @@ async function settleWithoutPrimary(
     holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
   const all = [...holders, ...more];
   // The hints stay: whether they were marked is unknown, and another writer may rely on them.
-  if (!(await markAnswered(context, context.datastore, cells, all)))
+  if (!(await markAnswered(context, context.datastore, cells, all, mayBeStored)))
     return unavailable(cells, 'the primary failed, and no group confirmed its copy');
   return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies: all.length }));
 }

@@ -1,11 +1,19 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { anyOfCopies, BY_COPY, copyHint, keyParameters, keysOf, SAME_COPY, type CopyKey } from './copy-key.ts';
-import type { BufferedCell } from './insert-buffered.ts';
+import { changeId, type BufferedCell } from './insert-buffered.ts';
 
 export function deleteBuffered(rows: readonly CopyKey[]): Statement {
   return {
     sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE ${anyOfCopies(rows.length)}`,
+    parameters: keyParameters(rows),
+  };
+}
+
+/** Deletes hints that lost against another body, and of which no writer was answered `buffered`. */
+export function deleteLost(rows: readonly CopyKey[]): Statement {
+  return {
+    sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE state = 'waiting' AND answered = 0 AND shown = 0 AND (${anyOfCopies(rows.length)})`,
     parameters: keyParameters(rows),
   };
 }
@@ -43,19 +51,32 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
   };
 }
 
-/** Counts a writer of each hint as answered `buffered`; one with all so gives way to acknowledged cells. */
-export function answerBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
+/**
+ * Counts a writer of each hint as answered `buffered`; one with all so gives way to acknowledged cells, unless its append
+ * may have been done (`isShown`). The statement may be sent again after an unclear end.
+ */
+export function answerBuffered(datastore: string, cells: readonly BufferedCell[], isShown = false): Statement {
+  const change = changeId();
   return {
-    sql: `UPDATE ${BY_COPY} SET answered = answered + 1 WHERE ${anyOfCopies(cells.length)}`,
-    parameters: keyParameters(keysOf(datastore, cells)),
+    sql: `UPDATE ${BY_COPY} SET answered = answered + (counted_by <> ?), counted_by = ?, shown = GREATEST(shown, ?) WHERE ${anyOfCopies(cells.length)}`,
+    parameters: [change, change, Number(isShown), ...keyParameters(keysOf(datastore, cells))],
   };
 }
 
-/** Takes a writer that was answered 409 off its hints. */
-export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
+/** Notes that hints are about to be appended: from then on their bodies may be read, and must not be lost again. */
+export function markShown(rows: readonly CopyKey[]): Statement {
   return {
-    sql: `UPDATE ${BY_COPY} SET writers = writers - 1 WHERE writers > 0 AND (${anyOfCopies(cells.length)})`,
-    parameters: keyParameters(keysOf(datastore, cells)),
+    sql: `UPDATE ${BY_COPY} SET shown = 1 WHERE shown = 0 AND (${anyOfCopies(rows.length)})`,
+    parameters: keyParameters(rows),
+  };
+}
+
+/** Takes a writer that was answered 409 off its hints. The statement may be sent again after an unclear end. */
+export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
+  const change = changeId();
+  return {
+    sql: `UPDATE ${BY_COPY} SET writers = writers - (counted_by <> ?), counted_by = ? WHERE writers > 0 AND (${anyOfCopies(cells.length)})`,
+    parameters: [change, change, ...keyParameters(keysOf(datastore, cells))],
   };
 }
 

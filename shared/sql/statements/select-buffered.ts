@@ -35,8 +35,8 @@ export function selectBuffered(ids: readonly number[], bytes: number, table: Cop
   return { sql: withBodies(page, table), parameters: [...ids, bytes] };
 }
 
-/** A hint whose writers all were answered `buffered` gives way by itself. */
-const STILL_UNANSWERED = 'answered < writers';
+/** A hint whose writers all were answered `buffered` gives way by itself, unless its body may have been read. */
+export const MAY_BE_STORED = '(answered < writers OR shown = 1)';
 
 export function selectKept(
   state: KeptState,
@@ -45,7 +45,7 @@ export function selectKept(
   limit: number,
   bytes: number,
 ): Statement {
-  const isOpen = state === 'undecided' ? ` AND ${STILL_UNANSWERED}` : '';
+  const isOpen = state === 'undecided' ? ` AND ${MAY_BE_STORED}` : '';
   const ids = `SELECT id FROM ${CONTROL}.buffer FORCE INDEX (place) WHERE state = ? AND datastore = ? AND id > ?${isOpen} ORDER BY id LIMIT ?`;
   return {
     sql: withBodies(
@@ -57,7 +57,7 @@ export function selectKept(
 
 export function selectUndecided(datastore: string, ids: readonly number[]): Statement {
   return {
-    sql: `SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer FORCE INDEX (PRIMARY) WHERE state = 'undecided' AND ${STILL_UNANSWERED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    sql: `SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer FORCE INDEX (PRIMARY) WHERE state = 'undecided' AND ${MAY_BE_STORED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
     parameters: [datastore, ...ids],
   };
 }

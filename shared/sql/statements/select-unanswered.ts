@@ -3,16 +3,16 @@ import type { CellAddress } from '../../cell.ts';
 import { toNumber } from '../cell-rows.ts';
 import { SqlError, type SqlRow, type Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { KEY_COLUMNS, toWaitingRow, type CopyTable, type WaitingRow } from './select-buffered.ts';
+import { KEY_COLUMNS, MAY_BE_STORED, toWaitingRow, type CopyTable, type WaitingRow } from './select-buffered.ts';
 
 /** States of hints that may be of an acknowledged write, set aside or not. */
 const STATES = ['waiting', 'undecided', 'parked'];
-/** `unanswered`: maybe stored. `answered`: all writers told `buffered`. `drained`: every node showed it. */
+/** `unanswered`: maybe stored. `answered`: all writers told `buffered`, never shown. `drained`: every node showed it. */
 export type CopyKind = 'unanswered' | 'answered' | 'drained';
 
 const IS: Readonly<Record<Exclude<CopyKind, 'drained'>, string>> = {
-  unanswered: 'answered < writers',
-  answered: 'answered >= writers',
+  unanswered: MAY_BE_STORED,
+  answered: `NOT ${MAY_BE_STORED}`,
 };
 
 export function tableOf(kind: CopyKind): CopyTable {

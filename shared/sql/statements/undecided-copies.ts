@@ -3,11 +3,12 @@ import { toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { anyOfCopies, BY_COPY, keyParameters, type CopyKey } from './copy-key.ts';
+import { MAY_BE_STORED } from './select-buffered.ts';
 
 /** Marks hints of one address of which more than one body may have been acknowledged: an operator has to choose. */
 export function markUndecided(rows: readonly CopyKey[]): Statement {
   return {
-    sql: `UPDATE ${BY_COPY} SET state = 'undecided' WHERE state IN ('waiting', 'parked') AND answered < writers AND (${anyOfCopies(rows.length)})`,
+    sql: `UPDATE ${BY_COPY} SET state = 'undecided' WHERE state IN ('waiting', 'parked') AND ${MAY_BE_STORED} AND (${anyOfCopies(rows.length)})`,
     parameters: keyParameters(rows),
   };
 }
@@ -16,7 +17,7 @@ export function markUndecided(rows: readonly CopyKey[]): Statement {
 export function giveWay({ datastore, row_key, column_name, ref_key, body_hash }: CopyKey): Statement {
   return {
     sql:
-      `UPDATE ${CONTROL}.buffer SET answered = writers, state = 'waiting' WHERE state = 'undecided' AND answered < writers ` +
+      `UPDATE ${CONTROL}.buffer SET answered = writers, shown = 0, state = 'waiting' WHERE state = 'undecided' AND ${MAY_BE_STORED} ` +
       `AND datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ? AND body_hash <> ?`,
     parameters: [datastore, rowKeyBytes(row_key), Buffer.from(column_name), ref_key, body_hash],
   };

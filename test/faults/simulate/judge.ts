@@ -36,6 +36,8 @@ export function openJudge(chronicle: Chronicle): Judge {
   }
 
   function showed(cell: Cell, where: string): void {
+    const address = addressKey(cell);
+    if (!chronicle.seen.has(address)) chronicle.seen.set(address, cell);
     if (!meant(cell, cell.shard, cell.added_id).some((one) => equalJson(valueOf(one.cell.body), cell.body)))
       breaks(`${where} showed ${nameOf(cell)} at ${cell.added_id} of shard ${cell.shard}, where it never was`);
   }
@@ -104,6 +106,7 @@ export function judgeEnd(world: CalmWorld): string[] {
   return [
     ...world.allShards.flatMap((shard) => judgeLog(world, shard)),
     ...world.chronicle.answers.flatMap((answer) => judgeAnswer(world, answer, kept)),
+    ...[...world.chronicle.seen].flatMap(([address, cell]) => judgeSeen(world, address, cell)),
     ...kept.flatMap((row) => judgeKept(world, row)),
   ];
 }
@@ -143,6 +146,14 @@ function judgeAnswer(world: CalmWorld, { cell, address, result }: AnsweredPut, k
   // There was one copy only, and the client was told so; then its server was lost.
   if (result.outcome === 'buffered' && result.copies === 1 && world.chronicle.hasLostCopy(address, isBody)) return [];
   return [`${name} is ${found ? 'another cell now' : 'lost'}${isKept ? ', kept as a conflict' : ''}`];
+}
+
+/** What a reader was shown is there for good, whoever wrote it and whatever the writer was told. */
+function judgeSeen(world: CalmWorld, address: string, { shard, row_key, ref_key, body }: Cell): string[] {
+  const found = logOf(world, shard).find((one) => one.address === address);
+  if (found && equalJson(valueOf(found.body), body)) return [];
+  if (world.chronicle.hasLostCopy(address, (other) => equalJson(valueOf(other), body))) return [];
+  return [`${row_key.slice(0, 8)}/${ref_key}, which was read, is ${found ? 'another cell now' : 'lost'}`];
 }
 
 /** Conflicts that are kept are those of writes that were not answered 409. */

@@ -1,4 +1,5 @@
-import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
+import { randomBytes } from 'node:crypto';
+import { SqlError, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
 import { changing, NOTHING, rewording, rewordingTogether } from '../changed-clients.ts';
 import { hidesYoung, hidesYounger, parksRefused, seesFirstRows, takesRefusalsForDone } from './planted-drain-bugs.ts';
@@ -133,6 +134,30 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     what: 'of two bodies that may have been acknowledged the older one is brought back',
     draining: hidesYounger,
   },
+  {
+    name: 'shown-unsaid',
+    what: 'the drain appends a copy without noting that it may be read from then on',
+    draining: () =>
+      changing(async (statement, client) =>
+        planOf(statement.sql).kind === 'mark shown' ? NOTHING : client.change(statement),
+      ),
+  },
+  {
+    name: 'unclear-is-unseen',
+    what: 'a write whose append may have been done is answered `buffered` as one that was not',
+    writing: changing((statement, client) =>
+      client.change(
+        planOf(statement.sql).kind === 'answer buffered'
+          ? { ...statement, parameters: statement.parameters.with(2, 0) }
+          : statement,
+      ),
+    ),
+  },
+  {
+    name: 'counts-again',
+    what: 'a change of the counts of a copy counts once more when it is repeated after a lost answer',
+    writing: changing((statement, client) => client.change(recounted(statement))),
+  },
   { name: 'parks-refused', what: 'a refusal by the server sets the rows aside', draining: () => parksRefused },
   {
     name: 'by-their-clock',
@@ -145,6 +170,15 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     draining: () => seesFirstRows,
   },
 ];
+
+/** As if each try were another change: of copies every ninth value names the change, of counts the first two. */
+function recounted(statement: Statement): Statement {
+  const { kind } = planOf(statement.sql);
+  const isChange = (position: number): boolean =>
+    kind === 'buffer' ? position % 9 === 8 : (kind === 'answer buffered' || kind === 'withdraw') && position < 2;
+  const change = randomBytes(8);
+  return { ...statement, parameters: statement.parameters.map((one, at) => (isChange(at) ? change : one)) };
+}
 
 function numbersApart(client: SqlClient): SqlClient {
   const { transactions } = client;

@@ -1,5 +1,6 @@
 import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
 import { changing } from '../changed-clients.ts';
+import { isUnanswered } from './servers/buffer-reads.ts';
 import { planOf } from './servers/plans.ts';
 import type { SimulatedGroup } from './servers/simulated-group.ts';
 import type { BufferedRow } from './servers/tables.ts';
@@ -27,7 +28,7 @@ export const takesRefusalsForDone = changing(async (statement, client) => {
 /** Of the bodies for an address nobody sees but the one that came first, on whatever group. */
 export function hidesYounger(): (client: SqlClient, group: SimulatedGroup) => SqlClient {
   const groups = new Set<SimulatedGroup>();
-  const isOpen = ({ state, answered, writers }: BufferedRow): boolean => state !== 'conflict' && answered < writers;
+  const isOpen = (row: BufferedRow): boolean => row.state !== 'conflict' && isUnanswered(row);
   const isFirst = ({ address, createdAt }: BufferedRow): boolean =>
     ![...groups].some((group) =>
       [...bufferOf(group).values()].some(

@@ -2,7 +2,8 @@ import { array, boolean, check, integer, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideAddress, decideCopy, thoseThatCount, type NodeWord, type Shown } from '../../../shared/drain/decide.ts';
 
-const SHOWN: readonly Shown[] = ['same', 'unlike', 'contrary', 'missing', 'silent'];
+const EACH = { same: 0, unlike: 0, contrary: 0, erased: 0, missing: 0, silent: 0 } satisfies Record<Shown, 0>;
+const SHOWN = Object.keys(EACH) as readonly Shown[];
 
 function* wordsOf(nodes: number): Generator<readonly NodeWord[]> {
   yield [];
@@ -50,6 +51,10 @@ describe('what may be done with a copy, in every case', () => {
       (action, { writer }) => (action === 'conflict') === (writer === 'contrary'),
     ],
     ['to compare what its bytes alone do not say', (action, { writer }) => writer !== 'unlike' || action === 'compare'],
+    [
+      'to forget it exactly when the writer has erased its body',
+      (action, { writer }) => (action === 'forget') === (writer === 'erased'),
+    ],
     ['nothing while the writer is silent', (action, { writer }) => writer !== 'silent' || action === 'wait'],
   ])('is %s', (_what, rule) => {
     expect(breaking(rule)).toEqual([]);

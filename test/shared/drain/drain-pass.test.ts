@@ -5,6 +5,7 @@ import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { drainAtOnce, drainPass } from '../../support/drain-pass.ts';
 import { SqlError, type SqlClient, type SqlParameter } from '../../../shared/sql/client.ts';
+import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { bodyHash, insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
@@ -79,6 +80,17 @@ async function buffer(cells: readonly NewCell[], as: Partial<BufferedCell> = {})
   for (const cell of cells) await store.client(holder).change(insertBuffered(name, [{ ...copyOf(cell), ...as }]));
 }
 
+/** The same of writers that were answered `buffered`. */
+async function answered(cells: readonly NewCell[]): Promise<void> {
+  await buffer(cells);
+  await store.client(holder).change(
+    answerBuffered(
+      name,
+      cells.map((cell) => copyOf(cell)),
+    ),
+  );
+}
+
 async function waiting() {
   const group = (await trips.buffer()).find((one) => one.group === holder);
   if (!group || group.error) throw new Error('no buffer');
@@ -112,7 +124,7 @@ describe('the drain', () => {
   ])('%s no other write that was given the id of one that it looked at', async (_, body, statement) => {
     const [looked, other] = [newCell('stored'), newCell('other')];
     await trips.put(looked);
-    await buffer([{ ...looked, body }]);
+    await answered([{ ...looked, body }]);
     // As after a replica of the holder was promoted without the last rows of its buffer.
     let replaced = 0;
     beforeChange = async (sql) => {
@@ -165,7 +177,7 @@ describe('the drain', () => {
   it('keeps what lost against another body as a conflict: listed, never appended, discarded on demand', async () => {
     const cell = newCell('winner');
     await trips.put(cell);
-    await buffer([{ ...cell, body: 'loser' }]);
+    await answered([{ ...cell, body: 'loser' }]);
     await drained();
     expect((await waiting()).conflicts).toBe(1);
     const { conflicts, next } = await trips.bufferConflicts();
@@ -190,7 +202,7 @@ describe('the drain', () => {
 
   it('stores the first of two bodies for one address and keeps the other', async () => {
     const cell = newCell('first');
-    await buffer([cell, { ...cell, body: 'second' }]);
+    await answered([cell, { ...cell, body: 'second' }]);
     await drained();
     expect(await bodyOf(cell)).toBe('first');
     const { conflicts } = await trips.bufferConflicts();

@@ -4,8 +4,10 @@ import { insertBuffered, type BufferedCell } from '../../../shared/sql/statement
 import {
   answerBuffered,
   deleteBuffered,
+  deleteLost,
   discardConflicts,
   markConflicts,
+  markShown,
   noteRefusal,
   deleteWithdrawn,
   withdrawBuffered,
@@ -131,6 +133,8 @@ describe('rows read of a buffer table', () => {
 
   const CHANGES: readonly (readonly [what: string, of: (cells: readonly BufferedCell[]) => Statement])[] = [
     ['deleted once they are drained', (cells) => deleteBuffered(keysOf(datastore, cells))],
+    ['marked before they are appended', (cells) => markShown(keysOf(datastore, cells))],
+    ['deleted as lost', (cells) => deleteLost(keysOf(datastore, cells))],
     ['marked as lost', (cells) => markConflicts(keysOf(datastore, cells))],
     ['told why they were refused', (cells) => noteRefusal(keysOf(datastore, cells), 'no room')],
     ['withdrawn', (cells) => withdrawBuffered(datastore, cells)],

@@ -5,7 +5,7 @@ import { drainPass } from '../../support/drain-pass.ts';
 import { DEPTH, wantedEntries } from '../../../shared/index/wanted-entries.ts';
 import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { shardOf } from '../../../shared/address.ts';
-import { bufferOnSecondaries, joinWrites } from '../../../shared/store/join-writes.ts';
+import { bufferOnSecondaries, joinWrites, markAnswered } from '../../../shared/store/join-writes.ts';
 import type { BufferConflict } from '../../../shared/contract/datastore.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
@@ -198,7 +198,14 @@ describe('over the RDS Data API, the buffer', () => {
     });
 
     const others = cells.map((cell) => ({ ...cell, body: randomText() }));
-    await buffer(others);
+    const holders = await buffer(others);
+    await markAnswered(
+      store.context,
+      name,
+      others.map((cell) => copyOf(cell)),
+      holders,
+      false,
+    );
     for (const group of store.groups) await drain(group.name);
     const conflicts: BufferConflict[] = [];
     for (let after: string | undefined; ;) {

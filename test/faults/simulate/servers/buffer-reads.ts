@@ -40,7 +40,7 @@ export function bufferRead(sql: string): BufferRead | undefined {
     return { kind: 'copies', read: copies };
   if (
     sql.startsWith(
-      `SELECT ${KEY_COLUMNS} FROM ${BUFFER} WHERE state = 'undecided' AND answered < writers AND datastore = ? AND id IN (`,
+      `SELECT ${KEY_COLUMNS} FROM ${BUFFER} WHERE state = 'undecided' AND (answered < writers OR shown = 1) AND datastore = ? AND id IN (`,
     )
   )
     return { kind: 'undecided', read: undecided };
@@ -153,7 +153,7 @@ export function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly Sq
 }
 
 export const isWaiting = ({ state }: BufferedRow): boolean => state === 'waiting';
-const isUnanswered = ({ answered, writers }: BufferedRow): boolean => answered < writers;
+export const isUnanswered = ({ answered, writers, isShown }: BufferedRow): boolean => answered < writers || isShown;
 const byId = (one: BufferedRow, other: BufferedRow): number => one.id - other.id;
 
 function keyRow({ id, datastore, shard, rowKey, columnName, ref_key, bodyHash }: BufferedRow): SqlRow {

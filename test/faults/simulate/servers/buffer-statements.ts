@@ -1,4 +1,5 @@
-import { bufferRead, isWaiting, ofIds } from './buffer-reads.ts';
+import { bufferRead, isUnanswered, isWaiting, ofIds } from './buffer-reads.ts';
+import type { SqlParameter } from '../../../../shared/sql/client.ts';
 import { bound, type Execution, type Plan, type Written, written } from './plan.ts';
 import { addressOf, copyKey, type BufferedRow, type TableChange } from './tables.ts';
 
@@ -26,22 +27,40 @@ const CHANGES: readonly (readonly [
     'buffer',
     `INSERT INTO ${BUFFER} (`,
     insert,
-    "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1, stored_at = IF(VALUES(stored_at) IS NULL, NULL, stored_at)",
+    "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + (counted_by <> VALUES(counted_by)), counted_by = VALUES(counted_by), stored_at = IF(VALUES(stored_at) IS NULL, NULL, stored_at)",
   ],
   // One by its columns, several as tuples of them.
   ['delete buffered', `DELETE FROM ${BUFFER} WHERE (datastore`, deletedWhere(() => true)],
   ['delete withdrawn', `DELETE FROM ${BUFFER} WHERE writers = 0 AND (`, deletedWhere(({ writers }) => writers === 0)],
+  [
+    'delete lost',
+    `DELETE FROM ${BUFFER} WHERE state = 'waiting' AND answered = 0 AND shown = 0 AND (`,
+    deletedWhere((row) => isWaiting(row) && row.answered === 0 && !row.isShown),
+  ],
   ['discard conflicts', `DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`, discard],
   [
     'withdraw',
-    `${UPDATE} writers = writers - 1 WHERE writers > 0 AND (`,
-    changed(({ writers }) => writers > 0 && { writers: writers - 1 }),
+    `${UPDATE} writers = writers - (counted_by <> ?), counted_by = ? WHERE writers > 0 AND (`,
+    ({ tables, parameters: [change, , ...key] }) => {
+      const countedBy = changeOf(change);
+      return changed(
+        (row) => row.writers > 0 && { writers: row.writers - Number(row.countedBy !== countedBy), countedBy },
+      )({ tables, parameters: key });
+    },
   ],
   [
     'answer buffered',
-    `${UPDATE} answered = answered + 1 WHERE (`,
-    changed(({ answered }) => ({ answered: answered + 1 })),
+    `${UPDATE} answered = answered + (counted_by <> ?), counted_by = ?, shown = GREATEST(shown, ?) WHERE (`,
+    ({ tables, parameters: [change, , isShown, ...key] }) => {
+      const countedBy = changeOf(change);
+      return changed((row) => ({
+        answered: row.answered + Number(row.countedBy !== countedBy),
+        countedBy,
+        isShown: row.isShown || Number(isShown) === 1,
+      }))({ tables, parameters: key });
+    },
   ],
+  ['mark shown', `${UPDATE} shown = 1 WHERE shown = 0 AND (`, changed((row) => !row.isShown && { isShown: true })],
   [
     'mark conflicts',
     `${UPDATE} state = 'conflict' WHERE state = 'waiting' AND (`,
@@ -49,8 +68,8 @@ const CHANGES: readonly (readonly [
   ],
   [
     'mark undecided',
-    `${UPDATE} state = 'undecided' WHERE state IN ('waiting', 'parked') AND answered < writers AND (`,
-    changed((row) => row.answered < row.writers && ['waiting', 'parked'].includes(row.state) && { state: 'undecided' }),
+    `${UPDATE} state = 'undecided' WHERE state IN ('waiting', 'parked') AND (answered < writers OR shown = 1) AND (`,
+    changed((row) => isUnanswered(row) && ['waiting', 'parked'].includes(row.state) && { state: 'undecided' }),
   ],
   ['fail buffered', `${UPDATE} attempts = attempts + 1`, fail],
   [
@@ -60,7 +79,7 @@ const CHANGES: readonly (readonly [
   ],
   [
     'give way',
-    `${UPDATE} answered = writers, state = 'waiting' WHERE state = 'undecided' AND answered < writers AND datastore = ?`,
+    `${UPDATE} answered = writers, shown = 0, state = 'waiting' WHERE state = 'undecided' AND (answered < writers OR shown = 1) AND datastore = ?`,
     giveWay,
     ' AND body_hash <> ?',
   ],
@@ -82,6 +101,7 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
     );
     const [rowKey, columnName, ref_key, body, bodyHash] = content;
     values.nothing();
+    const countedBy = changeOf(values.bytes());
     const address = addressOf(rowKey, columnName, ref_key);
     const key = copyKey({ datastore, address, bodyHash });
     const taken = flaws.copiesByAddress
@@ -90,14 +110,17 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
     const old = added.get(key) ?? taken;
     const state = old?.state === 'undecided' ? old.state : 'waiting';
     const cell = { datastore, shard, address, rowKey, columnName, ref_key, bodyHash, createdAt: now };
-    const kept = old ?? { id: next, ...cell, writers: 0, answered: 0 };
-    const row: BufferedRow = { ...kept, body, attempts: 0, state, writers: kept.writers + 1 };
+    const kept = old ?? { id: next, ...cell, writers: 0, answered: 0, isShown: false, countedBy: '' };
+    const writers = kept.writers + Number(kept.countedBy !== countedBy);
+    const row: BufferedRow = { ...kept, body, attempts: 0, state, writers, countedBy };
     if (!old) next += 1;
     added.set(key, row);
     changes.set(row.id, { kind: 'buffered', row });
   }
   return { affectedRows: changes.size, insertId: 0, changes: [...changes.values()] };
 }
+
+const changeOf = (id: SqlParameter | undefined): string => Buffer.from(id as Uint8Array).toString('hex');
 
 function fail({ tables, parameters: [, most, ...key] }: Execution): Written {
   return changed((row) => {
@@ -116,12 +139,14 @@ function giveWay({ tables, parameters }: Execution): Written {
   const [address, bodyHash] = [addressOf(values.bytes(), values.bytes(), values.number()), values.bytes()];
   const isMeant = (row: BufferedRow): boolean =>
     row.state === 'undecided' &&
-    row.answered < row.writers &&
+    isUnanswered(row) &&
     row.datastore === datastore &&
     row.address === address &&
     Buffer.compare(row.bodyHash, bodyHash) !== 0;
   return updated(
-    [...tables.buffer.values()].filter(isMeant).map((row) => ({ ...row, answered: row.writers, state: 'waiting' })),
+    [...tables.buffer.values()]
+      .filter(isMeant)
+      .map((row) => ({ ...row, answered: row.writers, isShown: false, state: 'waiting' as const })),
   );
 }
 

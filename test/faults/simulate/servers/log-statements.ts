@@ -62,7 +62,10 @@ export function planLogRead(sql: string): Plan | undefined {
 }
 
 export function planShardRow(sql: string): Plan | undefined {
-  if (sql === 'SELECT epoch, state FROM `schemaless`.shard WHERE datastore = ? AND shard = ?')
+  if (
+    sql ===
+    'SELECT epoch, state, writer_id IS NULL OR writer_id = @@server_id FROM `schemaless`.shard WHERE datastore = ? AND shard = ?'
+  )
     return { kind: 'shard', shards: [], read: shardRow };
   if (sql === 'UPDATE `schemaless`.shard SET epoch = ? WHERE datastore = ? AND shard = ? AND epoch < ?')
     return { kind: 'raise epoch', shards: [], write: raiseEpoch };
@@ -152,9 +155,9 @@ function entriesAt(execution: Execution, shard: number): SqlRow[] {
     .map((cell) => entryRow(execution, 0, cell));
 }
 
-function shardRow({ tables, parameters }: Execution): SqlRow[] {
+function shardRow({ tables, parameters, serverId }: Execution): SqlRow[] {
   const row = tables.shards.get(Number(parameters[1]));
-  return row ? [[row.epoch, row.state]] : [];
+  return row ? [[row.epoch, row.state, Number(row.writerId === serverId)]] : [];
 }
 
 function fencedShards({ tables, serverId }: Execution): SqlRow[] {

@@ -52,6 +52,10 @@ export interface BufferedRow {
   readonly writers: number;
   /** Of them, those that were answered `buffered`. */
   readonly answered: number;
+  /** The last change of both counts. */
+  readonly countedBy: string;
+  /** Its body may be in the log. */
+  readonly isShown: boolean;
   readonly attempts: number;
 }
 

@@ -1,5 +1,5 @@
 import { equalJson } from '../../../../shared/body/equal.ts';
-import type { CellAddress, NewCell, PutResult } from '../../../../shared/cell.ts';
+import type { Cell, CellAddress, NewCell, PutResult } from '../../../../shared/cell.ts';
 import type { Statement } from '../../../../shared/sql/client.ts';
 import type { Plan } from '../servers/plan.ts';
 import type { Witness } from '../servers/simulated-group.ts';
@@ -49,6 +49,8 @@ export interface Chronicle extends Witness {
   abandoned(cell: NewCell): void;
   /** What a client was told is stored at this address, first. */
   acknowledged(address: string): NewCell | undefined;
+  /** By address, the cell that a reader was shown first. */
+  readonly seen: Map<string, Cell>;
   readonly answers: AnsweredPut[];
   /** Shards that moved, with the time of it. */
   readonly moves: Map<number, number>;
@@ -125,6 +127,7 @@ export function chronicle(now: () => number): Chronicle {
     },
     abandoned: (cell) => void leftovers.add(addressKey(cell)),
     acknowledged: (address) => acknowledged.get(address),
+    seen: new Map(),
     answers,
     moves: new Map(),
     cutShards,
@@ -145,9 +148,9 @@ export function addressKey({ row_key, column_name, ref_key }: CellAddress): stri
 }
 
 function addressesIn({ parameters }: Statement, { kind }: Plan): string[] {
-  const [width, at] = kind === 'buffer' ? [8, 2] : [5, 1];
+  const [from, width] = kind === 'buffer' ? [2, 9] : [kind === 'withdraw' ? 3 : 1, 5];
   return Array.from({ length: Math.floor(parameters.length / width) }, (_, row) => {
-    const [rowKey, columnName, refKey] = parameters.slice(row * width + at, row * width + at + 3);
+    const [rowKey, columnName, refKey] = parameters.slice(row * width + from, row * width + from + 3);
     return addressOf(rowKey as Uint8Array, columnName as Uint8Array, Number(refKey));
   });
 }

@@ -37,12 +37,13 @@ type Undecided = readonly BufferConflict[];
 function chosen({ chronicle, random }: World, judge: Judge, writes: Undecided): BufferConflict | undefined {
   const [first] = writes;
   if (!first) return undefined;
-  const acknowledged = chronicle.acknowledged(addressKey(first));
+  const address = addressKey(first);
+  const acknowledged = chronicle.acknowledged(address) ?? chronicle.seen.get(address);
   if (!acknowledged) return writes[random.integer(0, writes.length - 1)];
   const write = writes.find(({ body }) => equalJson(body, acknowledged.body));
   if (!write)
     judge.breaks(
-      `${first.row_key.slice(0, 8)}/${first.column_name}/${first.ref_key} is undecided, and what was acknowledged is not among its bodies`,
+      `${first.row_key.slice(0, 8)}/${first.column_name}/${first.ref_key} is undecided, and what was acknowledged, or read, is not among its bodies`,
     );
   return write;
 }

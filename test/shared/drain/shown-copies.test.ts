@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { NewCell } from '../../../shared/cell.ts';
+import { openHolderDrain } from '../../../shared/drain/drain-holder.ts';
+import { laneTurn } from '../../../shared/drain/drain-lane.ts';
+import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
+import { rowKeyBytes } from '../../../shared/address.ts';
+import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
+import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
+import { SET_BACK } from '../../../shared/sql/statements/record-writer.ts';
+import { copyOf } from '../../support/copy-of.ts';
+import { drainAtOnce } from '../../support/drain-pass.ts';
+import { faults } from '../../support/faulty-client.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { change, select } from '../../support/plain-sql.ts';
+import { promote, recordWriter } from './support/promotion.ts';
+
+const SHARDS = 6;
+const broken = faults();
+/** Statements whose first answer is lost, or which do not arrive, on each group. */
+let lost: { readonly part: string; readonly isDone: boolean; readonly times: number } | undefined;
+const losses = new Map<string, number>();
+
+const opened = await sharedTrips(SHARDS, {
+  wrap: (client, group): SqlClient => {
+    const wrapped = broken.wrap(client, group);
+    return {
+      ...wrapped,
+      async change(statement) {
+        const times = losses.get(group) ?? 0;
+        if (!lost || !statement.sql.includes(lost.part) || times >= lost.times) return wrapped.change(statement);
+        losses.set(group, times + 1);
+        if (lost.isDone) await wrapped.change(statement);
+        throw new SqlError('unclear', 'the answer was lost');
+      },
+    };
+  },
+});
+const { store, trips, name, primary, others, clientOf, entity, cellIn } = opened;
+const [INSERT, MARK, WITHDRAW] = ['INTO `schemaless`.buffer', 'SET answered', 'SET writers'];
+
+function lose(part: string, { isDone = true, times = 1 } = {}): void {
+  lost = { part, isDone, times };
+  losses.clear();
+}
+beforeEach(() => recordWriter(opened));
+afterEach(() => {
+  lost = undefined;
+  broken.behaviours.clear();
+});
+
+const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
+const recover = () => recoverPrimary(store.context, primary, { topologyTable: store.topologyTable });
+const drain = () => drainAtOnce(store.context, others[0] ?? '');
+const drainAll = () => Promise.all(others.map((group) => drainAtOnce(store.context, group)));
+
+/** The disk of the writer is lost, and the server that takes its place never had the cell. */
+async function loseDisk({ row_key }: NewCell): Promise<void> {
+  await change(clientOf(0), `DELETE FROM ${entity(0)} WHERE row_key = ?`, rowKeyBytes(row_key));
+  await promote(opened);
+}
+
+async function bufferedWhile(behaviour: 'down' | 'lost-answers', body: string): Promise<NewCell> {
+  const cell = cellIn(0, { body });
+  broken.behaviours.set(primary, behaviour);
+  expect((await trips.put(cell)).outcome).toBe('buffered');
+  broken.behaviours.clear();
+  return cell;
+}
+
+async function hintsOf({ row_key }: NewCell): Promise<readonly unknown[]> {
+  const sql = "SELECT CONCAT(state, ' ', writers, ' ', answered) FROM schemaless.buffer WHERE row_key = ?";
+  const rows = await Promise.all(others.map((group) => select(store.client(group), sql, rowKeyBytes(row_key))));
+  return rows.flat(2);
+}
+
+describe('a cell that was answered `buffered` and then read', () => {
+  it.each([
+    ['the drain appended it', 'down', true],
+    ['its append was done though both answers were lost', 'lost-answers', false],
+  ] as const)('keeps its body when its writer is lost with its disk, where %s', async (_, behaviour, isDrained) => {
+    const cell = await bufferedWhile(behaviour, 'seen');
+    if (isDrained) await drain();
+    expect(await bodyOf(cell)).toBe('seen');
+    await loseDisk(cell);
+    await recover();
+    expect((await trips.put({ ...cell, body: 'another' })).outcome).toBe('conflict');
+    expect(await bodyOf(cell)).toBe('seen');
+  });
+
+  it('keeps it where the log was restored to a point in time, and its writer is lost then', async () => {
+    const cell = await bufferedWhile('down', 'restored');
+    await change(
+      clientOf(0),
+      'UPDATE schemaless.shard SET writer_id = ?, head_epoch = NULL WHERE datastore = ?',
+      SET_BACK,
+      name,
+    );
+    await recover();
+    expect(await bodyOf(cell)).toBe('restored');
+    await loseDisk(cell);
+    await recover();
+    expect(await bodyOf(cell)).toBe('restored');
+  });
+});
+
+describe('a lost answer counts no writer of a copy twice', () => {
+  it.each([
+    ['to the copy', INSERT, true],
+    ['to its withdrawal', WITHDRAW, true],
+    ['to its withdrawal, which did not arrive', WITHDRAW, false],
+  ])('%s: a write that was answered 409 leaves none', async (_, part, isDone) => {
+    const cell = cellIn(0, { body: 'first' });
+    expect((await trips.put(cell)).outcome).toBe('stored');
+    lose(part, { isDone });
+    expect((await trips.put({ ...cell, body: 'second' })).outcome).toBe('conflict');
+    expect([...losses.values()]).toContain(1);
+    // That of the first.
+    expect(await hintsOf(cell)).toEqual(['waiting 1 0']);
+  });
+
+  it.each([
+    ['to the copy', INSERT],
+    ['to the mark that it was answered `buffered`', MARK],
+  ])('%s: what was answered `buffered` does not stand against what was stored', async (_, part) => {
+    lose(part);
+    const cell = await bufferedWhile('down', 'buffered');
+    expect(new Set(await hintsOf(cell))).toEqual(new Set(['waiting 1 1']));
+    for (const group of others)
+      await store.client(group).change(insertBuffered(name, [copyOf({ ...cell, body: 'stored' })]));
+    await promote(opened);
+    expect(await recover()).toMatchObject({ closed: [] });
+    expect(await bodyOf(cell)).toBe('stored');
+  });
+});
+
+it('a copy that lost is kept only where its writer was answered `buffered`', async () => {
+  const cell = cellIn(0, { body: 'first' });
+  expect((await trips.put(cell)).outcome).toBe('stored');
+  lose(WITHDRAW, { isDone: false, times: 2 });
+  expect((await trips.put({ ...cell, body: 'second' })).outcome).toBe('conflict');
+  await drainAll();
+  expect((await trips.bufferConflicts()).conflicts.filter(({ row_key }) => row_key === cell.row_key)).toEqual([]);
+
+  const buffered = await bufferedWhile('down', 'buffered');
+  for (const group of others.slice(1))
+    await change(store.client(group), 'DELETE FROM schemaless.buffer WHERE row_key = ?', rowKeyBytes(buffered.row_key));
+  expect((await trips.put({ ...buffered, body: 'sooner' })).outcome).toBe('stored');
+  await drainAll();
+  const kept = (await trips.bufferConflicts()).conflicts.filter(({ row_key }) => row_key === buffered.row_key);
+  expect(kept.map(({ body }) => body)).toEqual(['buffered']);
+});
+
+it('a copy whose datastore is not found for a moment is no faulty copy', async () => {
+  const cell = await bufferedWhile('down', 'kept');
+  for (let turn = 0; turn < 6; turn += 1) {
+    let isKnown = true;
+    const { topology } = store.context;
+    const datastore: typeof topology.datastore = async (asked) => (isKnown ? topology.datastore(asked) : undefined);
+    const context = { ...store.context, topology: { ...topology, datastore } };
+    const holder = await openHolderDrain(context, others[0] ?? '', { minimumAgeSeconds: 0 });
+    await holder.watch();
+    isKnown = false;
+    for (const lane of holder.lanes.values()) await laneTurn(lane);
+    expect(holder.report()).toMatchObject({ failed: 0, appended: 0 });
+  }
+  expect(new Set(await hintsOf(cell))).toEqual(new Set(['waiting 1 1']));
+});
