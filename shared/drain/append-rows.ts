@@ -3,7 +3,8 @@ import { keepEntries } from '../index/keep-entries.ts';
 import { SqlError } from '../sql/client.ts';
 import { isRestored } from '../sql/statements/append-cells.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
-import { appendToPrimary, type AppendResult } from '../store/append.ts';
+import { appendToPrimary } from '../store/append.ts';
+import type { AppendResult } from '../store/append-result.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { OpenRow } from './open-rows.ts';
 

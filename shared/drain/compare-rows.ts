@@ -1,7 +1,7 @@
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { unlessFailed, type SqlClient, type Target } from '../sql/client.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
-import { sameBody } from '../store/append.ts';
+import { sameBody } from '../store/append-result.ts';
 import type { NodeAnswers } from './ask-nodes.ts';
 import { decideCopy, type CopyAction, type NodeWord, type Shown } from './decide.ts';
 import type { OpenRow } from './open-rows.ts';

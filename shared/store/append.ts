@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { equalJson } from '../body/equal.ts';
-import type { CellAddress, PutResult } from '../cell.ts';
+import type { CellAddress } from '../cell.ts';
 import { isOfColumns } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
-import type { StoredCell } from '../sql/cell-rows.ts';
-import { SqlError, type SqlChange, type SqlClient, type Moved, type SqlRow, type Statement } from '../sql/client.ts';
+import { SqlError, type SqlClient, type Moved, type SqlRow, type Statement } from '../sql/client.ts';
 import {
   appendRestored,
   areRestored,
@@ -15,21 +13,12 @@ import {
 } from '../sql/statements/append-cells.ts';
 import { dropBells, ringBells, RINGS_A_DROP } from '../sql/statements/ring-bells.ts';
 import type { StoreContext } from '../access/context.ts';
-import { decodeCell } from '../access/decode.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import { isGone } from '../sql/gone.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { DeployedTrigger, ShardHome, TopologySource } from '../topology/topology.ts';
-import { checkingErasures, lookUpMet, type Met } from './erasure-checks.ts';
-
-export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' | 'erased' }>;
-
-/** Whether a cell is not stored: another body is at its address, or it was erased. */
-export function isRefused<Result extends Pick<PutResult, 'outcome'>>(
-  result: Result,
-): result is Extract<Result, { outcome: 'conflict' | 'erased' }> {
-  return result.outcome === 'conflict' || result.outcome === 'erased';
-}
+import { judge, type AppendResult } from './append-result.ts';
+import { checkingErasures, lookUpMet } from './erasure-checks.ts';
 
 interface Appended {
   readonly results: readonly AppendResult[];
@@ -171,32 +160,6 @@ async function ring(client: SqlClient, moved: Moved): Promise<void> {
   const change = await Promise.race([rung, sleep(RING_MS, undefined)]);
   if (change && change.insertId > 0 && Math.random() * RINGS_A_DROP < 1)
     client.change(dropBells(change.insertId)).catch(() => undefined);
-}
-
-function judge(
-  found: NonNullable<Met['found'][number]>,
-  shard: number,
-  cell: EncodedCell,
-  change: SqlChange,
-): AppendResult {
-  if (found === 'erased') return { outcome: 'erased', shard };
-  const { added_id, created_at } = found;
-  if (added_id > change.insertId - change.affectedRows && added_id <= change.insertId)
-    return { outcome: 'stored', shard, added_id, created_at };
-  if (!sameBody(found, cell)) return { outcome: 'conflict', shard, added_id };
-  return { outcome: 'stored_before', shard, added_id, created_at };
-}
-
-/** Compares decoded values; equal bytes need no decoding. An erased or damaged body equals nothing. */
-export function sameBody(found: StoredCell, cell: EncodedCell): boolean {
-  if (found.body === null) return false;
-  if (Buffer.compare(found.body, cell.encoded) === 0) return true;
-  try {
-    return equalJson(decodeCell(found).body, cell.body);
-  } catch (error) {
-    if (error instanceof SchemalessError) return false;
-    throw error;
-  }
 }
 
 /** How long a write waits for a shard that is being moved: a slower switch is given up. */

@@ -10,7 +10,7 @@ import { areRestored } from '../sql/statements/append-cells.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { parseTime } from '../time.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
-import { isRefused } from './append.ts';
+import { isRefused } from './append-result.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies, joinWrites, type JoinedWrites } from './join-writes.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
