@@ -52,7 +52,7 @@ export const MANAGE_ITEMS = [OPENINGS_KEY, ...TRIGGER_ITEMS, ...follower('trigge
 
 export const MIGRATE_ITEMS = ['lease#migrate', ...TRIGGER_ITEMS, ...follower('trigger/*'), 'workers#trigger/*'];
 
-export const MOVE_ITEMS = [OPENINGS_KEY, `lease#${MOVES_LEASE}`, 'lease#migrate', 'move#*'];
+export const MOVE_ITEMS = [OPENINGS_KEY, `lease#${MOVES_LEASE}`, 'lease#migrate', 'move#*', 'verified#*'];
 
 export const MOVED_TOPOLOGY = [EPOCHS];
 

@@ -6,6 +6,7 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import { underLease } from '../dynamo/under-lease.ts';
 import { SchemalessError } from '../errors.ts';
 import { indexTableName, maintainedIndexes, type PhysicalIndex } from '../index/index-table.ts';
+import { noteSwitched } from '../index/repair/verified-epochs.ts';
 import { copyDatabase } from '../address.ts';
 import { SqlError } from '../sql/client.ts';
 import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
@@ -13,7 +14,7 @@ import { announceCopy, beginAttempt, endMoving } from '../topology/moving-shards
 import { checkPlaces, compareCopy, comparedAnew, copiedAnew, copyPage, type MovingClients } from './copy-log.ts';
 import { hasAllIndexes, keepIndexes } from './keep-indexes.ts';
 import type { Move, MoveWish } from './move-item.ts';
-import { makeCopy, mendNames, tablesOf } from './shard-tables.ts';
+import { dropForgotten, makeCopy, mendNames, tablesOf } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
 import { forgetShard, reopenShard } from './statements/shard-states.ts';
 import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
@@ -22,6 +23,7 @@ import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
 export interface MoveWork {
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
+  readonly stateTable: DynamoTable;
   readonly leases: Leases;
   readonly settings: MoveSettings;
   /** Tells instances that the topology changed. */
@@ -53,11 +55,10 @@ export interface MoveSettings {
 
 /** A log that lacks no more is followed; a switch copies as much while the shard is closed. */
 const NEAR_CELLS = 200;
-/** Between looks at a log that is followed; where nothing comes, and nothing is wanted, at longer distance. */
-const FOLLOW_MS = 200;
-const IDLE_MS = 2000;
+/** Between polls of a log that is followed, and where nothing comes and nothing is wanted. */
+const [FOLLOW_MS, IDLE_MS] = [200, 2000];
 const RENEW_MS = 2000;
-/** Before a switch that came to nothing is tried again: its writers waited for it. */
+/** Before a failed switch is tried again: writers waited for it. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -238,15 +239,18 @@ async function switchNow(
   clients: MovingClients,
 ): Promise<number | undefined> {
   const { homes } = await requireDatastore(work.context.topology, move.datastore);
-  const epoch = Math.max(homes[move.shard]?.epoch ?? 0, move.epoch) + 1;
+  const before = homes[move.shard]?.epoch ?? 0;
+  const epoch = Math.max(before, move.epoch) + 1;
   const switching: Move = { ...move, step: 'switching', epoch };
   const held = await underLease(
     { leases: work.leases, name: 'migrate', renewMs: RENEW_MS, isExclusive: true, signal: work.signal },
     async (): Promise<Switched> => {
       // As they are now, and not as they are cached.
-      const indexes = await maintainedIndexes(dynamoTopology(work.topologyTable), move.datastore);
+      const topology = dynamoTopology(work.topologyTable);
+      const indexes = await maintainedIndexes(topology, move.datastore);
       if (!hasAllIndexes(move, indexes, work.settings))
         return { isDone: false, move, why: 'an index is new', closedMs: 0 };
+      await dropForgotten(clients.target, move, await topology.indexes(move.datastore));
       return switchShard(work, switching, clients);
     },
   );
@@ -254,6 +258,7 @@ async function switchNow(
     await work.write(move);
     return FOLLOW_MS;
   }
+  if (held.result.isDone) await noteSwitched(work.stateTable, move.datastore, move.shard, { before, epoch });
   return ended(work, held.result, wish);
 }
 

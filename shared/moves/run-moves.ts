@@ -131,6 +131,7 @@ async function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): 
       const work: MoveWork = {
         context: run.context,
         topologyTable: run.topologyTable,
+        stateTable: run.stateTable,
         leases: run.leases,
         settings: run.settings ?? {},
         tellMoved: run.tellMoved ?? (() => undefined),
@@ -141,7 +142,8 @@ async function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): 
           if (!(await writeMove(run.stateTable, { ...move, token }, fulfilled)))
             throw new SchemalessError('unavailable', 'another moves shards by now');
           moves.set(name, move);
-          if (move.step !== before.step || move.last_error !== before.last_error) run.report?.(move);
+          if (move.failures > before.failures) run.report?.(move, new Error(move.last_error ?? 'not switched'));
+          else if (move.step !== before.step || move.last_error !== before.last_error) run.report?.(move);
         },
       };
       const pauseMs = await moveTurn(work, before, item.wish);

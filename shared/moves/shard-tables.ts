@@ -5,12 +5,19 @@ import { SHARD_STEPS } from '../migrate/steps.ts';
 import { copyDatabase, shardDatabase } from '../address.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { quoteName } from '../sql/names.ts';
+import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 import type { ShardHome } from '../topology/topology.ts';
 import { makeIndexTable } from './copy-indexes.ts';
 import type { MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
 import { isBound } from './moving-groups.ts';
-import { createDatabase, renameTables, selectTables, toTableNames } from './statements/copy-tables.ts';
+import {
+  createDatabase,
+  dropTablesOfCopy,
+  renameTables,
+  selectTables,
+  toTableNames,
+} from './statements/copy-tables.ts';
 import { arriveShard, openShard, reopenShard, selectShardState, toShardState } from './statements/shard-states.ts';
 
 /** The tables of a database; none where there is no such database. */
@@ -36,6 +43,21 @@ export async function makeCopy(
   const there = await tablesOf(target, copy);
   for (const index of indexes)
     if (!there.includes(indexTableName(index.name, index.hash))) await makeIndexTable(target, copy, index);
+}
+
+/** Drops what a copy has of index versions that no catalogue lists: with a switch they would be the shard's. */
+export async function dropForgotten(
+  target: SqlClient,
+  { datastore, shard }: Pick<Move, 'datastore' | 'shard'>,
+  catalogues: readonly IndexCatalogue[],
+): Promise<void> {
+  const copy = copyDatabase(datastore, shard);
+  const known = new Set([
+    'entity',
+    ...catalogues.flatMap(({ name, versions }) => versions.map(({ hash }) => indexTableName(name, hash))),
+  ]);
+  const forgotten = (await tablesOf(target, copy)).filter((name) => !known.has(name));
+  if (forgotten.length > 0) await target.change(dropTablesOfCopy(copy, forgotten));
 }
 
 /**

@@ -5,16 +5,16 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import { SchemalessError } from '../errors.ts';
 import { copyDatabase, shardDatabase } from '../address.ts';
 import { toNumber } from '../sql/cell-rows.ts';
-import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
+import { SqlError, type Target } from '../sql/client.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
 import { beginAttempt, switchHome, type SeenShard } from '../topology/moving-shards.ts';
-import { compareCopy, copyPage, type MovingClients } from './copy-log.ts';
-import { fingerprintOf } from './chain.ts';
+import { copyPage, type MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
 import { isBound, nodesOf } from './moving-groups.ts';
 import { renameAll, tablesOf } from './shard-tables.ts';
-import { createDatabase, renameTables } from './statements/copy-tables.ts';
-import { selectLastIdNow, selectRawCells, toRawCell } from './statements/raw-cells.ts';
+import { allClosed, isStillWhole, sameWriter, shows } from './switch-checks.ts';
+import { createDatabase, renameAndBack, renameTables } from './statements/copy-tables.ts';
+import { selectLastIdNow } from './statements/raw-cells.ts';
 import {
   arriveShard,
   closeShard,
@@ -32,6 +32,8 @@ interface Switching {
   readonly topologyTable: DynamoTable;
   /** Writes down that the shard is about to be closed. */
   readonly write: (move: Move) => Promise<void>;
+  /** Tells instances that the topology changed. */
+  readonly tellMoved: () => void;
   readonly settings: {
     /** How long copying the rest may take, and a reader of the old group may lag. @default 150 and 100 */
     readonly closedMs?: number;
@@ -58,7 +60,7 @@ export type Switched =
  * The order of the steps is what holds, so that whoever is killed between two of them harms nothing:
  *
  * 1. The topology knows of the attempt: none before it decides anything any more, however late it goes on.
- * 2. The old group takes no appends (`closeShard`), and all its nodes that answer know.
+ * 2. The old group takes no appends (`closeShard`), and all its nodes that answer know. No transaction holds its tables.
  * 3. The copy is the shard, byte for byte, on each node that counts.
  * 4. Its tables take their names on the new group.
  * 5. **The topology says so**: reads go to the new group from now on. Before this the switch can be taken back, after it
@@ -84,6 +86,13 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
     target.change(arriveShard(given, given.epoch, before)),
     ...nodes.map((node) => target.select(selectShardState(given), node)),
   ]);
+  // A table that a transaction holds could not be renamed: the shard would stay closed until it ends.
+  try {
+    await source.change(renameAndBack(shard, copy, tables.ofShard));
+  } catch (error) {
+    if (!(error instanceof SqlError) || error.failure === 'unreachable') throw error;
+    return notDone(given, `its tables are held by a transaction: ${error.message}`, 0);
+  }
   const move: Move = { ...given, attempt: randomUUID(), closed_at: Date.now() };
   await switching.write(move);
   const seen = await beginAttempt(switching.topologyTable, move, move.attempt);
@@ -167,72 +176,11 @@ async function copyRest(
   }
   await Promise.all([
     sameWriter(move, source, before),
-    allClosed(switching, move, source),
+    allClosed(switching.context, move, source, switching.settings.closedMs),
     isStillWhole(move, clients),
     ...nodes.map((node) => shows(move, clients, node, isLate)),
   ]);
   return isLate() ? undefined : { ...move, target: move.source };
-}
-
-/**
- * Waits until a node of the new group shows all of the copy, and compares it.
- *
- * @throws SchemalessError `internal` where it differs, or does not show it in time
- */
-async function shows(given: Move, clients: MovingClients, node: Target, isLate: () => boolean): Promise<void> {
-  let move = given;
-  for (;;) {
-    move = await compareCopy(move, clients, node, () => !isLate());
-    if (move.target.at === move.source.at) return;
-    if (isLate()) throw new SchemalessError('internal', 'a node of the new group lags behind');
-    await sleep(LOOK_MS);
-  }
-}
-
-/** The same server has answered all along: a replica that was promoted meanwhile might lack what it took last. */
-async function sameWriter(move: Move, source: SqlClient, before: RawShardRow): Promise<void> {
-  const now = toShardState(await source.select(selectShardState(move), 'writer'));
-  if (now?.state === 'moving' && now.epoch === before.epoch && now.isWhole) return;
-  throw new SchemalessError('internal', 'the writer of the shard changed while it was closed');
-}
-
-/** Checks that no node of the old group could take appends as its writer. A silent node cannot. */
-async function allClosed({ context, settings }: Switching, move: Move, source: SqlClient): Promise<void> {
-  const states = await Promise.all(
-    (await nodesOf(context, move.from, source)).map((node) =>
-      closedOn(move, source, node, settings.closedMs ?? LAG_MS),
-    ),
-  );
-  if (states.includes(false)) throw new SchemalessError('internal', 'a reader of the old group lags behind');
-}
-
-const LAG_MS = 100;
-
-async function closedOn(move: Move, source: SqlClient, node: Target, lagMs: number): Promise<boolean> {
-  for (const until = performance.now() + lagMs; ;) {
-    try {
-      if (toShardState(await source.select(selectShardState(move), node))?.state === 'moving') return true;
-    } catch (error) {
-      if (error instanceof SqlError) return true;
-      throw error;
-    }
-    if (performance.now() > until) return false;
-    await sleep(LOOK_MS);
-  }
-}
-
-/** The cell that was copied last is still the shard's, and the copy has none beyond it. */
-async function isStillWhole(move: Move, { source, target }: MovingClients): Promise<void> {
-  const { places, at } = move.source;
-  const place = places.at(-1);
-  const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  const [rows, [[last] = []]] = await Promise.all([
-    source.select(selectRawCells(shard, at - 1, 1, 1), 'writer'),
-    target.select(selectLastIdNow(copy), 'writer'),
-  ]);
-  const isSame = !place || (rows[0] !== undefined && fingerprintOf(toRawCell(rows[0])) === place.fingerprint);
-  if (!isSame || toNumber(last ?? 0) !== at)
-    throw new SchemalessError('internal', 'the shard lost cells that were copied: it is looked at anew');
 }
 
 /** As they were before the shard was closed: nobody makes or drops any meanwhile, by the lease of the migration. */
@@ -249,6 +197,8 @@ async function finishSwitch(
 ): Promise<Switched> {
   const { source, target } = clients;
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
+  // Once more, just before it is decided: a transaction may have begun since.
+  await source.change(renameAndBack(shard, copy, tables.ofShard));
   const [rows] = await Promise.all([
     source.select(selectShardState(move), 'writer'),
     target.change(renameTables(copy, shard, tables.ofCopy)),
@@ -257,6 +207,7 @@ async function finishSwitch(
   const isSwitched = await switchHome(switching.topologyTable, move, seen);
   // It was another's, or it was written, and the answer lost.
   if (!isSwitched) return resumeSwitch(switching, move, clients);
+  switching.tellMoved();
   await source.change(renameTables(shard, copy, tables.ofShard));
   await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), hasErasures));
   const closedMs = performance.now() - since;

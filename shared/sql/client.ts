@@ -17,6 +17,8 @@ export interface Statement {
   readonly apart?: true;
   /** The time limit of an `apart` statement, in ms. On the Data API it goes on after that and ends as `unclear`. */
   readonly withinMs?: number;
+  /** Waits a second at most for locks of tables; MySQL would go on after its client has given up. */
+  readonly waitsBriefly?: true;
   /** What to read from the writer after the commit, in the same round trip if possible; may be skipped. */
   readonly thenSelect?: ReadBehind;
   /** A shard whose followers are notified once the change is committed. */

@@ -121,7 +121,12 @@ export function mysqlClient(
         return await run<readonly SqlRow[]>(statement, target);
       }
     },
-    change: async (statement) => toChange(await run<ResultSetHeader>(statement, 'writer')),
+    async change(statement) {
+      if (statement.waitsBriefly !== true || options.lanes === 0)
+        return toChange(await run<ResultSetHeader>(statement, 'writer'));
+      const [change] = await transactions.run([statement]);
+      return change as SqlChange;
+    },
     ...(options.lanes > 0 && { transactions }),
     close: () => pools.close(),
   };

@@ -59,18 +59,23 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   /** The same, for who asks while it is fresh: nearly everybody, several times a request. */
   let knownAlready: Promise<WholeTopology> | undefined;
   let reading: Promise<WholeTopology> | undefined;
+  /** The reading after that, wanted by who refreshed meanwhile. */
+  let following: Promise<WholeTopology> | undefined;
+  /** The answer of the reading under way may be older than a `refresh`. */
+  let isStale = false;
   /** When it was read, or last tried; undefined once it is to be read anew. */
   let triedAt: Moment | undefined;
   let isAway = false;
 
   async function read(): Promise<WholeTopology> {
     const begun = moment();
+    isStale = false;
     try {
       known = await readTopology(table);
       knownAlready = Promise.resolve(known);
       isAway = false;
       // It is as old as the question: the answer may have waited for an instance that was frozen.
-      triedAt = begun;
+      triedAt = isStale ? undefined : begun;
       return known;
     } catch (cause) {
       isAway = true;
@@ -96,10 +101,22 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   });
 
   async function refreshed(): Promise<WholeTopology> {
-    reading ??= read();
-    if (!known) return reading;
+    const newest = next();
+    if (!known) return newest;
     // An attempt may take many seconds: nobody waits for all of it, nor again while the table is away.
-    return isAway ? known : Promise.race([reading, sleep(PATIENCE_MS, known, { ref: false })]);
+    return isAway ? known : Promise.race([newest, sleep(PATIENCE_MS, known, { ref: false })]);
+  }
+
+  /** A reading that began after the last `refresh`. */
+  function next(): Promise<WholeTopology> {
+    if (!reading || !isStale) return (reading ??= read());
+    following ??= reading
+      .catch(() => undefined)
+      .then(() => {
+        following = undefined;
+        return (reading ??= read());
+      });
+    return following;
   }
 
   return {
@@ -113,6 +130,7 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     triggers: async (datastore) => (await current()).triggers.get(datastore) ?? [],
     refresh() {
       triedAt = undefined;
+      isStale = reading !== undefined;
     },
     renew,
   };

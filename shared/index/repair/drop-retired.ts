@@ -4,7 +4,8 @@ import { underLease } from '../../dynamo/under-lease.ts';
 import { sideBySide } from '../../side-by-side.ts';
 import { dropIndexTable } from '../statements/drop-index-table.ts';
 import { forgetIndexVersion } from '../../topology/index-catalogue.ts';
-import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
+import { copyDatabase, shardDatabase } from '../../address.ts';
+import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { PhysicalIndex } from '../index-table.ts';
 import { forgetMistyped } from '../../topology/mistyped-fields.ts';
 import { buildName } from './build-follower.ts';
@@ -54,21 +55,24 @@ async function forget(work: RepairWork, { name, hash, definition }: PhysicalInde
     work.report({ datastore, kind: 'dropped', index: name, hash });
 }
 
+/** Drops them in shards and in copies, wherever they are now: a copy's table would come back with a switch. */
 async function dropTables(
-  { context, datastore }: RepairWork,
+  { context, datastore, topologyTable }: RepairWork,
   version: { readonly name: string; readonly hash: string },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const topology = await requireDatastore(context.topology, datastore);
+  const { homes = [] } = (await readDatastore(topologyTable, datastore)) ?? {};
+  const places = homes.flatMap(({ group, copy }, shard) => [
+    { group, database: shardDatabase(datastore, shard) },
+    ...(copy ? [{ group: copy.group, database: copyDatabase(datastore, shard) }] : []),
+  ]);
   const failures: unknown[] = [];
   await Promise.all(
-    [...shardsByGroup(topology)].map(async ([group, shards]) => {
+    [...Map.groupBy(places, ({ group }) => group)].map(async ([group, ofGroup]) => {
       const client = await context.groups.client(group);
-      await sideBySide(shards, async (shard) => {
+      await sideBySide(ofGroup, async ({ database }) => {
         if (!signal.aborted)
-          await client
-            .change(dropIndexTable(datastore, shard, version))
-            .catch((error: unknown) => void failures.push(error));
+          await client.change(dropIndexTable(database, version)).catch((error: unknown) => void failures.push(error));
       });
     }),
   );

@@ -1,6 +1,6 @@
-import { readState, updateState } from '../../dynamo/state-table.ts';
+import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import { blockOf } from './shard-blocks.ts';
+import { sideBySide } from '../../side-by-side.ts';
 
 /** Where to read a shard's log again for a group that was away. */
 export interface PendingShard {
@@ -12,6 +12,13 @@ export interface PendingShard {
 }
 
 const MARKS_A_WRITE = 25;
+/** Shards of one item: a mark costs write units for the whole item, 12 KB at most. */
+const SHARDS_OF_AN_ITEM = 256;
+const READS_AT_ONCE = 16;
+
+function blockOf(shard: number): number {
+  return Math.floor(shard / SHARDS_OF_AN_ITEM);
+}
 
 export interface PendingMarks {
   mark(group: string, lowest: ReadonlyMap<number, number>): Promise<void>;
@@ -51,8 +58,11 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
     },
 
     async read(group: string, shards: number): Promise<PendingShard[]> {
-      const items = await Promise.all(
-        Array.from({ length: blockOf(shards - 1) + 1 }, (_, block) => readState(table, itemOf(group, block))),
+      const items: (StateItem | undefined)[] = [];
+      await sideBySide(
+        Array.from({ length: blockOf(shards - 1) + 1 }, (_, block) => block),
+        async (block) => void (items[block] = await readState(table, itemOf(group, block))),
+        READS_AT_ONCE,
       );
       return items.flatMap((item = {}) =>
         Object.entries(item).flatMap(([attribute, value]) => {

@@ -1,10 +1,9 @@
-import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { PhysicalIndex } from '../index-table.ts';
 import { verifyIndex } from '../verify.ts';
 import { mendEpoch } from '../../access/raise-epoch.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { RepairWork } from './repair-work.ts';
-import { blockOf } from './shard-blocks.ts';
+import { noteVerified, verifiedEpochs } from './verified-epochs.ts';
 import { readVerifyProgress, writeVerifyProgress, type IndexProgress, type VerifyProgress } from './verify-progress.ts';
 
 /** Rest before all is compared again: as long as it took, and this at most. */
@@ -15,15 +14,13 @@ const SAVE_EVERY_MS = 1000;
  * Verifies all indexes after a log was cut. Entries of lost cells may remain, and the group lost its own last entries,
  * which are of rows of every group: so each index is compared whole.
  *
- * The finder of a cut raises its shard's epoch in the topology first; the item `verified#trips#0` (of 4,096 shards)
- * holds the verified epochs, so none is forgotten. A moved shard is verified for nothing. Progress is kept: a
- * comparison may outlast a run.
+ * The finder of a cut raises its shard's epoch in the topology first, and verified epochs are kept, so none is forgotten.
+ * Progress is kept too: a comparison may outlast a run.
  *
  * @returns a look, to be repeated
  */
 export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Promise<void> {
   const { context, datastore, settings } = work;
-  const keyOf = (block: number): string => `verified#${datastore}#${block}`;
   const seen = new Map<string, number>();
   let restUntil = 0;
 
@@ -32,13 +29,13 @@ export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Pr
     const topology = await readDatastore(work.topologyTable, datastore);
     const raised = topology?.homes.flatMap(({ epoch }, shard) => (epoch > 1 ? [{ shard, epoch }] : [])) ?? [];
     if (raised.length === 0) return;
-    const blocks = [...new Set(raised.map(({ shard }) => blockOf(shard)))];
-    const item: StateItem = Object.assign(
-      {},
-      ...(await Promise.all(blocks.map((block) => readState(work.stateTable, keyOf(block))))),
+    const verified = await verifiedEpochs(
+      work.stateTable,
+      datastore,
+      raised.map(({ shard }) => shard),
     );
     const due = raised.filter(({ shard, epoch }) => {
-      if (Number(item[`epoch${shard}`]?.N ?? 1) >= epoch) return false;
+      if (verified(shard) >= epoch) return false;
       const since = seen.get(`${shard}/${epoch}`) ?? performance.now();
       seen.set(`${shard}/${epoch}`, since);
       return performance.now() - since >= settings.afterCutMs;
@@ -59,11 +56,7 @@ export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Pr
       throw failures[0];
     }
     for (const { shard, epoch } of due) {
-      await updateState(work.stateTable, {
-        key: keyOf(blockOf(shard)),
-        update: `SET #epoch${shard} = :epoch`,
-        values: { ':epoch': { N: String(epoch) } },
-      });
+      await noteVerified(work.stateTable, datastore, shard, epoch);
       seen.delete(`${shard}/${epoch}`);
     }
   };

@@ -1,13 +1,12 @@
 import { indexTableName } from '../index-table.ts';
-import { shardDatabase } from '../../address.ts';
 import type { Statement } from '../../sql/client.ts';
 import { quoteName } from '../../sql/names.ts';
 
+/** Drops the table of an index version from the database of a shard, or of its copy. */
 export function dropIndexTable(
-  datastore: string,
-  shard: number,
+  database: string,
   { name, hash }: { readonly name: string; readonly hash: string },
 ): Statement {
-  const table = `${quoteName(shardDatabase(datastore, shard))}.${quoteName(indexTableName(name, hash))}`;
+  const table = `${quoteName(database)}.${quoteName(indexTableName(name, hash))}`;
   return { table, sql: `DROP TABLE IF EXISTS ${table}`, parameters: [] };
 }

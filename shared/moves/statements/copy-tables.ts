@@ -24,10 +24,31 @@ export function toTableNames(rows: readonly SqlRow[]): readonly string[] {
   return rows.map(([name]) => toText(name));
 }
 
+/**
+ * Renames tables and back, in one step. It does nothing but wait for each transaction that has read one of them, for as
+ * long as a lock may take: a second over MySQL's protocol.
+ */
+export function renameAndBack(from: string, to: string, tables: readonly string[]): Statement {
+  const [source, target] = [quoteName(from), quoteName(to)];
+  const there = tables.map((name) => `${source}.${quoteName(name)} TO ${target}.${quoteName(name)}`);
+  const back = tables.map((name) => `${target}.${quoteName(name)} TO ${source}.${quoteName(name)}`);
+  return { waitsBriefly: true, sql: `RENAME TABLE ${[...there, ...back].join(', ')}`, parameters: [] };
+}
+
+/** Drops tables of a copy alone, never of a shard. */
+export function dropTablesOfCopy(database: string, tables: readonly string[]): Statement {
+  if (!database.endsWith('_copy')) throw new Error(`tables are dropped of copies alone, not of ${database}`);
+  return {
+    sql: `DROP TABLE IF EXISTS ${tables.map((name) => `${quoteName(database)}.${quoteName(name)}`).join(', ')}`,
+    parameters: [],
+  };
+}
+
 /** All of them in one step, which nobody sees half done: their files stay where they are. */
 export function renameTables(from: string, to: string, tables: readonly string[]): Statement {
   const [source, target] = [quoteName(from), quoteName(to)];
   return {
+    waitsBriefly: true,
     sql: `RENAME TABLE ${tables.map((name) => `${source}.${quoteName(name)} TO ${target}.${quoteName(name)}`).join(', ')}`,
     parameters: [],
   };

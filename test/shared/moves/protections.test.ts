@@ -85,7 +85,11 @@ async function completed(mover: Mover): Promise<void> {
 async function resumed(move: Move, from: string, to: string) {
   const [source, target] = await Promise.all([store.context.groups.client(from), store.context.groups.client(to)]);
   const { context, topologyTable } = store;
-  return resumeSwitch({ context, topologyTable, settings: {}, write: async () => undefined }, move, { source, target });
+  return resumeSwitch(
+    { context, topologyTable, settings: {}, tellMoved: () => undefined, write: async () => undefined },
+    move,
+    { source, target },
+  );
 }
 
 it('a mover that stands still before it decides, decides nothing once another has opened the shard again', async () => {

@@ -12,12 +12,24 @@ afterEach(() => time[Symbol.dispose]());
 
 /** A topology over a table that holds one datastore, and may be away, or silent; counts its scans. */
 function overTable() {
-  const state = { table: 'there' as 'there' | 'away' | 'silent', scans: 0 };
-  const Items = [{ pk: { S: 'datastore#trips' }, names: { L: [] }, owners: { L: [] }, epochs: { L: [] } }];
+  const state = {
+    table: 'there' as 'there' | 'away' | 'silent' | 'held',
+    names: ['trips'],
+    scans: 0,
+    /** Lets the held scan go. */
+    release: undefined as (() => void) | undefined,
+  };
   const send = async (): Promise<unknown> => {
     state.scans += 1;
     if (state.table === 'away') throw new Error('away');
-    return state.table === 'silent' ? new Promise(() => undefined) : { Items };
+    if (state.table === 'silent') return new Promise(() => undefined);
+    const lists = { names: { L: [] }, owners: { L: [] }, epochs: { L: [] } };
+    const Items = state.names.map((name) => ({ pk: { S: `datastore#${name}` }, ...lists }));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (state.table === 'held') state.release = resolve;
+    else resolve();
+    await promise;
+    return { Items };
   };
   return { state, topology: dynamoTopology({ table: 'topology', client: { send } as unknown as DynamoDBClient }) };
 }
@@ -70,6 +82,22 @@ describe('the topology', () => {
     const renewed = topology.renew();
     await passes(100);
     await renewed;
+    expect(state.scans).toBe(3);
+  });
+
+  it('is read again after a refresh that comes while it is read: that answer may be older', async () => {
+    const { state, topology } = overTable();
+    await topology.datastores();
+    state.table = 'held';
+    topology.refresh();
+    const [first, release] = [topology.datastores(), state.release];
+    topology.refresh();
+    const second = topology.datastores();
+    state.names = ['trips', 'rides'];
+    state.table = 'there';
+    release?.();
+    await first;
+    expect(await second).toEqual(['rides', 'trips']);
     expect(state.scans).toBe(3);
   });
 });

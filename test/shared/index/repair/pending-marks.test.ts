@@ -1,3 +1,4 @@
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { MAX_SHARDS } from '../../../../shared/definitions/definitions.ts';
 import { pendingMarks } from '../../../../shared/index/repair/pending-marks.ts';
@@ -63,4 +64,15 @@ it('marks of as many shards as a datastore may have are taken, and found and cle
   const last = found.toSorted((one, other) => one.shard - other.shard).at(-1);
   expect(last && (await marks.clear('group-5', last))).toBe(true);
   expect(await marks.read('group-5', MAX_SHARDS)).toHaveLength(lowest.size - 1);
+});
+
+it('a mark costs few write units, however many shards are marked', async () => {
+  const all = Array.from({ length: 600 }, (_, shard): [number, number] => [shard, 1_000_000_000 + shard]);
+  await marks.mark('group-units', new Map(all));
+  const { Item } = await table.client.send(
+    new GetItemCommand({ TableName: table.table, Key: { pk: { S: 'pending#trips#group-units#0' } } }),
+  );
+  // A write unit is a kilobyte of the whole item.
+  expect(JSON.stringify(Item).length / 1024).toBeLessThan(20);
+  expect(await marks.read('group-units', 600)).toHaveLength(600);
 });
