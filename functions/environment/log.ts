@@ -6,8 +6,23 @@ import { isTraceparent } from '../../shared/api/traceparent.ts';
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 import { environmentName } from './config.ts';
 
-/** The functions' structured log. Lines carry the request's id; bodies and whole events are never logged. */
-export const logger = new Logger({ serviceName: 'schemaless' });
+/** What a line says of an error. Other members may hold what a caller sent, as the SQL in those of drivers. */
+const OF_ERRORS = ['code', 'errno', 'sqlState', 'failure', 'key', 'position', 'status', 'retry', 'field'];
+
+/**
+ * The functions' structured log. Lines carry the request's id; bodies, whole events, and unlisted members of errors are
+ * never logged.
+ */
+export const logger = new Logger({
+  serviceName: 'schemaless',
+  jsonReplacerFn: (_key, value) => (value instanceof Error ? ofError(value) : value),
+});
+
+function ofError(error: Error): object {
+  const { name, message, stack, cause } = error;
+  const members = OF_ERRORS.map((member) => [member, Object(error)[member] as unknown]);
+  return { name, message, stack, cause, ...Object.fromEntries(members) };
+}
 
 interface RequestIds {
   readonly request_id: string;

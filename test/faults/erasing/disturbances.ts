@@ -9,7 +9,7 @@ import { subjectsClient } from '../../../shared/client/subjects-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlParameter } from '../../../shared/sql/client.ts';
-import { entityTable } from '../../../shared/sql/names.ts';
+import { CONTROL, entityTable } from '../../../shared/sql/names.ts';
 import { onEachGroup, onEachShard, rowsOf } from '../../support/past-the-store.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
 import { grouped, sumOf, type RunWorld } from '../fault-run.ts';
@@ -36,8 +36,11 @@ const REWIND_MS = 15_000;
 const REPAIR_MS = 2000;
 const KILL_MS = 8000;
 const MOST_KILLS = 2;
+const LOCK_MS = 5000;
+/** Longer in all than writes wait for a lock, so that servers refuse statements that hold bodies. */
+const LOCK = `SELECT SLEEP(0.7) FROM ${CONTROL}.shard WHERE datastore = ? FOR UPDATE`;
 
-/** A load, repeated writes, kills, moves, repairs and rewinds. @param heads of the logs, by shard, before that */
+/** A load, repeated writes, kills, locks, moves, repairs and rewinds. @param heads of the logs, by shard, before that */
 export async function disturb(
   world: RunWorld,
   stack: ForgettingStack,
@@ -91,6 +94,10 @@ export async function disturb(
     again(REPEAT_MS, repeat),
     again(REWIND_MS, async () => void rewinds.push(await rewind(stack, heads, rewinds.length % 2))),
     again(KILL_MS, kill),
+    again(
+      LOCK_MS,
+      async () => void (await onEachGroup(stack.stack.groups, (client) => rowsOf(client, LOCK, [FORGOTTEN]))),
+    ),
     again(REPAIR_MS, repair),
   ]);
   return { ...counts, moves, rewinds, kept };
