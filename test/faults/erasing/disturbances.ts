@@ -36,7 +36,7 @@ const REWIND_MS = 15_000;
 const REPAIR_MS = 2000;
 const KILL_MS = 8000;
 const MOST_KILLS = 2;
-const LOCK_MS = 5000;
+const LOCK_MS = 15_000;
 /** Longer in all than writes wait for a lock, so that servers refuse statements that hold bodies. */
 const LOCK = `SELECT SLEEP(0.7) FROM ${CONTROL}.shard WHERE datastore = ? FOR UPDATE`;
 
