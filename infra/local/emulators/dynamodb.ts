@@ -6,7 +6,7 @@ import { refuseAsJson } from '../iam/refusals.ts';
 import { closeDynalite } from './close-dynalite.ts';
 import type { Emulator } from './emulator.ts';
 import { openDynalite } from './open-dynalite.ts';
-import { refusePages } from './refuse-pages.ts';
+import { refuseOthers } from '../refuse-others.ts';
 
 /** Longer than any client's pause: Node's 5 s make idle clients reconnect ten times a second. */
 const KEEP_ALIVE_MS = 10 * 60_000;
@@ -20,7 +20,7 @@ export async function startDynamoDb(
   mkdirSync(folder, { recursive: true });
   const server = openDynalite(folder);
   const guard = guardServer(server, { callsOf: callsOfDynamoDb, refuse: refuseAsJson, onRefused });
-  refusePages(server);
+  refuseOthers(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -9,7 +9,7 @@ import { textOf, type FunctionResult } from '../lambda/function-result.ts';
 import { accessLine, type AccessLine } from './access-line.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { corsHeaders, isPreflight, whyForeign, withCors, type CorsRules } from './cors.ts';
-import { whyOtherHost } from './host.ts';
+import { whyOtherHost } from '../host.ts';
 import { readBody, send, within, type RoutedAnswer } from './http-exchange.ts';
 import { gatewayAnswer, httpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { whyOtherHost } from './host.ts';
+import { standBefore } from './stand-before.ts';
+
+/**
+ * Refuses web pages, other names of this machine, and its other users: an emulator gives secrets to its owner. SQS
+ * takes forms without a preflight, and dynalite allows every origin.
+ */
+export function refuseOthers(server: Server): void {
+  server.prependListener('connection', (socket: Socket) => {
+    if (isOtherUsers(socket)) socket.destroy();
+  });
+  standBefore(server, (request, response, handOn) => {
+    const why = isOfPage(request.headers)
+      ? 'origin: wanted a program that is no browser, got a web page'
+      : whyOtherHost(request.headers.host);
+    if (why === undefined) return handOn(request, response);
+    response.writeHead(403, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ message: why }));
+  });
+}
+
+/** A page's requests name their origin; those of images and links say where they come from. */
+function isOfPage({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+  return origin !== undefined || (site !== undefined && site !== 'none');
+}
+
+const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
+const ESTABLISHED = '01';
+const ROOT = 0;
+
+/** Only Linux says whose a connection is. */
+function isOtherUsers(socket: Socket): boolean {
+  if (process.platform !== 'linux') return false;
+  const user = userIn(TABLES.map((table) => readFileSync(table, 'latin1')).join('\n'), socket);
+  return user !== process.getuid?.() && user !== ROOT;
+}
+
+/** Returns the user at the other end; undefined for one that has closed it, whom the system no longer knows. */
+export function userIn(
+  tables: string,
+  {
+    remoteAddress = '',
+    remotePort = 0,
+    localPort = 0,
+  }: Partial<Pick<Socket, 'remoteAddress' | 'remotePort' | 'localPort'>>,
+): number | undefined {
+  const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
+  const address = Buffer.from(remoteAddress.split('.').map(Number)).reverse().toString('hex').toUpperCase();
+  const [from, to] = [`${address}:${hex(remotePort)}`, `:${hex(localPort)}`];
+  for (let at = tables.indexOf(from); at >= 0; at = tables.indexOf(from, at + 1)) {
+    const [, remote = '', state, , , , user] = tables.slice(at, tables.indexOf('\n', at)).split(/\s+/u);
+    if (remote.endsWith(to) && state === ESTABLISHED) return Number(user);
+  }
+  return undefined;
+}
