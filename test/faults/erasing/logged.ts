@@ -14,13 +14,13 @@ export interface Logged {
 }
 
 /** ER_LOCK_WAIT_TIMEOUT: of the locks that disturb the writes. */
-const REFUSED = '"errno":1205';
+const REFUSED = /\berrno\W{1,5}1205\b/u;
 
 export function loggedIn(line: string, subjects: ReadonlySet<string>): Logged {
   const told = decodedLog(line);
   const marks = Object.values(MARKS).map((mark) => countOf(Buffer.from(told), mark));
   const names = told.match(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gu)?.filter((name) => subjects.has(name)) ?? [];
-  return { found: sumOf(marks) + names.length, refusals: Number(line.includes(REFUSED)) };
+  return { found: sumOf(marks) + names.length, refusals: Number(REFUSED.test(line)) };
 }
 
 export async function searchLogs(files: readonly string[], subjects: ReadonlySet<string>): Promise<Logged> {

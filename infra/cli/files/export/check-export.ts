@@ -144,7 +144,7 @@ async function idsOfLines(stream: Readable, path: string, before: string | undef
 /** Its column of added ids alone is read, a group of rows at a time. */
 async function idsOfParquet(stream: Readable, target: ExportTarget, path: string): Promise<Ids> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
-  const scratch = `${await target.scratch(path)}.check`;
+  const scratch = await target.scratch(path);
   try {
     await writeFile(scratch, stream);
     const file = await asyncBufferFromFile(scratch);
