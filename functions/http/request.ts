@@ -123,19 +123,16 @@ function requestTooLarge(bytes: number): SchemalessError {
 }
 
 /**
- * A parameter's value. The gateway has decoded it already; once more is harmless, since `%` is in no value that is
- * taken. Throws `missing_field`, `invalid_field`.
+ * A parameter's value, as the gateway decoded it. One with `%` was encoded twice: rights were judged for another path.
+ * Throws `missing_field`, `invalid_field`.
  */
 export function pathValue(value: string | undefined, name: string, absent?: string): string {
   if (value === undefined || value === '') {
     if (absent !== undefined) return absent;
     throw missingField(name, 'a part of the path');
   }
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    throw invalidField(name, 'percent-encoded UTF-8', value);
-  }
+  if (value.includes('%')) throw invalidField(name, 'no % in what is decoded once', value);
+  return value;
 }
 
 interface WithPath {
@@ -241,14 +238,17 @@ function* pairs(rawQueryString: string): Generator<readonly [string, string]> {
   for (const pair of rawQueryString.split('&')) {
     if (pair === '') continue;
     const end = pair.indexOf('=');
-    const name = decodePercent(end < 0 ? pair : pair.slice(0, end), 'query');
-    yield [name, end < 0 ? '' : decodePercent(pair.slice(end + 1), name)];
+    const name = decodePercent(spaced(end < 0 ? pair : pair.slice(0, end)), 'query');
+    yield [name, end < 0 ? '' : decodePercent(spaced(pair.slice(end + 1)), name)];
   }
 }
 
-function decodePercent(text: string, field: string): string {
+const spaced = (text: string): string => text.replaceAll('+', ' ');
+
+/** Throws `invalid_field`. */
+export function decodePercent(text: string, field: string): string {
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    return decodeURIComponent(text);
   } catch {
     throw invalidField(field, 'percent-encoded UTF-8', text);
   }
