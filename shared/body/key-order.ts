@@ -16,7 +16,7 @@ export function withMember(
 ): { readonly [key: string]: Json } {
   const copy = { ...object, [key]: value };
   const order = (object as Ordered)[ORDER];
-  if (order) Object.defineProperty(copy, ORDER, { value: order });
+  if (order) keepOrder(copy, order);
   return copy;
 }
 
@@ -30,16 +30,26 @@ interface Ordered {
   readonly [key: string]: Json;
   readonly [ORDER]?: readonly string[];
 }
-/** Set once an object with an order of its own exists in this process. */
-let orderKept = false;
+/** Whether an object with an order of its own was met since `watchOrder`. */
+let isMet = false;
 
-/** Whether the engine's own, faster writer may write an object's keys in another order than they stood. */
-export function isOrderKept(): boolean {
-  return orderKept;
+export function watchOrder(): void {
+  isMet = false;
+}
+
+/** Whether the engine's own, faster writer met an object whose keys it writes in another order than they stood. */
+export function isOrderMet(): boolean {
+  return isMet;
 }
 
 export function keepOrder(object: Record<string, Json>, keys: readonly string[]): void {
   if (Object.keys(object).every((key, position) => key === keys[position])) return;
   Object.defineProperty(object, ORDER, { value: keys });
-  orderKept = true;
+  // The engine asks each object that it writes for `toJSON`.
+  let member = object['toJSON'];
+  Object.defineProperty(object, 'toJSON', {
+    enumerable: Object.hasOwn(object, 'toJSON'),
+    get: () => ((isMet = true), member),
+    set: (value: Json) => void (member = value),
+  });
 }
