@@ -4,14 +4,8 @@ import type { Socket } from 'node:net';
 import { whyOtherHost } from './host.ts';
 import { standBefore } from './stand-before.ts';
 
-/**
- * Refuses web pages, other names of this machine, and its other users: an emulator gives secrets to its owner. SQS
- * takes forms without a preflight, and dynalite allows every origin.
- */
+/** Refuses web pages and other host names: SQS takes forms without a preflight, and dynalite allows every origin. */
 export function refuseOthers(server: Server): void {
-  server.prependListener('connection', (socket: Socket) => {
-    if (isOtherUsers(socket)) socket.destroy();
-  });
   standBefore(server, (request, response, handOn) => {
     const why = isOfPage(request.headers)
       ? 'origin: wanted a program that is no browser, got a web page'
@@ -25,6 +19,16 @@ export function refuseOthers(server: Server): void {
 /** A page's requests name their origin; those of images and links say where they come from. */
 function isOfPage({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
   return origin !== undefined || (site !== undefined && site !== 'none');
+}
+
+/**
+ * Refuses other users of this machine. For emulators that give out secrets, which few connections ask: to look whose
+ * one is takes 10 ms.
+ */
+export function refuseOtherUsers(server: Server): void {
+  server.prependListener('connection', (socket: Socket) => {
+    if (isOtherUsers(socket)) socket.destroy();
+  });
 }
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { refuseOthers } from '../refuse-others.ts';
+import { refuseOthers, refuseOtherUsers } from '../refuse-others.ts';
 import { listen } from '../listen.ts';
 import { Connections } from './connections.ts';
 import { DataApiException, exceptionOf } from './exceptions.ts';
@@ -60,6 +60,7 @@ export async function startDataApi({ login, seed = 1, onServer }: DataApiOptions
 
   onServer?.(server);
   refuseOthers(server);
+  refuseOtherUsers(server);
   const port = await listen(server, 0, '127.0.0.1');
   return {
     url: `http://127.0.0.1:${port}`,

@@ -5,7 +5,7 @@ import { callsOfSecretsManager } from '../iam/calls-of.ts';
 import { guardServer } from '../iam/guard-server.ts';
 import { refuseAsJson } from '../iam/refusals.ts';
 import type { Emulator } from './emulator.ts';
-import { refuseOthers } from '../refuse-others.ts';
+import { refuseOthers, refuseOtherUsers } from '../refuse-others.ts';
 
 export interface SecretsManager extends Emulator {
   /** Sets the secrets by ARN; callers may use the name, its last part. */
@@ -38,6 +38,7 @@ export async function startSecretsManager(onRefused: (why: string) => void = () 
   });
   const guard = guardServer(server, { callsOf: callsOfSecretsManager, refuse: refuseAsJson, onRefused });
   refuseOthers(server);
+  refuseOtherUsers(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
