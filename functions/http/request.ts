@@ -5,7 +5,7 @@ import { LIMITS, type Json, type CellAddress, type Role } from '../../shared/cel
 import { missingField, SchemalessError, invalidField, unknownField } from '../../shared/errors.ts';
 import type { AnswerRoom } from '../../shared/contract/answer-room.ts';
 import { requestIdOf } from '../environment/log.ts';
-import { isPathColumnName, parseColumnName, parseCount, parseRowKey } from '../../shared/address.ts';
+import { isPathColumnName, parseColumnName, parseCount, parseRowKey, ROUTE_WORDS } from '../../shared/address.ts';
 import type { ReadOptions } from '../../shared/contract/datastore.ts';
 
 /** A request as the operations see it. Nothing is read before an operation asks for it. */
@@ -152,7 +152,7 @@ export function pathColumn(request: WithPath): Pick<CellAddress, 'row_key' | 'co
   if (!isPathColumnName(column_name)) {
     throw invalidField(
       'column_name',
-      'A-Z a-z 0-9 _ - space . in a path, and neither "." nor ".."; batch-put and batch-get take any name',
+      `A-Z a-z 0-9 _ - space . in a path, and none of ".", "..", ${ROUTE_WORDS.join(', ')}; batch-put and batch-get take any name`,
       column_name,
     );
   }
