@@ -122,7 +122,7 @@ export async function openGateway(
     const forbidden = await whyForbidden(request, body, match.target);
     if (forbidden !== undefined) {
       const requestId = randomUUID();
-      onError(`${requestId} refused ${request.method} ${request.url}: ${forbidden}`);
+      onError(`${requestId} refused ${request.method} ${request.url?.split('?', 1)[0]}: ${forbidden}`);
       return refuse(403, 'Forbidden', requestId);
     }
     const uncallable = whyUncallable(match.target);
