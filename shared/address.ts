@@ -34,10 +34,7 @@ export function parseColumnName(value: unknown, field = 'column_name'): string {
   return value;
 }
 
-/**
- * Words behind a datastore's name in routes of `movers` and `erasers`. A star of IAM matches slashes: a policy for all
- * moves would also allow the cells of a column `moves`, whose path has the word, too.
- */
+/** Words of routes that no name may be: a star of IAM matches slashes, and would allow what has the name. */
 export const ROUTE_WORDS = ['buffer', 'erasures', 'moves', 'retention', 'shards'] as const;
 /** No word of a route. */
 export const NO_ROUTE_WORD = `(?!(?:${ROUTE_WORDS.join('|')})$)`;

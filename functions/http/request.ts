@@ -122,10 +122,7 @@ function requestTooLarge(bytes: number): SchemalessError {
   return new SchemalessError('request_too_large', `body: wanted ${wanted}, got ${got}`, { field: 'body', wanted, got });
 }
 
-/**
- * A parameter's value, as the gateway decoded it. One with `%` was encoded twice: rights were judged for another path.
- * Throws `missing_field`, `invalid_field`.
- */
+/** A parameter's value. One with `%` was encoded twice: rights were judged for another path. */
 export function pathValue(value: string | undefined, name: string, absent?: string): string {
   if (value === undefined || value === '') {
     if (absent !== undefined) return absent;
@@ -198,11 +195,7 @@ export interface Query {
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined;
 }
 
-/**
- * Reads the raw query string: the gateway's own map joins repeated values with commas, which a value may hold.
- *
- * @throws SchemalessError `unknown_field`; `invalid_field` for a single parameter that comes twice
- */
+/** Reads the raw query, since the gateway's map joins values. Throws `unknown_field`, `invalid_field`. */
 export function readQuery(rawQueryString: string, names: QueryNames): Query {
   const { once = [], repeated = [], others = false } = names;
   const known = [...once, ...repeated];

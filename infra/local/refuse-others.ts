@@ -21,10 +21,7 @@ function isOfPage({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): bool
   return origin !== undefined || (site !== undefined && site !== 'none');
 }
 
-/**
- * Refuses other users of this machine. For emulators that give out secrets, which few connections ask: to look whose
- * one is takes 10 ms.
- */
+/** Refuses other users, where secrets are given out: to look whose a connection is takes 10 ms. */
 export function refuseOtherUsers(server: Server): void {
   server.prependListener('connection', (socket: Socket) => {
     if (isOtherUsers(socket)) socket.destroy();
@@ -53,10 +50,9 @@ export function userIn(
 ): number | undefined {
   const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
   const address = Buffer.from(remoteAddress.split('.').map(Number)).reverse().toString('hex').toUpperCase();
-  const [from, to] = [`${address}:${hex(remotePort)}`, `:${hex(localPort)}`];
-  for (let at = tables.indexOf(from); at >= 0; at = tables.indexOf(from, at + 1)) {
-    const [, remote = '', state, , , , user] = tables.slice(at, tables.indexOf('\n', at)).split(/\s+/u);
-    if (remote.endsWith(to) && state === ESTABLISHED) return Number(user);
-  }
-  return undefined;
+  const [, user] =
+    new RegExp(`${address}:${hex(remotePort)} \\S*:${hex(localPort)} ${ESTABLISHED}(?: +\\S+){3} +(\\d+)`, 'u').exec(
+      tables,
+    ) ?? [];
+  return user === undefined ? undefined : Number(user);
 }

@@ -1,9 +1,6 @@
 import type { Json } from '../cell.ts';
 
-/**
- * The keys of an object in the order in which they stood in its text. JavaScript moves keys that look like array
- * indexes to the front, so an object with such keys remembers its order in a hidden property.
- */
+/** The keys as they stood in the text: JavaScript moves those that look like array indexes to the front. */
 export function keysOf(value: { readonly [key: string]: Json }): readonly string[] {
   return (value as Ordered)[ORDER] ?? Object.keys(value);
 }
@@ -30,17 +27,8 @@ interface Ordered {
   readonly [key: string]: Json;
   readonly [ORDER]?: readonly string[];
 }
-/** Whether an object with an order of its own was met since `watchOrder`. */
-let isMet = false;
-
-export function watchOrder(): void {
-  isMet = false;
-}
-
-/** Whether the engine's own, faster writer met an object whose keys it writes in another order than they stood. */
-export function isOrderMet(): boolean {
-  return isMet;
-}
+/** Set where the engine's own, faster writer meets an object whose keys it writes in another order than they stood. */
+export const met = { order: false };
 
 export function keepOrder(object: Record<string, Json>, keys: readonly string[]): void {
   if (Object.keys(object).every((key, position) => key === keys[position])) return;
@@ -49,7 +37,7 @@ export function keepOrder(object: Record<string, Json>, keys: readonly string[])
   let member = object['toJSON'];
   Object.defineProperty(object, 'toJSON', {
     enumerable: Object.hasOwn(object, 'toJSON'),
-    get: () => ((isMet = true), member),
+    get: () => ((met.order = true), member),
     set: (value: Json) => void (member = value),
   });
 }

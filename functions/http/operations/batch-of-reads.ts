@@ -175,10 +175,7 @@ function throwing(error: unknown): () => never {
   };
 }
 
-/**
- * What a read answers, written in the way in which it is sent as a rule, with the code of the failure that is to be
- * counted, if it is one; undefined where there was no room for it.
- */
+/** What a read answers, as it is sent, and the failure to count; undefined where there was no room for it. */
 function writtenRead({ path }: Read, answer: () => Answer, whole: HttpRequest): WrittenRead | undefined {
   try {
     return written(answer(), undefined);

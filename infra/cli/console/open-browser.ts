@@ -8,10 +8,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/**
- * Opens a browser at an address, by a file of mode 600 that leads there: every user of a machine can read the arguments
- * of a process. Disposing deletes the file.
- */
+/** Opens a browser by a private file, since all users can read arguments. Disposing deletes the file. */
 export function openBrowser(address: string): Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'schemaless-console-'));
   const file = join(folder, 'open.html');

@@ -55,12 +55,7 @@ const RETURNED = [
   'x-frame-options',
 ];
 
-/**
- * The console of an API on this machine: its page and its requests, each signed. Whoever can reach the port is not
- * thereby let in: no other page (by the names in `Host` and `Origin`), and no other user of the machine, since the page
- * has to send a token, for which its first address is good once. What changes something stays here unless actions are
- * allowed; what the console has no use for stays here in any case.
- */
+/** Serves the console of an API and signs its requests, for the one browser that opened the address. */
 export async function serveConsole(props: ConsoleProps): Promise<ServedConsole> {
   const word = randomBytes(24).toString('base64url');
   const token = randomBytes(24).toString('base64url');

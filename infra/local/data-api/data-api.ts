@@ -23,10 +23,7 @@ export interface DataApi {
   stop(): Promise<void>;
 }
 
-/**
- * Serves the RDS Data API over MySQL servers on the loopback interface, as far as the store uses it: ExecuteStatement
- * with the real one's limits and errors. Signatures are not checked; web pages and other users of the machine are refused.
- */
+/** Serves ExecuteStatement over MySQL servers here, with AWS's limits and errors; checks no signatures. */
 export async function startDataApi({ login, seed = 1, onServer }: DataApiOptions): Promise<DataApi> {
   const faults = new Faults(seed);
   const connections = new Connections();

@@ -8,7 +8,7 @@ import { check, grouped, sumOf, type Check } from '../fault-run.ts';
 import { countOf, markedBody, MARKS } from './marks.ts';
 
 /** What logs tell: marks of bodies, sealed or not, and names of subjects; and how many refusals of a server they have. */
-export interface Logged {
+interface Logged {
   readonly found: number;
   readonly refusals: number;
 }

@@ -23,10 +23,7 @@ export interface CheckReport {
   readonly faults: readonly string[];
 }
 
-/**
- * Compares all parts of an export with their manifests: ranges, sizes, SHA-256, added ids and, of NDJSON, digests.
- * Returns nothing if the signal ended it. Throws `bad_manifest`; `bad_input` if there is no export.
- */
+/** Compares an export with its manifests; undefined if interrupted. Throws `bad_manifest`, `bad_input`. */
 export async function checkExport(target: ExportTarget): Promise<CheckReport>;
 export async function checkExport(target: ExportTarget, signal: AbortSignal): Promise<CheckReport | undefined>;
 export async function checkExport(target: ExportTarget, signal?: AbortSignal): Promise<CheckReport | undefined> {

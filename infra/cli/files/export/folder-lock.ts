@@ -20,10 +20,7 @@ interface Holder {
 /** Of this process: one that has its number, and is not here, is of a process before it. */
 const held = new Set<string>();
 
-/**
- * Locks a folder for one export; returns what releases it. A killed holder is succeeded at once on its machine,
- * elsewhere after a minute. Throws `busy_export`.
- */
+/** Locks a folder; returns what releases it. A killed holder is succeeded. Throws `busy_export`. */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, LOCK);
   await mkdir(folder, { recursive: true, mode: OWN_FOLDER });
