@@ -7,7 +7,9 @@ import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 import { environmentName } from './config.ts';
 
 /** What a line says of an error. Other members may hold what a caller sent, as the SQL in those of drivers. */
-const OF_ERRORS = ['code', 'errno', 'sqlState', 'failure', 'key', 'position', 'status', 'retry', 'field'];
+const OF_ERRORS = 'code errno sqlState failure key position timedOut poolExhausted status retry field $metadata'.split(
+  ' ',
+);
 
 /** The functions' structured log: request ids and listed members of errors, never bodies or whole events. */
 export const logger = new Logger({
