@@ -34,12 +34,17 @@ export function parseColumnName(value: unknown, field = 'column_name'): string {
   return value;
 }
 
+/** Words of routes that no name may be: a star of IAM matches slashes, and would allow what has the name. */
+export const ROUTE_WORDS = ['buffer', 'erasures', 'moves', 'retention', 'shards'] as const;
+/** No word of a route. */
+export const NO_ROUTE_WORD = `(?!(?:${ROUTE_WORDS.join('|')})$)`;
+
 /** What the paths of routes take as a column name; the batch routes take any. */
-export const PATH_COLUMN_NAME = `^(?!\\.{1,2}$)[A-Za-z0-9_. -]{1,${LIMITS.columnNameBytes}}$`;
+export const PATH_COLUMN_NAME = `^(?!\\.{1,2}$)${NO_ROUTE_WORD}[A-Za-z0-9_. -]{1,${LIMITS.columnNameBytes}}$`;
 
 const PATH_COLUMN = /* @__PURE__ */ new RegExp(PATH_COLUMN_NAME);
 
-/** Whether a column name survives every gateway, proxy and URL parser in a path (`.` and `..` do not). */
+/** Whether a column name survives every gateway, proxy and URL parser in a path (`.` and `..` do not), and IAM. */
 export function isPathColumnName(name: string): boolean {
   return PATH_COLUMN.test(name);
 }

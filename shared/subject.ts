@@ -1,9 +1,5 @@
 import { missingField, wrongField } from './errors.ts';
 
-/*
- * A subject: whom sealed fields and holds are of. One word for both, so that who is held is who is not forgotten.
- */
-
 /** Longest name of a subject, in bytes of UTF-8. */
 const SUBJECT_BYTES = 255;
 const WANTED = `a UUID or other string of 1 to ${SUBJECT_BYTES} bytes`;

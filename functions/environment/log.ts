@@ -6,8 +6,22 @@ import { isTraceparent } from '../../shared/api/traceparent.ts';
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 import { environmentName } from './config.ts';
 
-/** The functions' structured log. Lines carry the request's id; bodies and whole events are never logged. */
-export const logger = new Logger({ serviceName: 'schemaless' });
+/** What a line says of an error. Other members may hold what a caller sent, as the SQL in those of drivers. */
+const OF_ERRORS = 'code errno sqlState failure key position timedOut poolExhausted status retry field $metadata'.split(
+  ' ',
+);
+
+/** The functions' structured log: request ids and listed members of errors, never bodies or whole events. */
+export const logger = new Logger({
+  serviceName: 'schemaless',
+  jsonReplacerFn: (_key, value) => (value instanceof Error ? ofError(value) : value),
+});
+
+function ofError(error: Error): object {
+  const { name, message, stack, cause } = error;
+  const members = OF_ERRORS.map((member) => [member, Object(error)[member] as unknown]);
+  return { name, message, stack, cause, ...Object.fromEntries(members) };
+}
 
 interface RequestIds {
   readonly request_id: string;
@@ -48,12 +62,7 @@ export function requestIds(): Partial<RequestIds> {
 
 const metrics = new Metrics({ namespace: METRIC_NAMESPACE, serviceName: environmentName() });
 
-/**
- * Counts events as one log line in CloudWatch's embedded metric format, written synchronously so that concurrent
- * requests do not mix.
- *
- * @param names one for each event: `stored`, `stored`, `conflict`
- */
+/** Counts events (`stored`, `conflict`) as one line, written at once so that concurrent requests do not mix. */
 export function count(names: readonly string[], requestId?: string): void {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);

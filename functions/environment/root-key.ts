@@ -7,17 +7,12 @@ import { dynamoClient } from './dynamo.ts';
 export function keyStore({ keysTable, rootSecret }: Pick<Config, KeyVariable>): KeyStore {
   return {
     table: { client: dynamoClient(), table: keysTable },
-    root: rootSecret === NO_ROOT_KEY ? undefined : () => readRootKey(rootSecret),
+    root: rootSecret === NO_ROOT_KEY ? undefined : () => readRootKeys(rootSecret),
   };
 }
 
-/** Letters and digits. */
-interface RootSecret {
-  readonly key?: unknown;
-}
-
-/** Returns the SHA-256 of the secret's text. Throws an Error with the secret's name, never its value. */
-async function readRootKey(secret: string): Promise<Uint8Array> {
+/** Returns the SHA-256 of `key`, and of `former`, while keys are rotated. Throws an Error with the secret's name, never its value. */
+async function readRootKeys(secret: string): Promise<readonly Uint8Array[]> {
   // Loaded only for sealed fields.
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
   // An erasure must be answered without it; its record is then unsigned.
@@ -26,10 +21,11 @@ async function readRootKey(secret: string): Promise<Uint8Array> {
   });
   try {
     const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secret }));
-    const { key } = parse(SecretString ?? '');
-    if (typeof key !== 'string' || key.length < LEAST_CHARACTERS)
+    const { key, former = key } = parse(SecretString ?? '');
+    return [...new Set([key, former])].map((text) => {
+      if (typeof text === 'string' && text.length >= LEAST_CHARACTERS) return hash('sha256', text, 'buffer');
       throw new Error(`The secret ${secret}: wanted JSON with the string key, of ${LEAST_CHARACTERS} characters`);
-    return hash('sha256', key, 'buffer');
+    });
   } finally {
     client.destroy();
   }
@@ -39,10 +35,9 @@ async function readRootKey(secret: string): Promise<Uint8Array> {
 const LEAST_CHARACTERS = 43;
 
 /** JSON.parse would quote the secret in its error. */
-function parse(text: string): RootSecret {
+function parse(text: string): { readonly key?: unknown; readonly former?: unknown } {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
+    return Object(JSON.parse(text));
   } catch {
     return {};
   }

@@ -5,7 +5,7 @@ import { LIMITS, type Json, type CellAddress, type Role } from '../../shared/cel
 import { missingField, SchemalessError, invalidField, unknownField } from '../../shared/errors.ts';
 import type { AnswerRoom } from '../../shared/contract/answer-room.ts';
 import { requestIdOf } from '../environment/log.ts';
-import { isPathColumnName, parseColumnName, parseCount, parseRowKey } from '../../shared/address.ts';
+import { isPathColumnName, parseColumnName, parseCount, parseRowKey, ROUTE_WORDS } from '../../shared/address.ts';
 import type { ReadOptions } from '../../shared/contract/datastore.ts';
 
 /** A request as the operations see it. Nothing is read before an operation asks for it. */
@@ -122,20 +122,14 @@ function requestTooLarge(bytes: number): SchemalessError {
   return new SchemalessError('request_too_large', `body: wanted ${wanted}, got ${got}`, { field: 'body', wanted, got });
 }
 
-/**
- * A parameter's value. The gateway has decoded it already; once more is harmless, since `%` is in no value that is
- * taken. Throws `missing_field`, `invalid_field`.
- */
+/** A parameter's value. One with `%` was encoded twice: rights were judged for another path. */
 export function pathValue(value: string | undefined, name: string, absent?: string): string {
   if (value === undefined || value === '') {
     if (absent !== undefined) return absent;
     throw missingField(name, 'a part of the path');
   }
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    throw invalidField(name, 'percent-encoded UTF-8', value);
-  }
+  if (value.includes('%')) throw invalidField(name, 'no % in what is decoded once', value);
+  return value;
 }
 
 interface WithPath {
@@ -155,7 +149,7 @@ export function pathColumn(request: WithPath): Pick<CellAddress, 'row_key' | 'co
   if (!isPathColumnName(column_name)) {
     throw invalidField(
       'column_name',
-      'A-Z a-z 0-9 _ - space . in a path, and neither "." nor ".."; batch-put and batch-get take any name',
+      `A-Z a-z 0-9 _ - space . in a path, and none of ".", "..", ${ROUTE_WORDS.join(', ')}; batch-put and batch-get take any name`,
       column_name,
     );
   }
@@ -201,11 +195,7 @@ export interface Query {
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined;
 }
 
-/**
- * Reads the raw query string: the gateway's own map joins repeated values with commas, which a value may hold.
- *
- * @throws SchemalessError `unknown_field`; `invalid_field` for a single parameter that comes twice
- */
+/** Reads the raw query, since the gateway's map joins values. Throws `unknown_field`, `invalid_field`. */
 export function readQuery(rawQueryString: string, names: QueryNames): Query {
   const { once = [], repeated = [], others = false } = names;
   const known = [...once, ...repeated];
@@ -241,14 +231,17 @@ function* pairs(rawQueryString: string): Generator<readonly [string, string]> {
   for (const pair of rawQueryString.split('&')) {
     if (pair === '') continue;
     const end = pair.indexOf('=');
-    const name = decodePercent(end < 0 ? pair : pair.slice(0, end), 'query');
-    yield [name, end < 0 ? '' : decodePercent(pair.slice(end + 1), name)];
+    const name = decodePercent(spaced(end < 0 ? pair : pair.slice(0, end)), 'query');
+    yield [name, end < 0 ? '' : decodePercent(spaced(pair.slice(end + 1)), name)];
   }
 }
 
-function decodePercent(text: string, field: string): string {
+const spaced = (text: string): string => text.replaceAll('+', ' ');
+
+/** Throws `invalid_field`. */
+export function decodePercent(text: string, field: string): string {
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    return decodeURIComponent(text);
   } catch {
     throw invalidField(field, 'percent-encoded UTF-8', text);
   }

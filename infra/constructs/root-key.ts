@@ -15,11 +15,8 @@ interface RootKeyProps {
 }
 
 /**
- * The root of all keys in the table `keys`: a secret encrypted by KMS. Functions read it once through an endpoint they
- * have anyway.
- *
- * **The text must never be regenerated**: sealed fields would be lost. Never change `generateSecretString` or the
- * logical id.
+ * The root of all keys in the table `keys`: a secret encrypted by KMS. **Never change `generateSecretString` or the logical
+ * id**: the text would be regenerated, and sealed fields lost.
  */
 export class RootKey extends Construct {
   private readonly secret: Secret;
@@ -30,7 +27,7 @@ export class RootKey extends Construct {
     const removalPolicy = isRetained ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.key = encryptionKey;
     this.secret = new Secret(this, 'secret', {
-      description: 'Schemaless: the root key of sealed fields. Never change its value',
+      description: 'Schemaless: the root key of sealed fields. Change it only as infra/docs/forgetting.md says',
       ...(encryptionKey && { encryptionKey }),
       // 64 of 62 characters: 381 bits.
       generateSecretString: {
@@ -45,7 +42,7 @@ export class RootKey extends Construct {
     acknowledge(
       this.secret,
       'SMG4',
-      'Another value opens nothing that was sealed: the key of KMS that encrypts it is what is turned',
+      'Another value opens nothing that was sealed: an operator rotates it, by a command that wraps all keys anew',
     );
   }
 

@@ -1,9 +1,6 @@
 import type { Json } from '../cell.ts';
 
-/**
- * The keys of an object in the order in which they stood in its text. JavaScript moves keys that look like array
- * indexes to the front, so an object with such keys remembers its order in a hidden property.
- */
+/** The keys as they stood in the text: JavaScript moves those that look like array indexes to the front. */
 export function keysOf(value: { readonly [key: string]: Json }): readonly string[] {
   return (value as Ordered)[ORDER] ?? Object.keys(value);
 }
@@ -16,7 +13,7 @@ export function withMember(
 ): { readonly [key: string]: Json } {
   const copy = { ...object, [key]: value };
   const order = (object as Ordered)[ORDER];
-  if (order) Object.defineProperty(copy, ORDER, { value: order });
+  if (order) keepOrder(copy, order);
   return copy;
 }
 
@@ -30,16 +27,17 @@ interface Ordered {
   readonly [key: string]: Json;
   readonly [ORDER]?: readonly string[];
 }
-/** Set once an object with an order of its own exists in this process. */
-let orderKept = false;
-
-/** Whether the engine's own, faster writer may write an object's keys in another order than they stood. */
-export function isOrderKept(): boolean {
-  return orderKept;
-}
+/** Set where the engine's own, faster writer meets an object whose keys it writes in another order than they stood. */
+export const met = { order: false };
 
 export function keepOrder(object: Record<string, Json>, keys: readonly string[]): void {
   if (Object.keys(object).every((key, position) => key === keys[position])) return;
   Object.defineProperty(object, ORDER, { value: keys });
-  orderKept = true;
+  // The engine asks each object that it writes for `toJSON`.
+  let member = object['toJSON'];
+  Object.defineProperty(object, 'toJSON', {
+    enumerable: Object.hasOwn(object, 'toJSON'),
+    get: () => ((met.order = true), member),
+    set: (value: Json) => void (member = value),
+  });
 }

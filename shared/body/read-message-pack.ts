@@ -22,9 +22,12 @@ interface KnownName {
 
 /** By their length and some of their bytes. */
 const names = new Map<number, KnownName>();
+/** Then all are forgotten, since each leads on to others that it would keep. */
 const NAMES_KEPT = 1024;
+/** How many were kept since, those that took another's place among them. */
+let named = 0;
 const LONGEST_NAME = 32;
-/** Before the first, and in the place of those that are not kept. */
+/** Before the first. */
 const NO_NAME: KnownName = { name: '', bytes: Uint8Array.of(), next: undefined };
 /** The key that decoders refuse. */
 export const FORBIDDEN = '__proto__';
@@ -122,15 +125,16 @@ export class MessagePackReader {
       (bytes[start + length - 1] ?? 0);
     const known = names.get(hash);
     if (known !== undefined && isAt(bytes, start, known.bytes, length)) return this.#follows(known);
-    const name = this.string(start);
-    if (known === undefined && names.size < NAMES_KEPT) {
-      const kept = { name, bytes: Uint8Array.from(bytes.subarray(start, this.at)), next: undefined };
-      names.set(hash, kept);
-      return this.#follows(kept);
+    if (named === NAMES_KEPT) {
+      names.clear();
+      named = 0;
+      NO_NAME.next = undefined;
+      this.#last = NO_NAME;
     }
-    // Nothing leads on from names that are not kept, which would keep each other.
-    this.#last = NO_NAME;
-    return name;
+    named += 1;
+    const kept = { name: this.string(start), bytes: Uint8Array.from(bytes.subarray(start, this.at)), next: undefined };
+    names.set(hash, kept);
+    return this.#follows(kept);
   }
 
   #follows(name: KnownName): string {

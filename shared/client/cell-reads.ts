@@ -1,4 +1,4 @@
-import { parseAddress, parseColumnName, parseRowKey, isPathColumnName } from '../address.ts';
+import { parseAddress, parseColumnName, parseRowKey, isPathColumnName, ROUTE_WORDS } from '../address.ts';
 import type { CellKey, Role } from '../cell.ts';
 import type { BatchItem, Datastore, Found, ReadOptions } from '../contract/datastore.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
@@ -74,7 +74,11 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
     async versions(key, { limit, order, after, ...options } = {}) {
       const [row_key, column_name] = [parseRowKey(key.row_key), parseColumnName(key.column_name)];
       if (!isPathColumnName(column_name))
-        throw invalidField('column_name', 'A-Z a-z 0-9 _ - space . over HTTP, and neither "." nor ".."', column_name);
+        throw invalidField(
+          'column_name',
+          `A-Z a-z 0-9 _ - space . over HTTP, and none of ".", "..", ${ROUTE_WORDS.join(', ')}`,
+          column_name,
+        );
       return toPage<number>(
         await send({
           method: 'GET',

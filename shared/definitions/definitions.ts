@@ -1,3 +1,5 @@
+import { NO_ROUTE_WORD } from '../address.ts';
+
 /** What the YAML files of a deployment say, checked: plain JSON. */
 export interface Definitions {
   /** By name. */
@@ -99,10 +101,10 @@ export type TriggerStart = 'start' | 'now' | { readonly since: string };
 export const DATASTORE_NAME = /^[a-z][a-z0-9_]{0,47}$/u;
 
 /** With an underscore and eight digits behind it, a name is the name of a MySQL table (at most 64 characters). */
-export const INDEX_NAME = /^[a-z][a-z0-9_]{0,54}$/u;
+export const INDEX_NAME = /* @__PURE__ */ new RegExp(`^${NO_ROUTE_WORD}[a-z][a-z0-9_]{0,54}$`, 'u');
 
 /** With a datastore and a suffix, a name is the name of a queue (at most 80 characters). */
-export const TRIGGER_NAME = /^[a-z][a-z0-9_]{0,47}$/u;
+export const TRIGGER_NAME = /* @__PURE__ */ new RegExp(`^${NO_ROUTE_WORD}[a-z][a-z0-9_]{0,47}$`, 'u');
 
 export const MAX_SHARDS = 65_536;
 export const MAX_INDEX_FIELDS = 16;

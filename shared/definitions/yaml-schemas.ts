@@ -1,5 +1,6 @@
 import { isAbsolute, normalize } from 'node:path';
 import * as z from 'zod';
+import { ROUTE_WORDS } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import { parseTime } from '../time.ts';
 import {
@@ -46,7 +47,8 @@ function text(wanted: string, pattern: RegExp, isTaken: (said: string) => boolea
 }
 
 function nameOf(pattern: RegExp, most: number) {
-  return text(`a name of 1 to ${most} of a-z, 0-9 and _ that starts with a letter`, pattern);
+  const except = pattern === DATASTORE_NAME ? '' : `, other than ${ROUTE_WORDS.join(', ')}`;
+  return text(`a name of 1 to ${most} of a-z, 0-9 and _ that starts with a letter${except}`, pattern);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

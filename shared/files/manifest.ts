@@ -30,12 +30,15 @@ const rangeSchema = z.object({
   after_digest: digest,
 });
 
+/** A file of the part's own folder, as exports name it: a manifest may come from anybody. */
+const fileName = z.string().regex(/^\d{4,}\.(?:ndjson(?:\.gz|\.zst)?|parquet)$/u);
+
 const shardSchema = rangeSchema.extend({
   cells: count,
   /** When the cell at `to` was stored; null where the log is empty. */
   to_created_at: z.string().nullable(),
   to_digest: digest,
-  file: z.object({ name: z.string(), bytes: count, sha256: z.string() }).optional(),
+  file: z.object({ name: fileName, bytes: count, sha256: z.string() }).optional(),
 });
 
 const typedColumnSchema = z.object({

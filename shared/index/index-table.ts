@@ -56,7 +56,7 @@ export function createIndexTable(database: string, table: string, definition: In
   const { fields, keys } = definition;
   const columns = fields.map(
     ({ field, type }, position) =>
-      `f${position} ${COLUMN_TYPE[type]} ${position === 0 ? 'NOT NULL' : 'NULL'} COMMENT '${field.replaceAll("'", '')}'`,
+      `f${position} ${COLUMN_TYPE[type]} ${position === 0 ? 'NOT NULL' : 'NULL'} COMMENT '${field.replaceAll(/['\\]/gu, String.raw`\$&`)}'`,
   );
   const single = fields.slice(1).map((_, position) => [position + 1]);
   const combined = keys.map((names) => names.map((name) => fields.findIndex(({ field }) => field === name)));

@@ -2,8 +2,9 @@ import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:c
 import { ConditionalCheckFailedException, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { rowKeyOf } from '../address.ts';
 import type { FieldType } from '../definitions/definitions.ts';
-import { readState } from '../dynamo/state-table.ts';
-import { requireRoot, unwrap, wrap, type KeyStore } from './key-store.ts';
+import { readState, type StateItem } from '../dynamo/state-table.ts';
+import { ageOf, moment } from '../time.ts';
+import { requireRoot, unwrap, wrap, WrongKeyError, type KeyStore } from './key-store.ts';
 import { derivedKey, KEY_BYTES, NAME_BYTES } from './sealing.ts';
 
 /** What the key of a datastore gives, one key for each purpose. */
@@ -13,10 +14,14 @@ export interface DatastoreKeys {
   nameOf(subject: string): string;
   /** The keyed hash of a value of an index's field, which is a UUID in form. Equal values of a field have equal ones. */
   hashOf(field: HashedField, value: string): string;
-  wrap(what: string, key: Uint8Array): Buffer;
-  /** Throws WrongKeyError. */
-  unwrap(what: string, wrapped: Uint8Array): Buffer;
+  /** By the current key, as it was a minute ago at most. */
+  wrap(what: string, key: Uint8Array): Promise<Buffer>;
+  /** Asks for keys that came since where none opens it. Throws WrongKeyError. */
+  unwrap(what: string, wrapped: Uint8Array): Promise<Buffer>;
 }
+
+/** For how long an instance wraps subjects' keys without asking whether they were rotated. */
+export const WRAPPING_MS = 60_000;
 
 export interface HashedField {
   readonly field: string;
@@ -34,38 +39,66 @@ export interface DatastoreKeyring {
 
 export function datastoreKeyring(store: KeyStore): DatastoreKeyring {
   const kept = new Map<string, DatastoreKeys>();
-  let root: Promise<KeyObject> | undefined;
+  let root: Promise<readonly KeyObject[]> | undefined;
 
-  async function rootKey(): Promise<KeyObject> {
-    root ??= requireRoot(store)().then((bytes) => createSecretKey(bytes));
+  async function rootKeys(): Promise<readonly KeyObject[]> {
+    root ??= requireRoot(store)().then((keys) => keys.map((key) => createSecretKey(key)));
     root.catch(() => (root = undefined));
     return root;
   }
 
-  async function read(datastore: string): Promise<DatastoreKeys | undefined> {
-    const key = (await readState(store.table, itemOf(datastore)))?.['key']?.B;
-    if (!key) return undefined;
-    const keys = keysOf(datastore, unwrap(await rootKey(), itemOf(datastore), key));
-    kept.set(datastore, keys);
-    return keys;
+  /** The secret is read again where no key of it that is known opens the item. */
+  async function readItem(datastore: string): Promise<OpenedItem | undefined> {
+    const item = await readState(store.table, itemOf(datastore));
+    if (!item?.['key']) return undefined;
+    try {
+      return openItem(datastore, item, await rootKeys());
+    } catch (error) {
+      if (!(error instanceof WrongKeyError)) throw error;
+      root = undefined;
+      return openItem(datastore, item, await rootKeys());
+    }
   }
 
-  const known = async (datastore: string): Promise<DatastoreKeys | undefined> =>
-    kept.get(datastore) ?? (await read(datastore));
+  async function known(datastore: string): Promise<DatastoreKeys | undefined> {
+    const before = kept.get(datastore);
+    if (before) return before;
+    const opened = await readItem(datastore);
+    const keys = opened && keysOf(datastore, opened, () => readItem(datastore));
+    if (keys) kept.set(datastore, keys);
+    return keys;
+  }
 
   return {
     known,
     async made(datastore) {
       const before = await known(datastore);
       if (before) return before;
-      const wrapped = wrap(await rootKey(), itemOf(datastore), randomBytes(KEY_BYTES));
-      await putOnce(store, itemOf(datastore), wrapped);
+      root = undefined;
+      const [current] = await rootKeys();
+      if (!current) throw new Error('no root key');
+      await putOnce(store, itemOf(datastore), wrap(current, itemOf(datastore), randomBytes(KEY_BYTES)));
       // Whoever came first has made it.
-      const keys = await read(datastore);
+      const keys = await known(datastore);
       if (!keys) throw new Error(`${itemOf(datastore)}: gone as soon as it was written`);
       return keys;
     },
   };
+}
+
+/** What the item of a datastore holds. */
+interface OpenedItem {
+  readonly key: Buffer;
+  /** Of 32 bytes, the current one first. */
+  readonly wrappings: readonly KeyObject[];
+}
+
+/** Throws WrongKeyError. */
+export function openItem(datastore: string, item: StateItem, root: readonly KeyObject[]): OpenedItem {
+  const open = (wrapped: Uint8Array = new Uint8Array()): Buffer => unwrap(root, itemOf(datastore), wrapped);
+  const key = open(item['key']?.B);
+  const wrappings = item['wrappings']?.L?.map(({ B }) => createSecretKey(open(B)));
+  return { key, wrappings: wrappings ?? [derivedKey(key, 'wrap')] };
 }
 
 /** Writes an item with a wrapped key, unless there is one: that stays. Returns whether it was written. */
@@ -85,10 +118,19 @@ export async function putOnce({ table: { client, table } }: KeyStore, pk: string
   }
 }
 
-const itemOf = (datastore: string): string => `datastore#${datastore}`;
+export const itemOf = (datastore: string): string => `datastore#${datastore}`;
 
-function keysOf(datastore: string, key: Uint8Array): DatastoreKeys {
-  const [wrapping, names, hashes] = [derivedKey(key, 'wrap'), derivedKey(key, 'name'), derivedKey(key, 'index')];
+function keysOf(
+  datastore: string,
+  { key, wrappings }: OpenedItem,
+  readAgain: () => Promise<OpenedItem | undefined>,
+): DatastoreKeys {
+  const [names, hashes] = [derivedKey(key, 'name'), derivedKey(key, 'index')];
+  let [known, at] = [wrappings, moment()];
+  const renew = async (): Promise<void> => {
+    const asked = moment();
+    [known, at] = [(await readAgain())?.wrappings ?? known, asked];
+  };
   return {
     datastore,
     nameOf: (subject) =>
@@ -100,7 +142,17 @@ function keysOf(datastore: string, key: Uint8Array): DatastoreKeys {
       const text = JSON.stringify([column_key, field, type, value]);
       return rowKeyOf(createHmac('sha256', hashes).update(text).digest());
     },
-    wrap: (what, bytes) => wrap(wrapping, what, bytes),
-    unwrap: (what, wrapped) => unwrap(wrapping, what, wrapped),
+    async wrap(what, bytes) {
+      if (ageOf(at) >= WRAPPING_MS) await renew();
+      return wrap(known[0] as KeyObject, what, bytes);
+    },
+    async unwrap(what, wrapped) {
+      try {
+        return unwrap(known, what, wrapped);
+      } catch {
+        await renew();
+        return unwrap(known, what, wrapped);
+      }
+    },
   };
 }

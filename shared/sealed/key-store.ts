@@ -8,17 +8,17 @@ import { SchemalessError } from '../errors.ts';
  *
  * | pk | holds |
  * |---|---|
- * | `datastore#trips` | `key`: the datastore's key, wrapped by the root key |
- * | `subject#trips#NAME` | `key`: a subject's key, wrapped by what the datastore's key gives; once it is forgotten none, and `forgotten`: the record of that, JSON |
+ * | `datastore#trips` | `key`: the datastore's key, wrapped by the root key; `wrappings`, once keys were rotated: those that wrap subjects' keys, the current one first |
+ * | `subject#trips#NAME` | `key`: a subject's key, wrapped by a `wrapping`, or at first by what the datastore's key gives; once it is forgotten none, and `forgotten`: the record of that, JSON |
  */
 export interface KeyStore {
   readonly table: DynamoTable;
-  /** The root key, 32 bytes: asked for once by an instance. Undefined where the environment has none. */
-  readonly root: (() => Promise<Uint8Array>) | undefined;
+  /** The root keys, of 32 bytes, the current one first. Undefined where the environment has none. */
+  readonly root: (() => Promise<readonly Uint8Array[]>) | undefined;
 }
 
 /** A key does not open what was wrapped by it: the root key is another one than it was. */
-class WrongKeyError extends Error {}
+export class WrongKeyError extends Error {}
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -32,14 +32,16 @@ export function wrap(by: KeyObject, what: string, key: Uint8Array): Buffer {
   return Buffer.concat([nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws WrongKeyError. */
-export function unwrap(by: KeyObject, what: string, wrapped: Uint8Array): Buffer {
+/** Opens with the first of these keys that does. Throws WrongKeyError. */
+export function unwrap([by, ...others]: readonly KeyObject[], what: string, wrapped: Uint8Array): Buffer {
   try {
+    if (!by) throw new Error('no key');
     const decipher = createDecipheriv(CIPHER, by, wrapped.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(what));
     decipher.setAuthTag(wrapped.subarray(-TAG_BYTES));
     return Buffer.concat([decipher.update(wrapped.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
   } catch (cause) {
+    if (others.length > 0) return unwrap(others, what, wrapped);
     throw new WrongKeyError(
       `the key ${what} was wrapped by another key: bring back the former value of the secret of the root key`,
       { cause },
@@ -48,7 +50,7 @@ export function unwrap(by: KeyObject, what: string, wrapped: Uint8Array): Buffer
 }
 
 /** Throws `no_root_key`. */
-export function requireRoot({ root }: KeyStore): () => Promise<Uint8Array> {
+export function requireRoot({ root }: KeyStore): () => Promise<readonly Uint8Array[]> {
   if (root) return root;
   throw new SchemalessError(
     'no_root_key',

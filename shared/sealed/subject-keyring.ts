@@ -116,7 +116,7 @@ class Keyring implements SubjectKeyring {
     const at = moment();
     const pk = subjectItem(this.#keys.datastore, name);
     const key = randomBytes(KEY_BYTES);
-    if (!(await putOnce(this.#store, pk, this.#keys.wrap(pk, key)))) return undefined;
+    if (!(await putOnce(this.#store, pk, await this.#keys.wrap(pk, key)))) return undefined;
     const subject = { keys: subjectKeys(name, key) };
     this.#keep(name, { subject, at });
     return [name, subject];
@@ -201,7 +201,7 @@ class Keyring implements SubjectKeyring {
         const pk = item['pk']?.S ?? '';
         const name = pk.slice(subjectItem(datastore, '').length);
         const key = item['key']?.B;
-        found.push([name, key ? { keys: subjectKeys(name, this.#keys.unwrap(pk, key)) } : FORGOTTEN]);
+        found.push([name, key ? { keys: subjectKeys(name, await this.#keys.unwrap(pk, key)) } : FORGOTTEN]);
       }
       keys = UnprocessedKeys?.[table]?.Keys ?? [];
       if (keys.length > 0 && tried === TRIES) throw new Error('the table of keys answers in part alone');

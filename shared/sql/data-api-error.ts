@@ -1,5 +1,5 @@
 import { SqlError } from './client.ts';
-import { duplicateKey, sortOut } from './mysql-error.ts';
+import { duplicateKey, sortOut, withoutSql, withoutValues } from './mysql-error.ts';
 
 interface ServiceError {
   readonly name?: string;
@@ -51,9 +51,10 @@ export function toDataApiError(error: unknown, timedOut: boolean): SqlError {
     const { text = message, errno = '0' } = NUMBERED.exec(message)?.groups ?? {};
     const number = Number(errno) || (MESSAGES.find(([pattern]) => pattern.test(text))?.[1] ?? 0);
     const failure = number === 0 ? 'rejected' : sortOut(number, true);
-    return new SqlError(failure, text, {
+    const told = withoutValues(text, number);
+    return new SqlError(failure, told, {
       errno: number,
-      cause: error,
+      cause: withoutSql(error, told),
       ...(failure === 'duplicate' ? { key: duplicateKey(text) } : {}),
     });
   }

@@ -1,8 +1,10 @@
 import { SqlError, type SqlFailure } from './client.ts';
 
 interface DriverError {
+  readonly name?: string;
   readonly code?: string;
   readonly errno?: number;
+  readonly sqlState?: string;
   readonly message?: string;
 }
 
@@ -18,17 +20,32 @@ const TIMED_OUT = 'ETIMEDOUT';
 /** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: the server lost the writer's role. */
 const READ_ONLY = new Set([1290, 1836]);
 
+/** The errors whose messages quote names alone: of users, hosts, databases, tables and columns. */
+const QUOTE_NAMES = new Set([1007, 1008, 1044, 1045, 1049, 1050, 1051, 1054, 1130, 1142, 1143, 1146, 1226, 1396]);
+
+/** Cuts a server's message before the value, or the piece of the statement, that it quotes. */
+export function withoutValues(message: string, errno: number): string {
+  return QUOTE_NAMES.has(errno) ? message : message.replace(/['"].*$/su, '…');
+}
+
+/** Returns a driver's error for logs, without members that hold SQL, and so bodies or passwords. */
+export function withoutSql(error: unknown, message: string): Error {
+  const { name = 'Error', code, errno, sqlState } = (error ?? {}) as DriverError;
+  return Object.assign(new Error(message), { name, code, errno, sqlState });
+}
+
 /** Sorts a driver's error by what the caller can conclude; `sent`: the statement may have reached the server. */
 export function toSqlError(error: unknown, sent: boolean, position?: number): SqlError {
-  const { code = '', errno = 0, message = String(error) } = (error ?? {}) as DriverError;
+  const { code = '', errno = 0, message: whole = String(error) } = (error ?? {}) as DriverError;
   const serverErrno = errno > 0 && code.startsWith('ER_') ? errno : 0;
+  const message = withoutValues(whole, serverErrno);
   const failure = sortOut(serverErrno, sent && errno !== PROXY_TIMED_OUT);
   return new SqlError(failure, message, {
     errno: serverErrno,
     timedOut: code === TIMED_OUT,
     position,
-    cause: error,
-    ...(failure === 'duplicate' ? { key: duplicateKey(message) } : {}),
+    cause: withoutSql(error, message),
+    ...(failure === 'duplicate' ? { key: duplicateKey(whole) } : {}),
   });
 }
 

@@ -49,6 +49,7 @@ describe('many reads in one request', () => {
         `cells/${ROW}/BASE/1?read=reader`,
         `cells/${ROW}/BASE/9`,
         `cells/${ROW}/FARE%20ADJUSTMENT`,
+        `cells/${ROW}/B%2541SE`,
         `cells/${ROW}/BASE/versions?limit=1`,
         `rows/${ROW}?column=BASE&column=a%2Cb`,
       ],

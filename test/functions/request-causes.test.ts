@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { report } from '../../functions/environment/deployment.ts';
 import { logger } from '../../functions/environment/log.ts';
+import { connectionTo } from '../support/connection-to.ts';
 import { rowsOfShard } from '../support/datastore-conformance.ts';
+import { decodedLog } from '../support/decoded-log.ts';
 import { faults, type Faults } from '../support/faulty-client.ts';
 import { openRealStore, type RealStore } from '../support/real-store.ts';
 import { fakeDefinitions } from './support/fake-definitions.ts';
 import { gateway } from './support/gateway.ts';
+import { keepLogLines } from './support/log-lines.ts';
 
 let store: RealStore;
 let between: Faults;
@@ -20,19 +23,22 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-it('what a request met on its way to the primary is logged with its id', async () => {
-  const name = store.nameOf('trips');
-  const homes = (await store.topology.datastore(name))?.homes ?? [];
-  const ask = gateway({
-    ...store.deployment,
+const askOf = (reached: RealStore['deployment']) =>
+  gateway({
+    ...reached,
     ...fakeDefinitions(),
     triggers: () => Promise.reject(new Error('not asked')),
     moves: () => Promise.reject(new Error('not asked')),
     erasures: () => Promise.reject(new Error('not asked')),
     subjects: () => Promise.reject(new Error('not asked')),
   });
+
+it('what a request met on its way to the primary is logged with its id', async () => {
+  const name = store.nameOf('trips');
+  const homes = (await store.topology.datastore(name))?.homes ?? [];
+  const ask = askOf(store.deployment);
   const written: unknown[] = [];
-  vi.spyOn(logger, 'warn').mockImplementation((...[, about]) => void written.push(about));
+  using _spy = vi.spyOn(logger, 'warn').mockImplementation((...[, about]) => void written.push(about));
   between.behaviours.set(homes[0]?.group ?? '', 'writer-down');
   const [row = ''] = rowsOfShard(0, 2, 1);
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -50,4 +56,31 @@ it('what a request met on its way to the primary is logged with its id', async (
       event: expect.objectContaining({ kind: 'primary_failed', group: homes[0]?.group }),
     }),
   );
+});
+
+describe('the log', () => {
+  const { messages, text } = keepLogLines();
+
+  it('has no body of a cell whose write a server refused', async () => {
+    between.behaviours.clear();
+    const name = store.nameOf('trips');
+    const ask = askOf(store.deployment);
+    const [row = ''] = rowsOfShard(1, 2, 1);
+    const group = (await store.topology.datastore(name))?.homes[1]?.group;
+    const holder = await connectionTo(group);
+    try {
+      await holder.query('START TRANSACTION');
+      await holder.query('SELECT shard FROM schemaless.shard WHERE datastore = ? FOR UPDATE', [name]);
+      const body = JSON.stringify({ name: 'Ann Example', notes: 'Ann Example '.repeat(20) });
+      expect((await ask({ method: 'PUT', path: `/v1/${name}/cells/${row}/BASE/1`, body })).status).toBe(202);
+    } finally {
+      await holder.end();
+    }
+    expect(messages()).toContainEqual(
+      expect.objectContaining({ event: expect.objectContaining({ kind: 'primary_failed', group }) }),
+    );
+    expect(text()).toContain('1205');
+    const told = decodedLog(text());
+    expect(['Ann Example', 'INSERT INTO'].filter((secret) => told.includes(secret))).toEqual([]);
+  });
 });

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { encodeBody } from '../../shared/body/codec.ts';
 import { SqlError, type SqlClient, type SqlParameter, type Statement } from '../../shared/sql/client.ts';
 import { connectionTo } from './connection-to.ts';
+import { decodedLog } from './decoded-log.ts';
 
 interface SqlClientUnderTest {
   readonly client: SqlClient;
@@ -15,6 +18,7 @@ interface SqlClientUnderTest {
 const sql = (text: string, ...parameters: readonly SqlParameter[]): Statement => ({ sql: text, parameters });
 const ALL_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 const EVIL = `it's a "test" \\ of ? and :v0, :name; -- and /* this */ # and \u0000 \u{1f389} \uFEFF`;
+const SECRET = 'sEcReT0123456789abcdef';
 
 /** What the store expects of every way to MySQL. */
 export function sqlClientConformance(name: string, open: () => Promise<SqlClientUnderTest>): void {
@@ -188,6 +192,24 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         const error = await failureOf(client.select(sql(text), 'writer'));
         expect(error.failure).toBe('rejected');
         expect(expected).toContain(error.errno);
+      });
+
+      it.each<[string, string, number, SqlParameter]>([
+        ['a body', 'INSERT INTO not_there_at_all.t VALUES (?)', 1146, encodeBody({ mark: SECRET.repeat(20) })],
+        [
+          'a value of a unique key',
+          'INSERT INTO DATABASE.numbered (id, name) VALUES (1000001, ?), (1000002, ?)',
+          1062,
+          Buffer.from(SECRET),
+        ],
+        ['a value of another type', 'INSERT INTO DATABASE.numbered (id, at) VALUES (1000000, ?)', 1292, SECRET],
+        ['a password', `ALTER USER nobody IDENTIFED BY '${SECRET}'`, 1064, null],
+      ])('no error tells the SQL or %s that a server refuses', async (_what, text, errno, value) => {
+        const parameters = Array.from({ length: text.split('?').length - 1 }, () => value);
+        const error = await failureOf(client.change(sql(text.replace('DATABASE', database), ...parameters)));
+        expect(errno === 1146 ? [1049, 1146] : [errno]).toContain(error.errno);
+        const told = decodedLog(inspect(error, { depth: null, maxStringLength: null, maxArrayLength: null }));
+        expect([SECRET, 'INSERT INTO', 'ALTER USER'].filter((secret) => told.includes(secret))).toEqual([]);
       });
 
       it('several statements in one are rejected, and none is done', async () => {

@@ -10,7 +10,7 @@ import type { LookUpKey } from '../../../shared/store/look-ups.ts';
 import type { Answer } from '../answer.ts';
 import { readArray, readMembers } from '../members.ts';
 import { problemAnswer, shown, logProblem } from '../problem.ts';
-import { pathValue, readQuery, type HttpRequest } from '../request.ts';
+import { decodePercent, pathValue, readQuery, type HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 import type { ReadsTogether } from './reads-together.ts';
 import { soonDone } from './soon-done.ts';
@@ -156,7 +156,8 @@ function requestOf(whole: HttpRequest, query: string): HttpRequest {
 }
 
 function pathOf({ template, values }: Read, whole: HttpRequest): HttpRequest['path'] {
-  return (name) => (name === 'datastore' ? whole.path(name) : pathValue(values[template.places.get(name) ?? -1], name));
+  const valueOf = (name: string): string => decodePercent(values[template.places.get(name) ?? -1] ?? '', name);
+  return (name) => (name === 'datastore' ? whole.path(name) : pathValue(valueOf(name), name));
 }
 
 async function settled(answering: Promise<Answer>): Promise<() => Answer> {
@@ -174,10 +175,7 @@ function throwing(error: unknown): () => never {
   };
 }
 
-/**
- * What a read answers, written in the way in which it is sent as a rule, with the code of the failure that is to be
- * counted, if it is one; undefined where there was no room for it.
- */
+/** What a read answers, as it is sent, and the failure to count; undefined where there was no room for it. */
 function writtenRead({ path }: Read, answer: () => Answer, whole: HttpRequest): WrittenRead | undefined {
   try {
     return written(answer(), undefined);

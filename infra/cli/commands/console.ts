@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { Option, type Command } from 'commander';
 import { command } from '../cli.ts';
 import { CommandError } from '../command-error.ts';
+import { openBrowser } from '../console/open-browser.ts';
 import { serveConsole, type ServedConsole } from '../console/serve-console.ts';
 import { wholeNumberFlag } from '../flags.ts';
 import { signerOf } from '../target/signer.ts';
@@ -13,42 +13,51 @@ interface ConsoleFlags {
   readonly port: number;
 }
 
-/** The same each time, so that addresses that were kept lead there again. */
-const PORT = 4040;
 const ASK_MS = 15_000;
 
 export function consoleCommand(): Command {
   return command('console')
     .description('opens the console of an API in a browser, and signs its requests')
     .addOption(new Option('--actions', 'it may change something, too: what IAM lets you (default: it only reads)'))
-    .addOption(wholeNumberFlag('--port <port>', 'on this machine, 0 for any', 0, 65_535).default(PORT))
+    .addOption(wholeNumberFlag('--port <port>', 'on this machine (default: any that is free)', 0, 65_535).default(0))
     .addOption(new Option('--no-open', 'only print the address'))
     .examples(
       ['schemaless console --profile prod', 'looks'],
       ['schemaless console --profile prod --actions', 'pauses triggers, retries cells, moves shards, too'],
-      ['schemaless console --no-open --port 0', 'prints an address'],
+      ['schemaless console --no-open', 'prints an address'],
     )
     .notes(`The page comes from the API (/console, where the environment has it), and asks it through this command, which listens on
 127.0.0.1 alone until Ctrl-C and signs what the page sends with your credentials. The address that is printed opens it
-once, for one browser; other pages, and other users of this machine, are refused.`)
+once, for one browser; other pages, and other users of this machine, are refused. A second opening ends the command.`)
     .run<[], ConsoleFlags>(async ({ target, output, note }, _none, flags) => {
       const { url, datastore, sign, region, awsProfile, by } = await target();
       const signs = await signerOf({ url, datastore, sign, region, awsProfile, by });
       const { actions = false, profile, port } = flags;
       const served = await listening({ url, sign: signs, actions, profile, datastore, port });
+      let file: Disposable | undefined;
       try {
         await checkThere(url, signs);
         await output.record({ address: served.address });
         note(
           `the console of ${url} (${by})${actions ? ', which may change it' : ', which only reads'}; Ctrl-C ends it`,
         );
-        if (flags.open && process.stdout.isTTY) openBrowser(served.address);
-        await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+        if (flags.open && process.stdout.isTTY) file = openBrowser(served.address);
+        void served.opened.then(() => file?.[Symbol.dispose]());
+        const ended = new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+        await Promise.race([ended, served.openedTwice.then(refuseSecond)]);
       } finally {
+        file?.[Symbol.dispose]();
         served.close();
       }
       return 'ok';
     });
+}
+
+function refuseSecond(): never {
+  throw new CommandError('The address was opened a second time, so the session was ended: another user may know it', {
+    ending: 'denied',
+    cure: 'Run the command again. With --actions, look at what was changed meanwhile',
+  });
 }
 
 async function listening(props: Parameters<typeof serveConsole>[0]): Promise<ServedConsole> {
@@ -57,7 +66,7 @@ async function listening(props: Parameters<typeof serveConsole>[0]): Promise<Ser
   } catch (cause) {
     throw new CommandError(`port: wanted one that is free, got ${props.port}`, {
       ending: 'usage',
-      cure: 'Another console may run: end it, or say --port 0',
+      cure: 'Leave out --port',
       cause,
     });
   }
@@ -85,16 +94,4 @@ async function checkThere(base: string, sign: Awaited<ReturnType<typeof signerOf
     });
   if (status !== 200)
     throw new CommandError(`${base} answered ${status}`, { ending: 'unavailable', cure: 'Repeat it' });
-}
-
-const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-};
-
-function openBrowser(address: string): void {
-  const [program, ...parameters] = OPENERS[process.platform] ?? ['xdg-open'];
-  spawn(program, [...parameters, address], { stdio: 'ignore', detached: true })
-    .on('error', () => undefined)
-    .unref();
 }

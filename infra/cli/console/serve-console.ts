@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ClientOptions } from '../../../shared/client/options.ts';
 import { passingOf } from './passing.ts';
@@ -22,6 +23,9 @@ export interface ServedConsole {
   /** What a browser opens; it is good once. */
   readonly address: string;
   readonly origin: string;
+  readonly opened: Promise<unknown>;
+  /** Resolves once the right address was opened again: from then on the session is over for both. */
+  readonly openedTwice: Promise<unknown>;
   close(): void;
 }
 
@@ -30,6 +34,8 @@ const MOST_BYTES = 6_000_000;
 const TIMEOUT_MS = 31_000;
 const SESSION = '/console/session.json';
 const REDEEM = '/console/redeem';
+/** What the page is made of, as it is packed: all else of the API takes a token. */
+const FILE = /^\/console(?:\/[\w./-]+\.(?:html|js|css|svg))?$/u;
 const SENT = ['accept', 'content-type', 'if-none-match', 'x-schemaless-bodies', 'x-request-id'];
 /** What the page is told of an answer; the policy for its content among them. */
 const RETURNED = [
@@ -49,23 +55,21 @@ const RETURNED = [
   'x-frame-options',
 ];
 
-/**
- * The console of an API on this machine: its page and its requests, each signed. Whoever can reach the port is not
- * thereby let in: no other page (by the names in `Host` and `Origin`), and no other user of the machine, since the page
- * has to send a token, for which its first address is good once. What changes something stays here unless actions are
- * allowed; what the console has no use for stays here in any case.
- */
+/** Serves the console of an API and signs its requests, for the one browser that opened the address. */
 export async function serveConsole(props: ConsoleProps): Promise<ServedConsole> {
   const word = randomBytes(24).toString('base64url');
   const token = randomBytes(24).toString('base64url');
-  let redeemed = false;
+  const openings = new EventEmitter();
+  let redemptions = 0;
   const redeem = (given: string): string | undefined => {
-    if (redeemed || !isSame(given, word)) return undefined;
-    redeemed = true;
-    return token;
+    if (!isSame(given, word)) return undefined;
+    redemptions += 1;
+    openings.emit(redemptions === 1 ? 'first' : 'second');
+    return redemptions === 1 ? token : undefined;
   };
+  const isOpenedBy = (given: string): boolean => redemptions === 1 && isSame(given, token);
   const server = createServer((request, response) => {
-    answer(request, { ...props, token, redeem, port: portOf(server) }).then(
+    answer(request, { ...props, isOpenedBy, redeem, port: portOf(server) }).then(
       (one) => send(response, one),
       (error: unknown) => send(response, problem(502, 'no_answer', `The API does not answer: ${reasonOf(error)}`)),
     );
@@ -77,6 +81,8 @@ export async function serveConsole(props: ConsoleProps): Promise<ServedConsole> 
   return {
     origin,
     address: `${origin}/console#token=${word}`,
+    opened: once(openings, 'first'),
+    openedTwice: once(openings, 'second'),
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -96,7 +102,7 @@ interface Answered {
 }
 
 interface Serving extends ConsoleProps {
-  readonly token: string;
+  readonly isOpenedBy: (token: string) => boolean;
   readonly redeem: (word: string) => string | undefined;
 }
 
@@ -111,8 +117,8 @@ async function answer(request: IncomingMessage, serving: Serving): Promise<Answe
   if (body === undefined) return problem(413, 'request_too_large', `wanted at most ${MOST_BYTES} bytes`);
   const { pathname, search } = new URL(target, 'http://127.0.0.1');
   if (method === 'POST' && pathname === REDEEM) return redeemed(body, serving);
-  const isFile = (method === 'GET' || method === 'HEAD') && pathname.startsWith('/console') && pathname !== SESSION;
-  if (!isFile && !isSame(String(headers['x-console-token'] ?? ''), serving.token))
+  const isFile = (method === 'GET' || method === 'HEAD') && FILE.test(pathname);
+  if (!isFile && !serving.isOpenedBy(String(headers['x-console-token'] ?? '')))
     return problem(401, 'denied', 'This browser did not open the address that the command printed');
   const passing = passingOf(method, pathname);
   if (passing === 'unknown') return problem(403, 'denied', `The console does not send ${method} ${pathname}`);

@@ -1,10 +1,14 @@
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+/** For their owner alone, since they hold bodies of cells. */
+export const OWN_FILE = 0o600;
+export const OWN_FOLDER = 0o700;
+
 /** Writes a file so that after a crash, of the machine too, it holds either the old text or the new. */
 export async function writeDurably(path: string, text: string): Promise<void> {
   const next = `${path}.next`;
-  const file = await open(next, 'w');
+  const file = await open(next, 'w', OWN_FILE);
   try {
     await file.writeFile(text);
     await file.sync();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { refuseOthers, refuseOtherUsers } from '../refuse-others.ts';
 import { listen } from '../listen.ts';
 import { Connections } from './connections.ts';
 import { DataApiException, exceptionOf } from './exceptions.ts';
@@ -22,19 +23,13 @@ export interface DataApi {
   stop(): Promise<void>;
 }
 
-/**
- * Serves the RDS Data API over MySQL servers on the loopback interface, as far as the store uses it: ExecuteStatement
- * with the real one's limits and errors. Signatures are not checked; web pages are refused.
- */
+/** Serves ExecuteStatement over MySQL servers here, with AWS's limits and errors; checks no signatures. */
 export async function startDataApi({ login, seed = 1, onServer }: DataApiOptions): Promise<DataApi> {
   const faults = new Faults(seed);
   const connections = new Connections();
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
-    // A browser sends a page's plain text without asking first, and statements are that to it.
-    if (request.headers.origin !== undefined)
-      return send(response, 403, { message: 'origin: wanted a program that is no browser, got a web page' });
     // The client may go away while it sends.
-    return void answer(request, response).catch(() => response.destroy());
+    void answer(request, response).catch(() => response.destroy());
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -61,6 +56,8 @@ export async function startDataApi({ login, seed = 1, onServer }: DataApiOptions
   }
 
   onServer?.(server);
+  refuseOthers(server);
+  refuseOtherUsers(server);
   const port = await listen(server, 0, '127.0.0.1');
   return {
     url: `http://127.0.0.1:${port}`,

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { callsOfDynamoDb } from '../iam/calls-of.ts';
 import { guardServer } from '../iam/guard-server.ts';
@@ -6,7 +5,8 @@ import { refuseAsJson } from '../iam/refusals.ts';
 import { closeDynalite } from './close-dynalite.ts';
 import type { Emulator } from './emulator.ts';
 import { openDynalite } from './open-dynalite.ts';
-import { refusePages } from './refuse-pages.ts';
+import { listen } from '../listen.ts';
+import { refuseOthers } from '../refuse-others.ts';
 
 /** Longer than any client's pause: Node's 5 s make idle clients reconnect ten times a second. */
 const KEEP_ALIVE_MS = 10 * 60_000;
@@ -20,14 +20,10 @@ export async function startDynamoDb(
   mkdirSync(folder, { recursive: true });
   const server = openDynalite(folder);
   const guard = guardServer(server, { callsOf: callsOfDynamoDb, refuse: refuseAsJson, onRefused });
-  refusePages(server);
+  refuseOthers(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || !address) throw new Error('DynamoDB: wanted a port');
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${await listen(server, port, '127.0.0.1')}`,
     setRights: async (rights) => guard.setRights(rights),
     close: () => closeDynalite(server),
   };

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { callsOfSecretsManager } from '../iam/calls-of.ts';
 import { guardServer } from '../iam/guard-server.ts';
 import { refuseAsJson } from '../iam/refusals.ts';
 import type { Emulator } from './emulator.ts';
+import { listen } from '../listen.ts';
+import { refuseOthers, refuseOtherUsers } from '../refuse-others.ts';
 
 export interface SecretsManager extends Emulator {
   /** Sets the secrets by ARN; callers may use the name, its last part. */
@@ -36,12 +37,10 @@ export async function startSecretsManager(onRefused: (why: string) => void = () 
     });
   });
   const guard = guardServer(server, { callsOf: callsOfSecretsManager, refuse: refuseAsJson, onRefused });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || !address) throw new Error('Secrets Manager: wanted a port');
+  refuseOthers(server);
+  refuseOtherUsers(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${await listen(server, 0, '127.0.0.1')}`,
     setRights: async (rights) => guard.setRights(rights),
     setSecrets(next) {
       secrets = next;

@@ -10,7 +10,7 @@ import { fauxqsParts } from './fauxqs-parts.ts';
 import { mendFifoGroups } from './fifo-groups.ts';
 import { mendLostReceives } from './lost-receives.ts';
 import { mendMessageFile } from './message-file.ts';
-import { refusePages } from './refuse-pages.ts';
+import { refuseOthers } from '../refuse-others.ts';
 
 const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
@@ -28,7 +28,7 @@ export async function startSqs(
   let guard: Guard | undefined;
   const standBefore = (server: HttpServer): void => {
     guard = guardServer(server, { callsOf: callsOfSqs, refuse: refuseAsSqs, onRefused });
-    refusePages(server);
+    refuseOthers(server);
   };
   const sqs = await onLoopback(() => startFauxqs({ port, logger: false, dataDir: folder }), standBefore);
   return {
@@ -47,7 +47,7 @@ async function mend(): Promise<void> {
   forbidden.test = (text) => FORBIDDEN.test(text);
 }
 
-/** Makes fauxqs, which listens on every interface, listen on the loopback interface, and refuse web pages. */
+/** Makes fauxqs, which listens on every interface, listen on the loopback interface, and refuse others. */
 async function onLoopback<T>(start: () => Promise<T>, standBefore: (server: HttpServer) => void): Promise<T> {
   const { listen } = Server.prototype;
   Server.prototype.listen = function loopbackOnly(this: Server, ...parameters: unknown[]): Server {

@@ -9,7 +9,7 @@ import { textOf, type FunctionResult } from '../lambda/function-result.ts';
 import { accessLine, type AccessLine } from './access-line.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { corsHeaders, isPreflight, whyForeign, withCors, type CorsRules } from './cors.ts';
-import { whyOtherHost } from './host.ts';
+import { whyOtherHost } from '../host.ts';
 import { readBody, send, within, type RoutedAnswer } from './http-exchange.ts';
 import { gatewayAnswer, httpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
@@ -122,7 +122,7 @@ export async function openGateway(
     const forbidden = await whyForbidden(request, body, match.target);
     if (forbidden !== undefined) {
       const requestId = randomUUID();
-      onError(`${requestId} refused ${request.method} ${request.url}: ${forbidden}`);
+      onError(`${requestId} refused ${request.method} ${request.url?.split('?', 1)[0]}: ${forbidden}`);
       return refuse(403, 'Forbidden', requestId);
     }
     const uncallable = whyUncallable(match.target);

@@ -9,7 +9,7 @@ import { subjectsClient } from '../../../shared/client/subjects-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlParameter } from '../../../shared/sql/client.ts';
-import { entityTable } from '../../../shared/sql/names.ts';
+import { CONTROL, entityTable } from '../../../shared/sql/names.ts';
 import { onEachGroup, onEachShard, rowsOf } from '../../support/past-the-store.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
 import { grouped, sumOf, type RunWorld } from '../fault-run.ts';
@@ -36,8 +36,12 @@ const REWIND_MS = 15_000;
 const REPAIR_MS = 2000;
 const KILL_MS = 8000;
 const MOST_KILLS = 2;
+const LOCK_MS = 10_000;
+const MOST_LOCKS = 3;
+/** Longer in all than a write and its repetition wait, so that servers refuse statements that hold bodies. */
+const LOCK = `SELECT SLEEP(3) FROM ${CONTROL}.shard WHERE datastore = ? FOR UPDATE`;
 
-/** A load, repeated writes, kills, moves, repairs and rewinds. @param heads of the logs, by shard, before that */
+/** A load, repeated writes, kills, locks, moves, repairs and rewinds. @param heads of the logs, by shard, before that */
 export async function disturb(
   world: RunWorld,
   stack: ForgettingStack,
@@ -75,6 +79,11 @@ export async function disturb(
     world.say(`kill -9 of the writer of group ${counts.kills}`);
     await stack.killWriter(counts.kills - 1);
   };
+  let locks = 0;
+  const lock = async (): Promise<void> => {
+    locks += 1;
+    if (locks <= MOST_LOCKS) await onEachGroup(stack.stack.groups, (client) => rowsOf(client, LOCK, [FORGOTTEN]));
+  };
   const repair = async (): Promise<void> => {
     const { problems: mended } = await stack.verify(INDEX, '--repair');
     counts.repairs += 1;
@@ -91,6 +100,7 @@ export async function disturb(
     again(REPEAT_MS, repeat),
     again(REWIND_MS, async () => void rewinds.push(await rewind(stack, heads, rewinds.length % 2))),
     again(KILL_MS, kill),
+    again(LOCK_MS, lock),
     again(REPAIR_MS, repair),
   ]);
   return { ...counts, moves, rewinds, kept };

@@ -9,7 +9,8 @@ import type { IndexVerdict } from '../soak/verify-index.ts';
 import { INDEX, rowOf, SHARDS, visitOf, type Written } from './clinic.ts';
 import { changeBody, deleteEntries, disturb, forgetAll, takeOut, type Disturbed } from './disturbances.ts';
 import { ForgettingStack } from './forgetting-stack.ts';
-import { leftIn, placesLine, requireReadable, searchFiles, sumIn } from './marks.ts';
+import { lineOfDriver, loggedIn, nothingLogged, searchLogs } from './logged.ts';
+import { leftIn, logsIn, placesLine, requireReadable, searchFiles, sumIn } from './marks.ts';
 import { changed, entriesOf, holesOf, takePicture, type Picture } from './picture.ts';
 import { watchOffsets, wentBack } from './trigger-offsets.ts';
 
@@ -24,7 +25,7 @@ export const forgettingRun: FaultRun = {
   name: 'forgetting',
   promise:
     'No read, queue, state, log or export has a byte of what was erased; no file, not even a backup, has a byte of what was sealed for forgotten subjects; logs, digests and indexes have all others as they were',
-  fault: `a whole local stack: ${grouped(ROWS)} rows erased and ${SUBJECTS} subjects forgotten under load, while their writes are repeated, a writer is killed and its buffers drained, shards move, an index is repaired and a trigger rewound`,
+  fault: `a whole local stack: ${grouped(ROWS)} rows erased and ${SUBJECTS} subjects forgotten under load, while their writes are repeated, a writer is killed and its buffers drained, shards move and are locked, an index is repaired and a trigger rewound`,
   control: 'what is next to it, or was not forgotten; a cell and an entry changed past the store',
   alone: true,
 
@@ -40,6 +41,9 @@ export const forgettingRun: FaultRun = {
     const { answers, ...disturbed } = await forgetAmidDisturbances(world, stack, written, first);
     await stack.export();
     const after = await searchFiles(stack.data, stack.exports);
+    const subjects = new Set(written.visits.concat(written.others).map(({ body }) => String(Object(body).patient)));
+    const logged = await searchLogs(logsIn(stack.data), subjects);
+    const driver = loggedIn(await lineOfDriver(stack.stack.groups, written.subjects[0] ?? ''), subjects);
     world.say(`of what was erased: ${placesLine(after.erased)}`);
     ending.abort();
     const samples = await watching;
@@ -60,6 +64,7 @@ export const forgettingRun: FaultRun = {
           sumIn(after.forgotten),
           sumIn(after.kept),
         ),
+        nothingLogged(logged, driver),
         noneOf('erased cells that are read', ROWS, read.erased, read.kept),
         noneOf('visits of forgotten subjects that are read; control: of others', SUBJECTS, read.forgotten, read.sealed),
         noneOf(

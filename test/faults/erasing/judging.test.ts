@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
+import { encodeBody } from '../../../shared/body/codec.ts';
+import { loggedIn } from './logged.ts';
+import { markOf, MARKS } from './marks.ts';
 import { changed, holesOf, takePicture } from './picture.ts';
 import { wentBack, type OffsetSample, type Rewind } from './trigger-offsets.ts';
 
@@ -84,4 +88,23 @@ it('counts places of a log without a cell', () => {
     wrong: 1,
     of: 3,
   });
+});
+
+it.each([
+  ['hexadecimal', (body: Buffer) => `X'${body.toString('hex')}'`],
+  ['a list of bytes', (body: Buffer) => JSON.stringify({ parameters: [body] })],
+  ['an array of bytes', (body: Buffer) => JSON.stringify({ parameters: new Uint8Array(body) })],
+  ['base64', (body: Buffer) => body.toString('base64')],
+])('finds the mark of a body in a line of a log, also where it is compressed: as %s', (_how, encoded) => {
+  const stored = encodeBody({ mark: markOf('erased') });
+  const packed = encodeBody({ mark: markOf('erased'), more: 'more '.repeat(50) });
+  expect(packed.includes(MARKS.erased)).toBe(false);
+  for (const body of [stored, packed]) expect(loggedIn(`"sql":"${encoded(body)}"`, new Set()).found).toBeGreaterThan(0);
+  expect(loggedIn(`"errno":1205 ${randomUUID()}`, new Set())).toEqual({ found: 0, refusals: 1 });
+});
+
+it('finds the name of a subject in a line of a log', () => {
+  const subject = randomUUID();
+  const hex = Buffer.from(subject).toString('hex');
+  expect(loggedIn(`${subject} X'${hex}' ${randomUUID()}`, new Set([subject])).found).toBe(2);
 });

@@ -5,7 +5,7 @@ import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Json } from '../../../shared/cell.ts';
 import { grouped, sumOf } from '../fault-run.ts';
 
-const MARKS = {
+export const MARKS = {
   erased: 'eRaS-',
   /** Sealed, of subjects that are forgotten, and of such that are not. */
   forgotten: 'fOrG-',
@@ -59,6 +59,11 @@ export async function searchFiles(data: string, exports: string): Promise<FoundM
   return { ...found, files: [...files].slice(0, FILES).map(([file, count]) => `${relative(data, file)}: ${count}`) };
 }
 
+/** The files that the store's processes log to. */
+export function logsIn(data: string): readonly string[] {
+  return filesIn(data).filter((file) => placeOf(relative(data, file)) === 'logs of the store');
+}
+
 /** @param path within the data folder */
 function placeOf(path: string): Place {
   const [first = ''] = path.split('/');
@@ -92,7 +97,7 @@ async function* piecesOf(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-function countOf(bytes: Buffer, mark: string): number {
+export function countOf(bytes: Buffer, mark: string): number {
   let count = 0;
   for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1)) count += 1;
   return count;

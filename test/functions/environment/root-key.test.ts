@@ -23,7 +23,8 @@ afterAll(() => {
 });
 
 const rootSecret = 'arn:aws:secretsmanager:us-east-1:123456789012:secret:Secretrootkey';
-const root = () => requireRoot(keyStore({ keysTable: 'keys', rootSecret }))();
+const roots = () => requireRoot(keyStore({ keysTable: 'keys', rootSecret }))();
+const root = async () => (await roots())[0] ?? Buffer.of();
 
 it('the root key is 32 bytes of the text of its secret, the same each time', async () => {
   secret = JSON.stringify({ key: 'k'.repeat(64) });
@@ -32,6 +33,13 @@ it('the root key is 32 bytes of the text of its secret, the same each time', asy
   expect(Buffer.from(await root()).equals(key)).toBe(true);
   secret = JSON.stringify({ key: 'l'.repeat(64) });
   expect(Buffer.from(await root()).equals(key)).toBe(false);
+});
+
+it('the former root key is known beside the current one, while keys are rotated', async () => {
+  secret = JSON.stringify({ key: 'l'.repeat(64) });
+  const [former] = await roots();
+  secret = JSON.stringify({ key: 'm'.repeat(64), former: 'l'.repeat(64) });
+  expect((await roots()).map((key) => Buffer.from(key).equals(former ?? Buffer.of()))).toEqual([false, true]);
 });
 
 it.each([

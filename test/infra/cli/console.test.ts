@@ -1,13 +1,18 @@
 import { once } from 'node:events';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openBrowser } from '../../../infra/cli/console/open-browser.ts';
 import { CONSOLE_ACTIONS, passingOf } from '../../../infra/cli/console/passing.ts';
 import { serveConsole, type ConsoleProps, type ServedConsole } from '../../../infra/cli/console/serve-console.ts';
 import { ERASURES, MOVES, READS } from '../../../infra/constructs/caller-policies.ts';
 import { ROUTES, type Operation } from '../../../shared/api/routes.ts';
 import { requestSigner } from '../../../shared/client/sign-request.ts';
 import { listen } from '../../support/listen.ts';
+import { until } from '../../support/until.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { runCommand, startCommand } from './run-command.ts';
 
@@ -136,6 +141,33 @@ describe('the proxy', () => {
     expect(came).toEqual([]);
   });
 
+  it('lets neither of two into the API any more that opened its address, as one of them is not the owner', async () => {
+    await using one = await served({ actions: true });
+    const ask = await opened(one);
+    const word = one.address.split('=').at(-1);
+    await fetch(`${one.origin}/console/redeem`, { method: 'POST', body: JSON.stringify({ word }) });
+    expect((await ask('/v1/trips/triggers/a/pause', { method: 'POST', body: '{}' })).status).toBe(401);
+    expect(came).toEqual([]);
+    await one.openedTwice;
+  });
+
+  it.each(['session.json', '%73ession.json', 'session%2Ejson', '%2573ession.json', '/session.json'])(
+    'keeps what the API says of the session from pages without a token: /console/%s',
+    async (file) => {
+      await using one = await served();
+      expect((await fetch(`${one.origin}/console/${file}`)).status).toBe(401);
+      expect(came).toEqual([]);
+    },
+  );
+
+  it.each(['/console', '/console/main.js', '/console/chunk-3VX.js', '/console/lib/uplot.css'])(
+    'gives any page the file %s',
+    async (path) => {
+      await using one = await served();
+      expect((await fetch(`${one.origin}${path}`)).status).toBe(200);
+    },
+  );
+
   it('refuses other pages, by their names', async () => {
     await using one = await served();
     const ask = await opened(one);
@@ -191,8 +223,45 @@ describe('the proxy', () => {
   });
 });
 
+describe('the browser', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('is opened without the word in the arguments of a process, which all users of the machine can read', async () => {
+    const told = join(folder.path, 'told');
+    for (const opener of ['xdg-open', 'open'])
+      writeFileSync(join(folder.path, opener), `#!/bin/sh\nprintf %s "$*" >${told}.now && mv ${told}.now ${told}\n`, {
+        mode: 0o700,
+      });
+    vi.stubEnv('PATH', `${folder.path}:${process.env['PATH'] ?? ''}`);
+    let file: string;
+    {
+      using _opened = openBrowser('http://127.0.0.1:1/console#token=sEcReT');
+      await until('the browser is opened', async () => existsSync(told));
+      file = readFileSync(told, 'utf8');
+      expect(file).not.toContain('sEcReT');
+      expect(readFileSync(file, 'utf8')).toContain('url=http://127.0.0.1:1/console#token=sEcReT');
+      expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([0o600, 0o700]);
+    }
+    expect(existsSync(dirname(file))).toBe(false);
+  });
+});
+
 describe('schemaless console', () => {
   const HERE = { folder: folder.path };
+
+  it('ends, and says why, once its address is opened a second time', async () => {
+    const child = startCommand(['console', '--url', url, '--no-open'], HERE);
+    if (!child.stdout || !child.stderr) throw new Error('no pipes');
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const { address } = JSON.parse(line) as { readonly address: string };
+    expect(new URL(address).port).not.toBe('4040');
+    const [ended, told] = [once(child, 'exit'), text(child.stderr)];
+    const body = JSON.stringify({ word: address.split('=').at(-1) });
+    for (let opening = 1; opening <= 2; opening += 1)
+      await fetch(new URL('/console/redeem', address), { method: 'POST', body });
+    expect(await ended).toEqual([6, null]);
+    expect(await told).toContain('opened a second time');
+  });
 
   it('prints the address, serves it, and ends by Ctrl-C', async () => {
     const child = startCommand(['console', '--url', url, '--port', '0', '--no-open'], HERE);

@@ -1,11 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { folderOfTests } from '../support/folder-of-tests.ts';
-import { BROUGHT, ENTRIES, MANIFEST, nodes, packed, tsc, unpack } from './packed.ts';
+import { PROJECT_ROOT } from '../../../infra/app-context.ts';
+import { BROUGHT, ENTRIES, FUNCTIONS, MANIFEST, nodes, PACKAGE, packed, tsc, unpack } from './packed.ts';
+
+interface BillOfMaterials {
+  readonly components: readonly { readonly purl: string; readonly hashes?: readonly object[] }[];
+}
+const PROJECT = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
 
 const CLIENT_BYTES = 16 * 1024;
 /** Measured: 3,136. */
@@ -59,12 +65,27 @@ describe('the package', () => {
       'README.md',
       'dist/openapi.json',
       'dist/schemas/index.schema.json',
+      'dist/sbom.json',
     ];
     for (const file of wanted) expect(existsSync(join(installed, file)), file).toBe(true);
     const known = /^(?:dist\/.*(?:\.js|\.d\.ts|\.json)|README\.md|package\.json)$/u;
     expect(globSync('**/*.*', { cwd: installed }).filter((file) => !known.test(file))).toEqual([]);
     expect(JSON.parse(readFileSync(join(installed, 'dist/openapi.json'), 'utf8'))).toMatchObject({ openapi: '3.1.0' });
   });
+
+  it.each([PACKAGE, FUNCTIONS])(
+    'names each package that it was made of, with its hash, in a bill of materials: %s',
+    async (source) => {
+      const root = unpack(await packed(source), join(folder, basename(source)), []);
+      const bill = JSON.parse(readFileSync(join(root, 'dist/sbom.json'), 'utf8')) as BillOfMaterials;
+      expect(bill).toMatchObject({ bomFormat: 'CycloneDX' });
+      const named = new Map(bill.components.map(({ purl, hashes = [] }) => [purl, hashes.length]));
+      const wanted = Object.entries({ ...PROJECT.dependencies, ...MANIFEST.dependencies }).map(
+        ([name, version]) => `pkg:npm/${name.replace('@', '%40')}@${String(version)}`,
+      );
+      expect(wanted.filter((purl) => !named.get(purl))).toEqual([]);
+    },
+  );
 
   it('has a client that is small, and needs nothing', async () => {
     const { outputFiles, metafile } = await build({

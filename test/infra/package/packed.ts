@@ -5,7 +5,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { singleRun } from '../../../infra/setup/single-run.mjs';
 
-const PACKAGE = join(PROJECT_ROOT, 'infra/package');
+export const PACKAGE = join(PROJECT_ROOT, 'infra/package');
 export const FUNCTIONS = join(PACKAGE, 'functions');
 export const MANIFEST = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
 export const ENTRIES: readonly string[] = Object.keys(JSON.parse(readFileSync(join(PACKAGE, 'entries.json'), 'utf8')));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
+import { withMember } from '../../../shared/body/key-order.ts';
+import { parseJson, stringifyJson, writeJson } from '../../../shared/body/json.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Json } from '../../../shared/cell.ts';
 
@@ -146,5 +147,47 @@ describe('parseJson', () => {
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(stringifyJson(value)).toBe('{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}');
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
+  });
+});
+
+describe('keys in another order than JavaScript has', () => {
+  const BODY = '{"1":0,"0":0}';
+
+  it.each([
+    BODY,
+    '{"toJSON":"a","1":0,"0":0}',
+    '{"1":{"toJSON":{"1":0,"0":0}},"0":0}',
+    '[{"1":0,"0":0},18446744073709551615]',
+    '{"b":18446744073709551615,"a":{"1":0,"0":0}}',
+    '{"__proto__":1,"1":0,"0":0}',
+  ])('are written as they stood, and said not to be plain: %s', (text) => {
+    expect(writeJson({ cells: [{ body: parseJson(text) }] })).toEqual({
+      text: `{"cells":[{"body":${text}}]}`,
+      isPlain: false,
+    });
+  });
+
+  it('stay so in a copy with another value', () => {
+    const object = parseJson(BODY) as { readonly [key: string]: Json };
+    expect(writeJson(withMember(object, '0', 2))).toEqual({ text: '{"1":0,"0":2}', isPlain: false });
+  });
+
+  it('slow no answer but those that hold them', () => {
+    writeJson(parseJson(BODY));
+    expect(writeJson({ cells: [{ body: parseJson('{"a":1,"b":[2]}') }] }).isPlain).toBe(true);
+  });
+
+  it('are values like any other', () => {
+    const body = parseJson('{"toJSON":"a","1":0,"0":0}');
+    expect([Object.entries(body as object), { ...Object(body) }]).toEqual([
+      [
+        ['0', 0],
+        ['1', 0],
+        ['toJSON', 'a'],
+      ],
+      { '0': 0, '1': 0, toJSON: 'a' },
+    ]);
+    expect(Object.keys(parseJson(BODY) as object)).toEqual(['0', '1']);
+    expect(JSON.parse(JSON.stringify(body))).toEqual(body);
   });
 });

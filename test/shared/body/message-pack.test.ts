@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { decodeBody, encodeBody, FORMAT, unpackSized } from '../../../shared/body/codec.ts';
 import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
 import { PackedBody, unpacked } from '../../../shared/body/packed-body.ts';
@@ -129,4 +129,16 @@ describe('MessagePack', () => {
       { numRuns: 2000 },
     );
   });
+});
+
+it('names of one body keep the reader from no names of others', () => {
+  const packed = (value: Json): Uint8Array => writeMessagePack(value) ?? Uint8Array.of();
+  const body = packed({ status: 1, driver: 2, fare: 3 });
+  const rival = packed({ sxxtxs: 1, dxxxer: 2 });
+  const junk = packed(Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`${at}`.padStart(9, 'x'), at])));
+  for (const one of [rival, junk, body, body]) readMessagePack(one);
+  const decoding = vi.spyOn(Buffer.prototype, 'toString');
+  expect(readMessagePack(body)).toEqual({ status: 1, driver: 2, fare: 3 });
+  expect(decoding).not.toHaveBeenCalled();
+  decoding.mockRestore();
 });

@@ -56,7 +56,7 @@ export async function openSealed(
   const name = store.nameOf('sealed');
   const root = randomBytes(32);
   const keysTable = await newTable(store.topologyTable.client);
-  const keys: KeyStore = { table: keysTable, root: async () => root };
+  const keys: KeyStore = { table: keysTable, root: async () => [root] };
   const management = subjectManagement({ topology: store.topology, keys, keyDays: 35 });
   const stored = await store.deployment.datastore(name);
   const another = (): Promise<StoredDatastore> => sealUnder(store.topology, keys)(stored);

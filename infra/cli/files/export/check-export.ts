@@ -23,10 +23,7 @@ export interface CheckReport {
   readonly faults: readonly string[];
 }
 
-/**
- * Compares all parts of an export with their manifests: ranges, sizes, SHA-256, added ids and, of NDJSON, digests.
- * Returns nothing if the signal ended it. Throws `bad_manifest`; `bad_input` if there is no export.
- */
+/** Compares an export with its manifests; undefined if interrupted. Throws `bad_manifest`, `bad_input`. */
 export async function checkExport(target: ExportTarget): Promise<CheckReport>;
 export async function checkExport(target: ExportTarget, signal: AbortSignal): Promise<CheckReport | undefined>;
 export async function checkExport(target: ExportTarget, signal?: AbortSignal): Promise<CheckReport | undefined> {
@@ -144,7 +141,7 @@ async function idsOfLines(stream: Readable, path: string, before: string | undef
 /** Its column of added ids alone is read, a group of rows at a time. */
 async function idsOfParquet(stream: Readable, target: ExportTarget, path: string): Promise<Ids> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
-  const scratch = `${await target.scratch(path)}.check`;
+  const scratch = await target.scratch(path);
   try {
     await writeFile(scratch, stream);
     const file = await asyncBufferFromFile(scratch);

@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { FilesError } from '../../../../shared/files/files-error.ts';
+import { OWN_FILE, OWN_FOLDER } from '../write-durably.ts';
 
 const LOCK = '_lock.json';
 const RENEW_MS = 10_000;
@@ -19,13 +20,10 @@ interface Holder {
 /** Of this process: one that has its number, and is not here, is of a process before it. */
 const held = new Set<string>();
 
-/**
- * Locks a folder for one export; returns what releases it. A killed holder is succeeded at once on its machine,
- * elsewhere after a minute. Throws `busy_export`.
- */
+/** Locks a folder; returns what releases it. A killed holder is succeeded. Throws `busy_export`. */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, LOCK);
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: OWN_FOLDER });
   const holder = { id: randomUUID(), pid: process.pid, host: hostname(), since: new Date().toISOString() };
   held.add(holder.id);
   try {
@@ -49,7 +47,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
 
 async function made(path: string, holder: Holder): Promise<boolean> {
   try {
-    const file = await open(path, 'wx');
+    const file = await open(path, 'wx', OWN_FILE);
     await file.writeFile(JSON.stringify(holder)).finally(() => file.close());
     return true;
   } catch (error) {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { renameDurably, writeDurably } from '../write-durably.ts';
+import { OWN_FILE, OWN_FOLDER, renameDurably, writeDurably } from '../write-durably.ts';
 import { lockFolder } from './folder-lock.ts';
 import type { ExportTarget } from '../../../../shared/files/target.ts';
 
@@ -10,7 +10,7 @@ import type { ExportTarget } from '../../../../shared/files/target.ts';
 export function folderTarget(folder: string): ExportTarget {
   const at = (path: string): string => join(folder, path);
   const make = async (path: string): Promise<string> => {
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: OWN_FOLDER });
     return path;
   };
   return {
@@ -21,7 +21,11 @@ export function folderTarget(folder: string): ExportTarget {
         .map(({ name }) => name),
     readText: (path) => orIfMissing(readFile(at(path), 'utf8'), undefined),
     writeText: async (path, text) => writeDurably(await make(at(path)), text),
-    scratch: (path) => make(at(path.replace(/[^/]*$/u, (name) => `${UNFINISHED}${randomUUID()}-${name}`))),
+    async scratch(path) {
+      const made = await make(at(path.replace(/[^/]*$/u, (name) => `${UNFINISHED}${randomUUID()}-${name}`)));
+      await writeFile(made, '', { mode: OWN_FILE });
+      return made;
+    },
     store: (scratch, path) => renameDurably(scratch, at(path)),
     open: async (path) => createReadStream(at(path)),
     remove: (path) => rm(at(path), { force: true }),

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExport, MANIFEST, readManifests } from '../../../../shared/files/manifest.ts';
 import { FilesError, listed } from '../../../../shared/files/files-error.ts';
@@ -48,6 +48,8 @@ export async function openExport(
 
 /** Its SHA-256 is compared as it is read. */
 function faultOf({ path, bytes }: ShardFile): readonly string[] {
-  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() === false) return [`${path}: wanted a file, got a link or a folder`];
+  const size = found?.size;
   return size === bytes ? [] : [`${path}: wanted ${bytes} bytes, got ${size ?? 'no file'}`];
 }

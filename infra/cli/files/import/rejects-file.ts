@@ -1,5 +1,6 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { FilesError } from '../../../../shared/files/files-error.ts';
+import { OWN_FILE } from '../write-durably.ts';
 import type { Reject } from './source.ts';
 
 interface RejectedLine extends Reject {
@@ -72,7 +73,7 @@ export class RejectsFile {
 
 async function openOrMake(path: string): Promise<{ readonly file: FileHandle; readonly isMade: boolean }> {
   try {
-    return { file: await open(path, 'ax'), isMade: true };
+    return { file: await open(path, 'ax', OWN_FILE), isMade: true };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return { file: await open(path, 'a'), isMade: false };

@@ -1,6 +1,17 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Manifest } from '../../../../shared/files/manifest.ts';
+import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { exportCells } from '../../../../shared/files/export-cells.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
@@ -58,4 +69,49 @@ test('an export of which a file has another content is told at the end, and neve
 test('an export that is whole is imported whole', async () => {
   const client = referenceStore('readings', SHARDS);
   expect(await importFile(await exported(), { client })).toMatchObject({ complete: true, counts: { stored: 600 } });
+});
+
+test.each(['../../secret', '/etc/passwd', '..', 'a/0001.ndjson', '0001.txt', '..\\0001.ndjson'])(
+  'an import reads no file that is not of the export: a manifest that names %s is refused',
+  async (name) => {
+    const place = await exported();
+    const secret = join(scene.folder, 'secret');
+    writeFileSync(secret, 'PRIVATE KEY\n');
+    const path = join(place, 'part-0001/_manifest.json');
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+    for (const { file } of manifest.shards) if (file) Object.assign(file, { name, bytes: statSync(secret).size });
+    writeFileSync(path, JSON.stringify(manifest));
+    await expect(importFile(place)).rejects.toMatchObject({ code: 'bad_manifest' });
+    await expect(checkExport(folderTarget(place))).rejects.toMatchObject({ code: 'bad_manifest' });
+    expect(existsSync(scene.rejects(place))).toBe(false);
+  },
+);
+
+test('an import reads no file that a link of the export leads to', async () => {
+  const place = await exported();
+  const [path, secret] = [join(place, 'part-0001/0001.ndjson'), join(scene.folder, 'linked')];
+  renameSync(path, secret);
+  symlinkSync(secret, path);
+  await expect(importFile(place)).rejects.toMatchObject({
+    code: 'bad_input',
+    message: expect.stringContaining('0001.ndjson: wanted a file'),
+  });
+});
+
+test('exports, rejects and journals are for their owner alone', async () => {
+  const place = await exported();
+  await exportCells(
+    { ...scene.datastore, indexes: async () => [] },
+    { target: folderTarget(`${place}-p`), format: 'parquet' },
+  );
+  scene.write(['no cell', ...scene.some(3)]);
+  await importFile();
+  const made = [place, `${place}-p`, scene.rejects(), `${scene.file}.import-journal`].flatMap((path) =>
+    statSync(path).isFile()
+      ? [path]
+      : [path, ...readdirSync(path, { recursive: true }).map((name) => join(path, String(name)))],
+  );
+  const modes = made.map((path) => [statSync(path).isFile() ? 'file' : 'folder', statSync(path).mode & 0o777]);
+  expect(modes.filter(([kind, mode]) => mode !== (kind === 'file' ? 0o600 : 0o700))).toEqual([]);
+  expect(modes.length).toBeGreaterThan(15);
 });

@@ -157,6 +157,14 @@ describe('a gateway that checks signatures', () => {
     expect(refused).toEqual([expect.stringMatching(/it is signed for s3, not for execute-api$/u)]);
   });
 
+  it('says in the log which path was refused, and nothing of its query', async () => {
+    const query = 'driver_uuid=sEcReT&X-Amz-Signature=sEcReT';
+    expect((await fetch(`${gateway.url}/v1/trips/things/a?${query}`)).status).toBe(403);
+    expect(refused).toEqual([
+      expect.stringMatching(/^[\da-f-]{36} refused GET \/v1\/trips\/things\/a: it has no signature$/u),
+    ]);
+  });
+
   describe('in the query, of a presigned URL', () => {
     const presigned = async (path: string, options?: Parameters<typeof presignedPath>[2], changes: object = {}) =>
       presignedPath(`${gateway.url}${path}`, { ...CREDENTIALS, ...changes }, options);
