@@ -33,6 +33,8 @@ export type ConsumeEvent =
 export type ReturnReason = 'failed' | 'not_running' | 'no_time' | 'stopping' | 'state_away';
 
 export interface ConsumeSettings extends HoldSettings, MarkSettings, NoteSettings {
+  /** How long messages may wait until their queue cannot be trusted. */
+  readonly safeHaltMs: number;
   /** The greatest age of the known status. */
   readonly statusMs: number;
   /** A failed message comes back after 1, 2, 4 … seconds, and at most so many. */
@@ -83,12 +85,13 @@ export function openConsumer(options: ConsumerOptions): Consumer {
   const settings = { ...SETTINGS, safeHaltMs: safeHaltMs(options.definition), ...options.settings };
   const stateAway = (error: unknown): void => options.report({ kind: 'state_away', error });
   const { store } = options;
+  const status = knownStatus(store, settings.statusMs, stateAway);
   return {
     ...options,
     atOnce: options.atOnce ?? 1,
     settings,
-    status: knownStatus(store, settings.statusMs, stateAway),
+    status,
     marks: marks(store, settings, stateAway),
-    notes: consumedNotes(store, settings, stateAway),
+    notes: consumedNotes(store, status, settings, stateAway),
   };
 }

@@ -1,5 +1,5 @@
 import { groupBy } from '../../group-by.ts';
-import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
+import { updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
@@ -27,28 +27,23 @@ type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMar
 
 /** A trigger's consumed marks: they lag behind what was consumed, never lead. A resend starts there. */
 export function consumedMarks(table: DynamoTable, name: TriggerName) {
-  const listed = new Set<number>();
-
   /** Lists a page before it is written, so that forgetting the trigger deletes it. */
   async function list(page: number): Promise<void> {
-    if (listed.has(page)) return;
-    if (!(await readState(table, consumedKey(name, page)))) {
-      await updateState(table, {
-        key: statusKey(name),
-        update: 'ADD #consumed_pages :page',
-        values: { ':page': { NS: [String(page)] } },
-      });
-    }
-    listed.add(page);
+    await updateState(table, {
+      key: statusKey(name),
+      update: 'ADD #consumed_pages :page',
+      values: { ':page': { NS: [String(page)] } },
+    });
   }
 
   async function changePage(
     page: number,
     shards: readonly number[],
     change: MarkChange,
+    isListed = false,
   ): Promise<ReadonlyMap<number, ConsumedMark>> {
-    await list(page);
-    return changeItem(table, consumedKey(name, page), (item) => {
+    const changed = await changeItem(table, consumedKey(name, page), (item) => {
+      if (!item && !isListed) return { result: undefined };
       const marks = marksIn(item);
       let hasChanged = false;
       for (const shard of shards) {
@@ -58,6 +53,9 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
       }
       return { result: marks, ...(hasChanged && { values: { marks: { B: pack([...marks]) } } }) };
     });
+    if (changed) return changed;
+    await list(page);
+    return changePage(page, shards, change, true);
   }
 
   async function change(shards: readonly number[], how: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>> {

@@ -2,6 +2,7 @@ import type { CellLocation, TriggerSkip, TriggerState } from '../../contract/tri
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { cellAttempts } from './cell-attempts.ts';
 import { consumedMarks } from './consumed-marks.ts';
+import { emptiedQueue } from './emptied-queue.ts';
 import { malformedMessages } from './malformed-messages.ts';
 import { parkCell } from './park-cell.ts';
 import { changeParked, forgetAttempts } from './parked-cells.ts';
@@ -40,6 +41,7 @@ export function triggerStore(table: DynamoTable, name: TriggerName) {
     markRewound: (at: string): Promise<void> => markRewound(table, name, at),
     markSkipped: (skipped: TriggerSkip): Promise<void> => markSkipped(table, name, skipped),
     consumed: consumedMarks(table, name),
+    emptied: emptiedQueue(table, name),
     confirmSound: (): Promise<void> => confirmSound(table, name),
     beginQueue: (queueUrl: string, soundAt: string): Promise<void> => beginQueue(table, name, queueUrl, soundAt),
     wantResend: (wish: ResendWish): Promise<void> => wantResend(table, name, wish),

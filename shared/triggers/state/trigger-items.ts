@@ -17,6 +17,7 @@ export interface TriggerName {
  * | `troubled#trips#bill_rider#17` | of a shard that is not in order: `cells` (JSON, deflated), `mark_id`, `mark_at`, `version` (another with each write) |
  * | `malformed#trips#bill_rider` | the last messages that could not be read: `messages` (JSON, deflated), `version` |
  * | `consumed#trips#bill_rider#3` | how far its consumers are with the shards 192 to 255: `marks` (JSON, deflated), `version` |
+ * | `consumed#trips#bill_rider#emptied` | how far its queue had been sent to when it was found empty: `emptied` (JSON, deflated) |
  */
 export const statusKey = ({ datastore, trigger }: TriggerName): string => `trigger#${datastore}#${trigger}`;
 export const troubledKey = ({ datastore, trigger }: TriggerName, shard: number): string =>
@@ -24,6 +25,7 @@ export const troubledKey = ({ datastore, trigger }: TriggerName, shard: number):
 export const malformedKey = ({ datastore, trigger }: TriggerName): string => `malformed#${datastore}#${trigger}`;
 export const consumedKey = ({ datastore, trigger }: TriggerName, page: number): string =>
   `consumed#${datastore}#${trigger}#${page}`;
+export const emptiedKey = ({ datastore, trigger }: TriggerName): string => `consumed#${datastore}#${trigger}#emptied`;
 
 const KEYS_A_READ = 100;
 /** Pauses after throttled reads grow by this. */
@@ -64,6 +66,7 @@ export async function forgetTrigger(table: DynamoTable, name: TriggerName): Prom
   const status = await readState(table, statusKey(name));
   for (const shard of status?.['troubled']?.NS ?? []) await deleteState(table, troubledKey(name, Number(shard)));
   for (const page of status?.['consumed_pages']?.NS ?? []) await deleteState(table, consumedKey(name, Number(page)));
+  await deleteState(table, emptiedKey(name));
   await deleteState(table, malformedKey(name));
   await deleteState(table, statusKey(name));
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import { PermanentFailure } from '../../../../shared/triggers/consume/permanent-failure.ts';
 import type { TriggerFunction } from '../../../../shared/triggers/consume/trigger-function.ts';
@@ -68,6 +68,36 @@ describe('a batch', () => {
       }),
       expect.objectContaining({ error: 'SchemalessError: datastore: wanted trips, got "riders"' }),
     ]);
+  });
+});
+
+describe('what a process consumed', () => {
+  const known = async (stage: Stage) => (await stage.store.consumed.read([17])).get(17)?.added_id;
+
+  it('is known once its first batch ends: an instance may be frozen behind its answer, and reaped', async () => {
+    const stage = await open();
+    const hourAgo = new Date(new Date().getTime() - 3_600_000).toISOString();
+    await stage.store.beginQueue('url', hourAgo);
+    stage.send(messageOf(17, 1), messageOf(17, 2));
+    await stage.consume();
+    expect(await known(stage)).toBe(2);
+    // Its queue is known to be sound as well.
+    expect((await stage.store.status()).sound_at).not.toBe(hourAgo);
+  });
+
+  it('is written every half minute while it consumes, not with each batch', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const stage = await open();
+    for (const addedId of [1, 2, 3]) {
+      stage.send(messageOf(17, addedId));
+      await stage.consume();
+    }
+    expect(await known(stage)).toBe(1);
+    vi.advanceTimersByTime(30_000);
+    stage.send(messageOf(4, 1));
+    await stage.consume();
+    vi.useRealTimers();
+    expect(await known(stage)).toBe(3);
   });
 });
 

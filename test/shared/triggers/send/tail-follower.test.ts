@@ -59,7 +59,7 @@ function following(status?: Partial<TriggerStatus>) {
         troubled: () => [],
         look: async () => undefined,
       },
-      depth: { isFull: () => world.full, empty: () => undefined, add: () => undefined, look: async () => undefined },
+      depth: { isFull: () => world.full, found: () => undefined, add: () => undefined, look: async () => undefined },
       marks: { has: () => world.marked, replayedTo: (_shard, generation) => (generation === 0 ? 0 : world.replayedTo) },
     },
   );
