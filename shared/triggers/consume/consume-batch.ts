@@ -131,6 +131,7 @@ class Batch {
     // A call that ends the process would be counted against each cell in hand.
     if (!ahead) await this.#ahead.idle();
     if (!ahead && !this.#hasTime()) return this.#leave(record, { reason: 'no_time', seconds: 0 });
+    await this.#hold.renew();
     const timeoutMs = this.#timeOfCall();
     const end: MessageEnd = await consumeMessage(this.#consumer, { record, message, view, timeoutMs, ahead });
     if (end.kind === 'failed') return this.#giveBack(record, this.#failed(end.attempts));
@@ -180,6 +181,7 @@ class Batch {
   async #mayCallAhead({ record, message }: Callable): Promise<boolean> {
     const known = await this.#knownNow().catch(() => undefined);
     if (!known || message.generation < known.least) return false;
+    await this.#hold.renew();
     if (this.#isStopping() || this.#back.has(record) || !this.#hasTime()) return false;
     this.#hasCalled = true;
     return true;

@@ -1,6 +1,6 @@
 import type { TriggerDefinition } from '../../definitions/definitions.ts';
 import type { TriggerMessage } from '../state/message.ts';
-import { LONGEST_PAUSE_SECONDS, safeHaltMs } from '../state/queue-limits.ts';
+import { HANDED_BACK_SECONDS, LONGEST_PAUSE_SECONDS, safeHaltMs } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import { consumedNotes, type ConsumedNotes, type NoteSettings } from './consumed-notes.ts';
 import type { HoldSettings } from './hold.ts';
@@ -45,12 +45,11 @@ export interface ConsumeSettings extends HoldSettings, MarkSettings, NoteSetting
   readonly marginMs: number;
 }
 
-const SETTINGS: Omit<ConsumeSettings, 'safeHaltMs'> = {
+const SETTINGS: Omit<ConsumeSettings, 'safeHaltMs' | 'holdSeconds'> = {
   statusMs: 1000,
   longestBackoffSeconds: 60,
   longestPauseSeconds: LONGEST_PAUSE_SECONDS,
   marginMs: 5000,
-  holdSeconds: 60,
   holdEveryMs: 15_000,
   lateMs: 60_000,
   keepsUpMs: 30_000,
@@ -82,7 +81,13 @@ export interface Consumer extends Omit<ConsumerOptions, 'settings' | 'atOnce'> {
 }
 
 export function openConsumer(options: ConsumerOptions): Consumer {
-  const settings = { ...SETTINGS, safeHaltMs: safeHaltMs(options.definition), ...options.settings };
+  const { definition } = options;
+  const settings = {
+    ...SETTINGS,
+    safeHaltMs: safeHaltMs(definition),
+    holdSeconds: definition.timeoutSeconds + HANDED_BACK_SECONDS,
+    ...options.settings,
+  };
   const stateAway = (error: unknown): void => options.report({ kind: 'state_away', error });
   const { store } = options;
   const status = knownStatus(store, settings.statusMs, stateAway);

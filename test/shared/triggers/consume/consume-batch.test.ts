@@ -300,7 +300,33 @@ describe('messages that are consumed', () => {
     const stage = await open({ visibilitySeconds: 1000 });
     stage.send(messageOf(17, 1), messageOf(17, 2));
     await stage.consume();
-    expect([stage.hidden.get('17/1'), stage.hidden.get('17/2')]).toEqual([[60], [60]]);
+    // The time of a call, and a minute.
+    expect([stage.hidden.get('17/1'), stage.hidden.get('17/2')]).toEqual([[65], [65]]);
+  });
+
+  it('stay hidden while each call keeps the process busy for all the time that it may take, so that no timer fires', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const others: string[] = [];
+    const stage: Stage = await open({
+      definition: { timeoutSeconds: 300 },
+      fn() {
+        others.push(...stage.receive(300).map(({ body }) => body));
+        vi.advanceTimersByTime(300_000);
+      },
+    });
+    stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
+    expect(await stage.consume()).toEqual([]);
+    vi.useRealTimers();
+    expect([others, stage.called]).toEqual([[], ['17/1', '17/2', '4/1']]);
+  });
+
+  it('are parked in the end, and not called for ever, if each call keeps the process busy for longer than it may take', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const stage = await open({ definition: { maxAttempts: 2 }, fn: () => void vi.advanceTimersByTime(5001) });
+    stage.send(messageOf(17, 1));
+    await consumeAll(stage);
+    vi.useRealTimers();
+    expect(await stage.parked(17)).toMatchObject([{ attempts: 2, last_error: 'it did not answer within 5 s' }]);
   });
 });
 

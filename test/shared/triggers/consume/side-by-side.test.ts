@@ -128,7 +128,7 @@ describe('calls side by side', () => {
     const consumed = stage.consume();
     await until('it is known that one failed', () => stage.events.some(({ kind }) => kind === 'failed'));
     for (let turns = 0; turns < 5; turns += 1) await turn();
-    expect([stage.hidden.get('17/1'), stage.hidden.get('17/2')]).toEqual([[60], [60]]);
+    expect([stage.hidden.get('17/1'), stage.hidden.get('17/2')]).toEqual([[65], [65]]);
     going.resolve();
     expect(await consumed).toEqual(['17/1', '17/2']);
     expect(stage.hiddenFor('17/1')).toBe(1);
