@@ -1,6 +1,6 @@
 import type { TriggerDefinition } from '../../definitions/definitions.ts';
 import type { TriggerMessage } from '../state/message.ts';
-import { HANDED_BACK_SECONDS, LONGEST_PAUSE_SECONDS, safeHaltMs } from '../state/queue-limits.ts';
+import { HANDED_BACK_SECONDS, LATE_MS, LONGEST_PAUSE_SECONDS, safeHaltMs } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import { consumedNotes, type ConsumedNotes, type NoteSettings } from './consumed-notes.ts';
 import type { HoldSettings } from './hold.ts';
@@ -51,7 +51,7 @@ const SETTINGS: Omit<ConsumeSettings, 'safeHaltMs' | 'holdSeconds'> = {
   longestPauseSeconds: LONGEST_PAUSE_SECONDS,
   marginMs: 5000,
   holdEveryMs: 15_000,
-  lateMs: 60_000,
+  lateMs: LATE_MS,
   keepsUpMs: 30_000,
   markEveryMs: 10_000,
   consumedEveryMs: 30_000,

@@ -1,6 +1,4 @@
-import { committedLocations } from '../../follow/follower-lag.ts';
 import { requireDatastore } from '../../access/groups.ts';
-import { triggerFollower } from '../state/follower-name.ts';
 import { triggerLags } from '../state/shard-lags.ts';
 import type { TailRun } from './tail-run.ts';
 import type { TailWork } from './tail-work.ts';
@@ -11,12 +9,8 @@ export async function reportLag(
   { context, stateTable }: Pick<TailRun, 'context' | 'stateTable'>,
 ): Promise<void> {
   const topology = await requireDatastore(context.topology, datastore);
-  const [locations, marks] = await Promise.all([
-    committedLocations(stateTable, { name: triggerFollower(definition.name), datastore }, topology.shards),
-    store.consumed.read(topology.homes.keys().toArray()),
-  ]);
   const waiting = await queues.depth(queueUrl).catch(() => undefined);
-  const { lag, sent } = await triggerLags(context, topology, { start: definition.start, locations, marks, waiting });
+  const { lag, sent } = await triggerLags({ context, stateTable, topology, definition, store }, waiting);
   report({
     kind: 'lag',
     cells: lag.cells,

@@ -13,6 +13,9 @@ const TOLD_IN_TIME = 12;
 /** How often consumers record that they consume. */
 export const SOUND_EVERY_MS = 60 * SECOND;
 
+/** A message sent so long ago shows that its shard is behind: its consumer marks it. */
+export const LATE_MS = 60 * SECOND;
+
 /** The longest time that SQS keeps a message. */
 export const RETENTION_MS = 14 * DAY;
 

@@ -253,6 +253,31 @@ describe('a trigger, as its operator sees it', () => {
     expect(some).toBeLessThan(1500);
   });
 
+  it('is no later than its consumers say in a shard that keeps up, whatever note of it was lost, while its consumers consume', async () => {
+    const late = store.nameOf('late');
+    const cells = await store.deployment.datastore(late);
+    for (const row_key of rowsOfShard(0, 1, 3)) await cells.put(cellOf({ row_key }));
+    const { group = '' } = (await store.topology.datastore(late))?.homes[0] ?? {};
+    await change(store.client(group), `UPDATE ${entityTable(late, 0)} SET created_at = created_at - INTERVAL 1 HOUR`);
+    const operations = await managing(late);
+    const { head } = (await operations.trigger('bill_rider')).shards[0] ?? {};
+    await operations.rewindTrigger('bill_rider', { shards: at({ 0: head ?? 0 }) });
+    const ofLate = triggerStore(stateTable, { datastore: late, trigger: 'bill_rider' });
+    await ofLate.consumed.change([0], (_shard, mark) => mark && { ...mark, added_id: 0 });
+    held.set('http://queue/bill_rider.fifo', 1);
+    const seconds = async (): Promise<number> => (await operations.trigger('bill_rider')).lag.seconds;
+    expect(await seconds()).toBeGreaterThanOrEqual(3600);
+    await ofLate.confirmSound();
+    await ofLate.park(messageOf(0, 1), 'declined', 100);
+    const known = await seconds();
+    expect(known).toBeGreaterThanOrEqual(60);
+    expect(known).toBeLessThan(1500);
+    // A consumer received a message of it that was late.
+    await ofLate.mark(0, 1);
+    expect(await seconds()).toBeGreaterThanOrEqual(3600);
+    held.clear();
+  });
+
   it('that begins elsewhere than at the start is behind by nobody knows what before it has begun', async () => {
     const { lag, shards } = await triggers.trigger('count_cells');
     expect(lag).toEqual({ cells: 0, seconds: 0, unknown_shards: SHARDS });
