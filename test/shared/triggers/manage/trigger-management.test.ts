@@ -1,4 +1,4 @@
-import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import type { ShardOffset } from '../../../../shared/follow/encode-offsets.ts';
@@ -104,6 +104,18 @@ async function commitOffsets(
       .filter((_, shard) => shard % PARTITIONS === partition);
     expect(await items.commit(partition, { token, generation }, mine)).toBe(true);
   }
+}
+
+/** @param how each write of offsets is done */
+function managingWith(how: (write: () => Promise<unknown>) => Promise<unknown>): Promise<TriggerOperations> {
+  const { client } = stateTable;
+  const changed = Object.create(client) as typeof client;
+  changed.send = ((command: UpdateItemCommand) => {
+    const write = () => client.send(command);
+    const isOffsets = command instanceof UpdateItemCommand && command.input.Key?.['pk']?.S?.startsWith('offsets#');
+    return isOffsets === true ? how(write) : write();
+  }) as typeof client.send;
+  return managing(datastore, { ...stateTable, client: changed });
 }
 
 const trigger = () => triggers.trigger('bill_rider');
@@ -437,16 +449,10 @@ describe('a rewind', () => {
   it('that fails halfway says what it has skipped by then', async () => {
     await commitOffsets([1, 0, 7, 0, 0, 0]);
     let writes = 0;
-    const { client } = stateTable;
-    const failing = Object.create(client) as typeof client;
-    failing.send = (async (command: { readonly input: object }) => {
-      const key = String(Object(Object(command.input).Key ?? Object(command.input).Item).pk?.S);
-      if (command instanceof PutItemCommand || command instanceof UpdateItemCommand) {
-        if (key.startsWith('offsets#') && (writes += 1) > 1) throw new Error('away');
-      }
-      return client.send(command as UpdateItemCommand);
-    }) as typeof client.send;
-    const away = await managing(datastore, { ...stateTable, client: failing });
+    const away = await managingWith(async (write) => {
+      if ((writes += 1) > 1) throw new Error('away');
+      return write();
+    });
     await expect(away.rewindTrigger('bill_rider', 'now')).rejects.toThrow('away');
     // Of the two shards that have cells to skip, whichever partition was written.
     expect([
@@ -455,6 +461,21 @@ describe('a rewind', () => {
     ]).toContainEqual(await offsets());
     const cells = (await offsets())[0] === 4 ? 3 : 2;
     expect((await trigger()).skipped).toEqual({ cells, shards: 1 });
+  });
+
+  it('says what it skipped where the answer to its write was lost, and the write repeated', async () => {
+    await commitOffsets([1, 0, 7, 2, 0, 0]);
+    let writes = 0;
+    const repeating = await managingWith(async (write) => {
+      if ((writes += 1) === 1) await write();
+      return write();
+    });
+    const { skips, skipped } = await repeating.rewindTrigger('bill_rider', 'now');
+    expect({ skips, skipped }).toEqual({
+      skips: [{ shard: 0, after: 1, to: 4, cells: 3 }],
+      skipped: { cells: 3, shards: 1 },
+    });
+    expect(await offsets()).toEqual(HEADS);
   });
 
   it('moves the shards named and no other', async () => {
