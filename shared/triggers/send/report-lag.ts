@@ -3,14 +3,15 @@ import { triggerLags } from '../state/shard-lags.ts';
 import type { TailRun } from './tail-run.ts';
 import type { TailWork } from './tail-work.ts';
 
-/** Reports how far consuming and sending are behind the logs, of all workers together. */
+/** Reports how far consuming and sending are behind the logs, of all workers together, and repairs marks that it meets. */
 export async function reportLag(
   { datastore, deployed: { definition, queueUrl }, queues, store, report }: TailWork,
   { context, stateTable }: Pick<TailRun, 'context' | 'stateTable'>,
 ): Promise<void> {
   const topology = await requireDatastore(context.topology, datastore);
   const waiting = await queues.depth(queueUrl).catch(() => undefined);
-  const { lag, sent } = await triggerLags({ context, stateTable, topology, definition, store }, waiting);
+  const { lag, sent, cutOff } = await triggerLags({ context, stateTable, topology, definition, store }, waiting);
+  if (cutOff.size > 0) await store.consumed.takeBack(cutOff);
   report({
     kind: 'lag',
     cells: lag.cells,

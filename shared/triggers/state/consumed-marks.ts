@@ -19,6 +19,12 @@ export interface ConsumedMark extends ConsumedLocation {
   readonly replayed_to: number;
 }
 
+interface CutOffRewind {
+  /** The generation of its mark. */
+  readonly ahead: number;
+  readonly offset: ConsumedLocation;
+}
+
 /** An item of 64 marks has about a kilobyte, by which DynamoDB charges. */
 const SHARDS_AN_ITEM = 64;
 
@@ -77,6 +83,14 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
 
     change,
 
+    /** Sets marks back that a rewind raised before it was cut off: its offsets never came. */
+    async takeBack(cutOff: ReadonlyMap<number, CutOffRewind>): Promise<void> {
+      await change([...cutOff.keys()], (shard, mark) => {
+        const found = cutOff.get(shard);
+        return found && mark?.generation === found.ahead ? { ...mark, ...lower(mark, found.offset) } : undefined;
+      });
+    },
+
     /** Raises marks. Locations of before the last rewind are ignored. */
     async raise(locations: ReadonlyMap<number, ConsumedLocation>): Promise<void> {
       await change([...locations.keys()], (shard, mark) => {
@@ -85,6 +99,29 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
       });
     },
   };
+}
+
+/**
+ * Finds shards whose mark is of a later generation than their offset: of a rewind that was cut off, or that is under way
+ * and sets its marks once more at its end.
+ *
+ * @param offsets as read after the marks, since a rewind raises the marks first
+ */
+export function cutOffRewinds(
+  marks: ReadonlyMap<number, ConsumedMark>,
+  offsets: readonly (ConsumedLocation | undefined)[],
+): ReadonlyMap<number, CutOffRewind> {
+  return new Map(
+    [...marks].flatMap(([shard, { generation }]): [number, CutOffRewind][] => {
+      const offset = offsets[shard];
+      return offset && generation > offset.generation ? [[shard, { ahead: generation, offset }]] : [];
+    }),
+  );
+}
+
+function lower(mark: ConsumedLocation, offset: ConsumedLocation): ConsumedLocation {
+  const { added_id, fingerprint } = mark.added_id < offset.added_id ? mark : offset;
+  return { generation: offset.generation, added_id, fingerprint };
 }
 
 export function isFurther(location: ConsumedLocation, than: ConsumedLocation | undefined): boolean {

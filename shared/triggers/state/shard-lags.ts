@@ -2,6 +2,7 @@ import type { TriggerDefinition, TriggerStart } from '../../definitions/definiti
 import type { StoreContext } from '../../access/context.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
+import { cutOffRewinds } from './consumed-marks.ts';
 import { committedLocations, readLags } from '../../follow/follower-lag.ts';
 import type { TriggerStore } from './dynamo-trigger-store.ts';
 import { triggerFollower } from './follower-name.ts';
@@ -16,6 +17,8 @@ export interface TriggerLags {
   readonly shards: readonly (ShardLag & Pick<TriggerShard, 'consumed'>)[];
   readonly lag: TriggerLag;
   readonly sent: TriggerLag;
+  /** See `takeBack` of `consumedMarks`. */
+  readonly cutOff: ReturnType<typeof cutOffRewinds>;
 }
 
 interface LaggingTrigger {
@@ -37,11 +40,8 @@ export async function triggerLags(
   waiting: number | undefined,
 ): Promise<TriggerLags> {
   const follower = { name: triggerFollower(definition.name), datastore: topology.datastore };
-  const [locations, marks, status] = await Promise.all([
-    committedLocations(stateTable, follower, topology.shards),
-    store.consumed.read(topology.homes.keys().toArray()),
-    store.status(),
-  ]);
+  const [marks, status] = await Promise.all([store.consumed.read(topology.homes.keys().toArray()), store.status()]);
+  const locations = await committedLocations(stateTable, follower, topology.shards);
   const offsets = locations.map((location) => location?.added_id);
   const sent = await shardLags(context, topology, offsets, definition.start);
   const consumed = locations.map((location, shard) => {
@@ -68,6 +68,7 @@ export async function triggerLags(
     shards,
     lag: { ...sum, cells: Math.min(sum.cells, sentSum.cells + (waiting ?? Number.POSITIVE_INFINITY)) },
     sent: sentSum,
+    cutOff: cutOffRewinds(marks, locations),
   };
 }
 

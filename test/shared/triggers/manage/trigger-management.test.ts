@@ -10,6 +10,8 @@ import { triggerFollower } from '../../../../shared/triggers/state/follower-name
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
 import type { RewindOptions, RewindTo, TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
+import { reportLag } from '../../../../shared/triggers/send/report-lag.ts';
+import type { TailWork } from '../../../../shared/triggers/send/tail-work.ts';
 import type { Queues } from '../../../../shared/triggers/state/queues.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
@@ -476,6 +478,21 @@ describe('a rewind', () => {
       skipped: { cells: 3, shards: 1 },
     });
     expect(await offsets()).toEqual(HEADS);
+  });
+
+  it('that was cut off before its offsets does not keep what is consumed from then on from being known', async () => {
+    await commitOffsets();
+    await consume({ 0: 4, 2: 3 });
+    const away = await managingWith(() => Promise.reject(new Error('away')));
+    await expect(away.rewindTrigger('bill_rider', 'start')).rejects.toThrow('away');
+    const work = { datastore, deployed: deployed(DEFINITION), queues, store: state, report: () => undefined };
+    await reportLag(work as unknown as TailWork, { context: store.context, stateTable });
+    await consume({ 2: 6 });
+    const marks = await state.consumed.read([0, 2]);
+    expect([marks.get(0), marks.get(2)]).toMatchObject([
+      { generation: 0, added_id: 0 },
+      { generation: 0, added_id: 6 },
+    ]);
   });
 
   it('moves the shards named and no other', async () => {
