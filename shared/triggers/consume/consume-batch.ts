@@ -1,6 +1,7 @@
 import { invalidField } from '../../errors.ts';
 import type { TriggerMessage } from '../state/message.ts';
 import { isUnsound } from '../state/queue-limits.ts';
+import { blockOf } from '../state/trigger-items.ts';
 import { isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
 import { aheadCalls, type AheadCalls, type Callable } from './call-ahead.ts';
 import { endOfCall, reasonOf } from './call-function.ts';
@@ -210,7 +211,7 @@ class Batch {
     }
     const least = status.least_generation ?? 0;
     if (this.#known) return (this.#known = { ...this.#known, least });
-    const viewOf = shardViews(store, doubtfulShards(this.#records, this.#readings, status.troubled));
+    const viewOf = shardViews(store, doubtfulShards(this.#records, this.#readings, status.troubled_blocks));
     this.#known = { viewOf, least };
     await this.#callAhead(this.#records, this.#known);
     return this.#known;
@@ -272,17 +273,19 @@ class Batch {
   }
 }
 
-/** Shards that are not in order, and those with messages that were received before, or are retries. */
+/** Shards of blocks that are not all in order, and those with messages that were received before, or are retries. */
 function doubtfulShards(
   records: readonly QueueRecord[],
   readings: ReadonlyMap<QueueRecord, ReadRecord>,
-  troubled: readonly number[],
+  troubledBlocks: readonly number[],
 ): Set<number> {
-  const known = new Set(troubled);
+  const known = new Set(troubledBlocks);
   return new Set(
     records.flatMap((record) => {
       const shard = readings.get(record)?.message?.shard;
-      return shard !== undefined && (known.has(shard) || record.receipts >= 2 || isRetry(record)) ? [shard] : [];
+      return shard !== undefined && (known.has(blockOf(shard)) || record.receipts >= 2 || isRetry(record))
+        ? [shard]
+        : [];
     }),
   );
 }

@@ -67,8 +67,7 @@ function lastError(troubled: readonly TroubledShard[]): TriggerError | null {
 }
 
 export async function troubledShards(store: TriggerStore, status?: TriggerStatus): Promise<readonly TroubledShard[]> {
-  const { troubled } = status ?? (await store.status());
-  return store.shards(troubled);
+  return store.shards(await store.troubled(status));
 }
 
 export function switchOf(

@@ -23,8 +23,8 @@ export async function reportLag(
 
 /** Reports what waits for an operator, for as long as it does. */
 export async function reportTroubles({ store, report }: Pick<TailWork, 'store' | 'report'>): Promise<void> {
-  const [{ state, troubled }, malformed] = await Promise.all([store.status(), store.malformed()]);
-  const shards = await store.shards(troubled);
+  const [{ state, ...status }, malformed] = await Promise.all([store.status(), store.malformed()]);
+  const shards = await store.shards(await store.troubled(status));
   const parked = shards.flatMap(({ cells }) => cells.filter(({ parked_at }) => parked_at !== undefined));
   report({ kind: 'troubles', isStopped: state === 'stopped', parked: parked.length, malformed: malformed.length });
 }

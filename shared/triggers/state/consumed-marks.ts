@@ -2,7 +2,7 @@ import { groupBy } from '../../group-by.ts';
 import { updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
-import { consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
+import { blockOf, consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
 
 /** A cell up to which a shard is consumed. */
 export interface ConsumedLocation {
@@ -24,9 +24,6 @@ interface CutOffRewind {
   readonly ahead: number;
   readonly offset: ConsumedLocation;
 }
-
-/** An item of 64 marks has about a kilobyte, by which DynamoDB charges. */
-const SHARDS_AN_ITEM = 64;
 
 /** Returns the new mark of a shard; undefined leaves it as it is. */
 type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
@@ -65,7 +62,7 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
   }
 
   async function change(shards: readonly number[], how: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>> {
-    const pages = groupBy(shards, pageOf);
+    const pages = groupBy(shards, blockOf);
     const changed = await Promise.all([...pages].map(([page, some]) => changePage(page, some, how)));
     return new Map(changed.flatMap((marks) => [...marks]));
   }
@@ -76,7 +73,7 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
       const wanted = new Set(shards);
       const items = await readItems(
         table,
-        [...new Set(shards.map(pageOf))].map((page) => consumedKey(name, page)),
+        [...new Set(shards.map(blockOf))].map((page) => consumedKey(name, page)),
       );
       return new Map([...items.values()].flatMap((item) => [...marksIn(item)]).filter(([shard]) => wanted.has(shard)));
     },
@@ -130,10 +127,6 @@ export function isFurther(location: ConsumedLocation, than: ConsumedLocation | u
     location.generation > than.generation ||
     (location.generation === than.generation && location.added_id > than.added_id)
   );
-}
-
-function pageOf(shard: number): number {
-  return Math.floor(shard / SHARDS_AN_ITEM);
 }
 
 function marksIn(item: StateItem | undefined): Map<number, ConsumedMark> {

@@ -27,7 +27,9 @@ export function triggerStore(table: DynamoTable, name: TriggerName) {
   const shards = troubledShards(table, name);
   const malformed = malformedMessages(table, name);
   const status = (): Promise<TriggerStatus> => readStatus(table, name);
-  const troubled = async (): Promise<readonly number[]> => (await status()).troubled;
+  /** Returns the shards with an item, in order. */
+  const troubled = async (known?: Pick<TriggerStatus, 'troubled_blocks'>): Promise<readonly number[]> =>
+    shards.listed((known ?? (await status())).troubled_blocks);
 
   return {
     status,
@@ -45,6 +47,7 @@ export function triggerStore(table: DynamoTable, name: TriggerName) {
     confirmSound: (): Promise<void> => confirmSound(table, name),
     beginQueue: (queueUrl: string, soundAt: string): Promise<void> => beginQueue(table, name, queueUrl, soundAt),
     wantResend: (wish: ResendWish): Promise<void> => wantResend(table, name, wish),
+    troubled,
     /** Reads shards in the order asked for; those without an item are left out. */
     shards: (numbers: readonly number[]): Promise<readonly TroubledShard[]> => shards.read(numbers),
 

@@ -26,7 +26,7 @@ interface LaggingTrigger {
   readonly stateTable: DynamoTable;
   readonly topology: DatastoreTopology;
   readonly definition: Pick<TriggerDefinition, 'name' | 'start' | 'function'>;
-  readonly store: Pick<TriggerStore, 'consumed' | 'status' | 'shards'>;
+  readonly store: Pick<TriggerStore, 'consumed' | 'status' | 'shards' | 'troubled'>;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function triggerLags(
   const most =
     definition.function === undefined
       ? () => Number.POSITIVE_INFINITY
-      : mostSeconds(status, await store.shards(status.troubled));
+      : mostSeconds(status, await store.shards(await store.troubled(status)));
   const unconsumed = isAll ? sent : await shardLags(context, topology, consumed, definition.start);
   const shards = unconsumed.map(({ seconds, ...lag }, shard) => ({
     ...lag,

@@ -30,7 +30,7 @@ describe('a batch', () => {
     expect(await stage.consume()).toEqual([]);
     expect(seen).toEqual(messages.map((message) => [message.row_key, message, 1]));
     expect(stage.depth()).toBe(0);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('does not look at the trigger again while what is known of it is fresh', async () => {
@@ -160,7 +160,7 @@ describe('a failure', () => {
     await consumeAll(stage);
     expect(stage.called).toEqual(['17/1', '17/1', '17/1', '17/2']);
     expect(attempts).toEqual([1, 2, 3, 1]);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   const signals: AbortSignal[] = [];
@@ -235,7 +235,7 @@ describe('a function that ends its process', () => {
     await stage.show(stage.receive());
     await stage.consume();
     expect(counted).toEqual([1]);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('keeps the error that it had before', async () => {
@@ -265,7 +265,7 @@ describe('what went back behind a cell that failed', () => {
     await consumeAll(stage);
     expect(stage.called).toEqual(['17/1', '17/1', '17/1', '17/2', '17/3']);
     expect(begun).toEqual([]);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('is counted once it was received more often than that explains', async () => {
@@ -341,7 +341,7 @@ describe('the time of a batch', () => {
     stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3), messageOf(4, 1));
     expect(await stage.consume(undefined, { remainingMs: () => left })).toEqual(['17/2', '17/3', '4/1']);
     expect(stage.hiddenFor('17/2')).toBe(0);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('limits the first call, which never has more', async () => {

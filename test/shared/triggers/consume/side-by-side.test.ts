@@ -86,7 +86,7 @@ describe('calls side by side', () => {
     expect(stage.called.slice(3)).toEqual(['17/1', '17/1', '17/2', '17/3']);
     expect(seen.order.slice(-4).toSorted()).toEqual(['17/2 begins', '17/2 ends', '17/3 begins', '17/3 ends']);
     expect(seen.order.at(-3)).toMatch(/begins/);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('are not made for what was received before: what ends the process is alone in hand then', async () => {
