@@ -1,7 +1,6 @@
 import { invalidField } from '../../errors.ts';
 import type { TriggerMessage } from '../state/message.ts';
 import { isUnsound } from '../state/queue-limits.ts';
-import { blockOf } from '../state/trigger-items.ts';
 import { isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
 import { aheadCalls, type AheadCalls, type Callable } from './call-ahead.ts';
 import { endOfCall, reasonOf } from './call-function.ts';
@@ -10,7 +9,14 @@ import type { Consumer, ReturnReason } from './consumer.ts';
 import { holdMessages, type Hold } from './hold.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
 import { parseMessage } from '../state/queue-message.ts';
-import { isAnswered, shardViews, type ShardView, type ShardViews } from './shard-views.ts';
+import {
+  doubtfulShards,
+  isAnswered,
+  mayEndProcess,
+  shardViews,
+  type ShardView,
+  type ShardViews,
+} from './shard-views.ts';
 
 export interface BatchLimits {
   /** Milliseconds that are left for the batch. @default unlimited */
@@ -67,6 +73,7 @@ class Batch {
   readonly #hold: Hold;
   readonly #readings: ReadonlyMap<QueueRecord, ReadRecord>;
   readonly #back = new Set<QueueRecord>();
+  readonly #isolated = new Set<QueueRecord>();
   #known: Known | undefined;
   #isHalted = false;
   #hasCalled = false;
@@ -113,6 +120,7 @@ class Batch {
     if (this.#isStopping() && !(await this.#ahead.endOf(record)))
       return this.#leave(record, { reason: 'stopping', seconds: 0 });
     const known = await this.#knownNow();
+    if (this.#isolated.has(record)) return this.#back.has(record) ? 'back' : 'done';
     if (!known) return this.#leave(record, this.#notRunning(record));
     const { message, error } = this.#readings.get(record) ?? this.#read(record);
     if (!message) return this.#parkMalformed(record, error);
@@ -179,6 +187,20 @@ class Batch {
     this.#ahead.begin(callable);
   }
 
+  /** Gives other groups back before a call that may end its process again: that would repeat theirs with each attempt. */
+  async #isolate({ viewOf }: Known): Promise<void> {
+    for (const record of this.#records) {
+      const message = this.#readings.get(record)?.message;
+      const view = message && (await viewOf(message.shard).catch(() => undefined));
+      if (!view || !mayEndProcess(message, view)) continue;
+      for (const other of this.#records.filter(({ groupId }) => groupId !== record.groupId)) {
+        if (!this.#back.has(other)) await this.#leave(other, { reason: 'isolated', seconds: 0 });
+        this.#isolated.add(other);
+      }
+      return;
+    }
+  }
+
   async #mayCallAhead({ record, message }: Callable): Promise<boolean> {
     const known = await this.#knownNow().catch(() => undefined);
     if (!known || message.generation < known.least) return false;
@@ -211,8 +233,12 @@ class Batch {
     }
     const least = status.least_generation ?? 0;
     if (this.#known) return (this.#known = { ...this.#known, least });
-    const viewOf = shardViews(store, doubtfulShards(this.#records, this.#readings, status.troubled_blocks));
+    const viewOf = shardViews(
+      store,
+      doubtfulShards(this.#records, (record) => this.#readings.get(record)?.message, status.troubled_blocks),
+    );
     this.#known = { viewOf, least };
+    await this.#isolate(this.#known);
     await this.#callAhead(this.#records, this.#known);
     return this.#known;
   }
@@ -271,21 +297,4 @@ class Batch {
       return { error };
     }
   }
-}
-
-/** Shards of blocks that are not all in order, and those with messages that were received before, or are retries. */
-function doubtfulShards(
-  records: readonly QueueRecord[],
-  readings: ReadonlyMap<QueueRecord, ReadRecord>,
-  troubledBlocks: readonly number[],
-): Set<number> {
-  const known = new Set(troubledBlocks);
-  return new Set(
-    records.flatMap((record) => {
-      const shard = readings.get(record)?.message?.shard;
-      return shard !== undefined && (known.has(blockOf(shard)) || record.receipts >= 2 || isRetry(record))
-        ? [shard]
-        : [];
-    }),
-  );
 }

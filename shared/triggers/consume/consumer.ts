@@ -29,8 +29,8 @@ export type ConsumeEvent =
   /** Messages that go back do so when their visibility time is over. */
   | { readonly kind: 'queue_away'; readonly error: unknown };
 
-/** `no_time`: the batch's time limit is too near; `stopping`: so is the end of the process. */
-export type ReturnReason = 'failed' | 'not_running' | 'no_time' | 'stopping' | 'state_away';
+/** `no_time`: the batch's time limit is too near; `stopping`: so is the end of the process; `isolated`: another call may end it. */
+export type ReturnReason = 'failed' | 'not_running' | 'no_time' | 'stopping' | 'isolated' | 'state_away';
 
 export interface ConsumeSettings extends HoldSettings, MarkSettings, NoteSettings {
   /** How long messages may wait until their queue cannot be trusted. */

@@ -226,6 +226,29 @@ describe('a function that ends its process', () => {
     expect(await stage.failing(17)).toHaveLength(1);
   });
 
+  it('takes the other groups of its batch along twice at most: who did it is known then, and called alone', async () => {
+    const deadly = cellOf(messageOf(17, 1));
+    const stage: Stage = await open({
+      definition: { maxAttempts: 5 },
+      fn: (_rowKey, message) => (cellOf(message) === deadly ? NEVER : undefined),
+    });
+    const callsOf = (cell: string): number => stage.called.filter((one) => one === cell).length;
+    stage.send(messageOf(4, 1), messageOf(17, 1), messageOf(5, 1));
+    for (let deaths = 0; (await stage.parked(17)).length === 0 && deaths < 10; deaths += 1) {
+      const before = callsOf(deadly);
+      const records = stage.receive();
+      let isOver = false;
+      void stage.consume(records).then(() => (isOver = true));
+      await until('its process ends, or it is done', () => isOver || callsOf(deadly) > before);
+      // Another process gets what went back; later, what the one that ended had.
+      await stage.consume(stage.receive(0));
+      await stage.show(records);
+    }
+    await consumeAll(stage);
+    expect([callsOf(deadly), callsOf('5/1'), callsOf('4/1') <= 3]).toEqual([6, 1, true]);
+    expect(stage.depth()).toBe(0);
+  });
+
   it('has its attempt counted when it is called, not afterwards', async () => {
     const counted: number[] = [];
     const stage: Stage = await open({
