@@ -1,4 +1,5 @@
-import { UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { updateState } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { IndexName } from './index-catalogue.ts';
 
@@ -18,8 +19,10 @@ export interface IndexProgress extends RepairProgress {
   readonly largest_share: number | null;
 }
 
-export function progressKey({ datastore, name }: IndexName): AttributeValue {
-  return { S: `progress#${datastore}#${name}` };
+const keyOf = ({ datastore, name }: IndexName): string => `progress#${datastore}#${name}`;
+
+export function progressKey(index: IndexName): AttributeValue {
+  return { S: keyOf(index) };
 }
 
 export function toProgress(item: Record<string, AttributeValue> | undefined): IndexProgress | undefined {
@@ -32,27 +35,12 @@ export function toProgress(item: Record<string, AttributeValue> | undefined): In
       };
 }
 
-export function writeIndexProgress(table: DynamoTable, index: IndexName, progress: RepairProgress): Promise<void> {
-  return set(table, index, 'progress', { S: JSON.stringify(progress) });
+export function writeIndexProgress(table: DynamoTable, index: IndexName, progress: RepairProgress): Promise<unknown> {
+  const values = { ':progress': { S: JSON.stringify(progress) } };
+  return updateState(table, { key: keyOf(index), update: 'SET #progress = :progress', values });
 }
 
-export function writeLargestShare(table: DynamoTable, index: IndexName, share: number): Promise<void> {
-  return set(table, index, 'largest_share', { N: String(share) });
-}
-
-async function set(
-  { client, table }: DynamoTable,
-  index: IndexName,
-  name: 'progress' | 'largest_share',
-  value: AttributeValue,
-): Promise<void> {
-  await client.send(
-    new UpdateItemCommand({
-      TableName: table,
-      Key: { pk: progressKey(index) },
-      UpdateExpression: 'SET #name = :value',
-      ExpressionAttributeNames: { '#name': name },
-      ExpressionAttributeValues: { ':value': value },
-    }),
-  );
+export function writeLargestShare(table: DynamoTable, index: IndexName, share: number): Promise<unknown> {
+  const values = { ':share': { N: String(share) } };
+  return updateState(table, { key: keyOf(index), update: 'SET #largest_share = :share', values });
 }

@@ -5,18 +5,13 @@ import { isUnsound, SOUND_EVERY_MS } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import type { KnownStatus } from './known-status.ts';
 
-export interface NoteSettings {
-  /** Between writes, at least; the first one is due at once, since an instance of Lambda may be frozen, and reaped, behind any answer. */
-  readonly consumedEveryMs: number;
-}
-
 export type ConsumedNotes = ReturnType<typeof consumedNotes>;
 
 /** @param failed told of each failure; the next write repeats it */
 export function consumedNotes(
   store: Pick<TriggerStore, 'consumed' | 'confirmSound'>,
   status: Pick<KnownStatus, 'read'>,
-  { consumedEveryMs }: NoteSettings,
+  { consumedEveryMs }: { readonly consumedEveryMs: number },
   failed: (error: unknown) => void,
 ) {
   const noted = new Map<number, ConsumedLocation>();

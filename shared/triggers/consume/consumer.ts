@@ -2,7 +2,7 @@ import type { TriggerDefinition } from '../../definitions/definitions.ts';
 import type { TriggerMessage } from '../state/message.ts';
 import { HANDED_BACK_SECONDS, LATE_MS, LONGEST_PAUSE_SECONDS, safeHaltMs } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
-import { consumedNotes, type ConsumedNotes, type NoteSettings } from './consumed-notes.ts';
+import { consumedNotes, type ConsumedNotes } from './consumed-notes.ts';
 import type { HoldSettings } from './hold.ts';
 import { knownStatus, type KnownStatus } from './known-status.ts';
 import { marks, type Marks, type MarkSettings } from './marks.ts';
@@ -32,7 +32,9 @@ export type ConsumeEvent =
 /** `no_time`: the batch's time limit is too near; `stopping`: so is the end of the process; `isolated`: another call may end it. */
 export type ReturnReason = 'failed' | 'not_running' | 'no_time' | 'stopping' | 'isolated' | 'state_away';
 
-export interface ConsumeSettings extends HoldSettings, MarkSettings, NoteSettings {
+export interface ConsumeSettings extends HoldSettings, MarkSettings {
+  /** Between notes; the first are due at once, since Lambda may freeze an instance behind any answer, and reap it. */
+  readonly consumedEveryMs: number;
   /** How long messages may wait until their queue cannot be trusted. */
   readonly safeHaltMs: number;
   /** The greatest age of the known status. */

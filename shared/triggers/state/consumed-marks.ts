@@ -19,12 +19,6 @@ export interface ConsumedMark extends ConsumedLocation {
   readonly replayed_to: number;
 }
 
-interface CutOffRewind {
-  /** The generation of its mark. */
-  readonly ahead: number;
-  readonly offset: ConsumedLocation;
-}
-
 /** Returns the new mark of a shard; undefined leaves it as it is. */
 type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
 
@@ -81,10 +75,12 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
     change,
 
     /** Sets marks back that a rewind raised before it was cut off: its offsets never came. */
-    async takeBack(cutOff: ReadonlyMap<number, CutOffRewind>): Promise<void> {
-      await change([...cutOff.keys()], (shard, mark) => {
-        const found = cutOff.get(shard);
-        return found && mark?.generation === found.ahead ? { ...mark, ...lower(mark, found.offset) } : undefined;
+    async takeBack(offsets: ReadonlyMap<number, ConsumedLocation>): Promise<void> {
+      await change([...offsets.keys()], (shard, mark) => {
+        const offset = offsets.get(shard);
+        if (!mark || !offset || mark.generation <= offset.generation) return undefined;
+        const { added_id, fingerprint } = mark.added_id < offset.added_id ? mark : offset;
+        return { ...mark, generation: offset.generation, added_id, fingerprint };
       });
     },
 
@@ -99,26 +95,21 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
 }
 
 /**
- * Finds shards whose mark is of a later generation than their offset: of a rewind that was cut off, or that is under way
- * and sets its marks once more at its end.
+ * Returns the offsets whose marks are of a later generation: of a rewind that was cut off, or that is under way and sets its
+ * marks once more at its end.
  *
  * @param offsets as read after the marks, since a rewind raises the marks first
  */
 export function cutOffRewinds(
   marks: ReadonlyMap<number, ConsumedMark>,
   offsets: readonly (ConsumedLocation | undefined)[],
-): ReadonlyMap<number, CutOffRewind> {
-  return new Map(
-    [...marks].flatMap(([shard, { generation }]): [number, CutOffRewind][] => {
-      const offset = offsets[shard];
-      return offset && generation > offset.generation ? [[shard, { ahead: generation, offset }]] : [];
-    }),
-  );
-}
-
-function lower(mark: ConsumedLocation, offset: ConsumedLocation): ConsumedLocation {
-  const { added_id, fingerprint } = mark.added_id < offset.added_id ? mark : offset;
-  return { generation: offset.generation, added_id, fingerprint };
+): ReadonlyMap<number, ConsumedLocation> {
+  const cutOff = new Map<number, ConsumedLocation>();
+  for (const [shard, { generation }] of marks) {
+    const offset = offsets[shard];
+    if (offset && generation > offset.generation) cutOff.set(shard, offset);
+  }
+  return cutOff;
 }
 
 export function isFurther(location: ConsumedLocation, than: ConsumedLocation | undefined): boolean {

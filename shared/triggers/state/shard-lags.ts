@@ -2,7 +2,7 @@ import type { TriggerDefinition, TriggerStart } from '../../definitions/definiti
 import type { StoreContext } from '../../access/context.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import { cutOffRewinds } from './consumed-marks.ts';
+import { cutOffRewinds, type ConsumedLocation } from './consumed-marks.ts';
 import { committedLocations, readLags } from '../../follow/follower-lag.ts';
 import type { TriggerStore } from './dynamo-trigger-store.ts';
 import { triggerFollower } from './follower-name.ts';
@@ -12,13 +12,13 @@ import type { TriggerLag, TriggerShard } from '../../contract/trigger-operations
 
 type ShardLag = Pick<TriggerShard, 'shard' | 'offset' | 'head' | 'cells' | 'seconds'>;
 
-export interface TriggerLags {
+interface TriggerLags {
   /** Of what is not consumed, for each shard in order. */
   readonly shards: readonly (ShardLag & Pick<TriggerShard, 'consumed'>)[];
   readonly lag: TriggerLag;
   readonly sent: TriggerLag;
   /** See `takeBack` of `consumedMarks`. */
-  readonly cutOff: ReturnType<typeof cutOffRewinds>;
+  readonly cutOff: ReadonlyMap<number, ConsumedLocation>;
 }
 
 interface LaggingTrigger {
