@@ -26,11 +26,14 @@ interface BellOptions {
 
 /** A group that gets a cell every few seconds is polled as often as a busy one: it is idle after ten seconds. */
 const PAUSES: Pauses = { leastMs: 10, mostMs: 160, shareOfQuiet: 1 / 64 };
-/** A missing number may still come: its transaction becomes visible after one with a higher number. */
+/**
+ * A missing number may still come: its transaction becomes visible after one with a higher number. A newest number that
+ * stays lower for longer is of a promoted node; for less, of a reader that is behind the one that answered before.
+ */
 const LATE_MS = 2000;
 /** Missing numbers that are asked for: each is a value of the statement. */
 const MOST_LATE = 200;
-/** Rings asked for again when the newest number went back: another node answered, or a promoted one. */
+/** Rings asked for again when a promoted node has a lower newest number. */
 const TOLD_AGAIN = 100;
 const NONE_YET = Number.MAX_SAFE_INTEGER;
 
@@ -69,6 +72,8 @@ export class HeardGroup {
   #late = new Map<number, number>();
   #newest: number | undefined;
   #since: number | undefined;
+  /** Since when each answer had a lower newest number. */
+  #lowerSince: number | undefined;
   #running: AbortController | undefined;
 
   constructor(ask: AskBells, { pauses = PAUSES, now = () => performance.now() }: Omit<BellOptions, 'read'>) {
@@ -127,9 +132,16 @@ export class HeardGroup {
     for (const [id, since] of this.#late) {
       if (begun - since > LATE_MS || this.#late.size > MOST_LATE) this.#late.delete(id);
     }
-    if (bells.newest < before) this.#newest = Math.max(0, bells.newest - TOLD_AGAIN);
+    if (this.#staysLower(bells.newest < before, begun)) this.#newest = Math.max(0, bells.newest - TOLD_AGAIN);
     this.#tell(bells.rings);
     return bells.areMore ? 'full' : bells.rings.length > 0 ? 'some' : 'none';
+  }
+
+  #staysLower(isLower: boolean, now: number): boolean {
+    this.#lowerSince = isLower ? (this.#lowerSince ?? now) : undefined;
+    if (this.#lowerSince === undefined || now - this.#lowerSince <= LATE_MS) return false;
+    this.#lowerSince = undefined;
+    return true;
   }
 
   #hear(id: number, now: number): void {
@@ -150,5 +162,6 @@ export class HeardGroup {
     this.#late.clear();
     this.#newest = undefined;
     this.#since = undefined;
+    this.#lowerSince = undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { Checkpoint } from './checkpoints.ts';
 import {
@@ -128,20 +129,23 @@ export class OffsetItems {
     to?: number,
   ): Promise<void> {
     const key = this.#keyOf('offsets', partition);
+    const id = { S: randomUUID() };
     for (let attempt = 1; attempt <= REWIND_TRIES; attempt += 1) {
       const item = await readState(this.#table, key);
       const generation = Number(item?.['generation']?.N ?? 0);
       const next = to ?? generation + 1;
-      if (generation >= next) return;
+      // A write whose answer was lost is repeated, and then refused.
+      if (generation >= next || item?.['rewind']?.S === id.S) return;
       const before = item?.['offsets'];
       const unmoved = before ? '#offsets = :before' : 'attribute_not_exists(#offsets)';
       const written = await updateState(this.#table, {
         key,
-        update: 'SET #offsets = :offsets, #generation = :next',
+        update: 'SET #offsets = :offsets, #generation = :next, #rewind = :id',
         condition: `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :next)`,
         values: {
           ':offsets': { B: encodeOffsets(change(decodeOffsets(before?.B, this.#shardsIn(partition)))) },
           ':next': { N: String(next) },
+          ':id': id,
           ...(before ? { ':before': before } : {}),
         },
       });

@@ -31,6 +31,7 @@ interface WatchedGroup {
   isLooking: boolean;
   role: Role;
   asked: Asked | undefined;
+  /** By the clock, so that the next run, a minute later, goes on where this one ends. */
   turn: number;
 }
 
@@ -84,7 +85,13 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
       if (!watched)
         groups.set(
           group,
-          (watched = { lookedAt: now() - everyMs, isLooking: false, role: 'reader', asked: undefined, turn: -1 }),
+          (watched = {
+            lookedAt: now() - everyMs,
+            isLooking: false,
+            role: 'reader',
+            asked: undefined,
+            turn: Math.floor(Date.now() / everyMs),
+          }),
         );
       if (!watched.isLooking && now() - watched.lookedAt >= everyMs) {
         watched.isLooking = true;

@@ -66,10 +66,10 @@ async function triggerContents(
   { name, queueUrl, parkedQueueUrl }: FoundQueues & { readonly name: string },
 ): Promise<TriggerContents> {
   const store = triggerStore(stateTable, { datastore, trigger: name });
-  const [waiting, dead, { troubled }, malformed] = await Promise.all([
+  const [waiting, dead, troubled, malformed] = await Promise.all([
     depths.depth(queueUrl).catch(noneIfGone),
     depths.depth(parkedQueueUrl).catch(noneIfGone),
-    store.status(),
+    store.troubled(),
     store.malformed(),
   ]);
   const cells = (await store.shards(troubled)).flatMap((shard) => shard.cells);

@@ -90,7 +90,7 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
       await writeIndexProgress(
         topologyTable,
         { datastore, name },
-        { builds: progress, lag, largest_share: await shares.of(name), at: new Date().toISOString() },
+        { builds: progress, lag, at: new Date().toISOString() },
       );
     }
   };

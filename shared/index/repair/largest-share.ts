@@ -2,12 +2,11 @@ import type { PhysicalIndex } from '../index-table.ts';
 import { selectDivided } from '../../sql/select-divided.ts';
 import { countPage, toCountedPages, type CountFrom } from '../statements/count-entries.ts';
 import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
-import { readIndexProgress } from '../../topology/index-progress.ts';
+import { writeLargestShare } from '../../topology/index-progress.ts';
 import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';
 
 export interface LargestShares {
-  of(index: string): Promise<number | null>;
   /** Schedules a count after a version became live. */
   countSoon(): Promise<void>;
   look(): Promise<void>;
@@ -18,36 +17,30 @@ const TABLES_A_STATEMENT = 8;
 const ENTRIES = 5000;
 /** Counting rests for this many times its duration. */
 const REST = 100;
+/** How long a count may take: the time limit of a run, which ends its other work after a minute. */
+const LONGEST_MS = 15 * 60_000;
 
 /** Counts the entries of each shard's table exactly, in a hundredth of the time: estimates may be a day old. */
 export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
   const { datastore, settings, topologyTable } = work;
-  const shares = new Map<string, number | null>();
 
   return {
-    async of(index) {
-      if (!shares.has(index))
-        shares.set(index, (await readIndexProgress(topologyTable, { datastore, name: index }))?.largest_share ?? null);
-      return shares.get(index) ?? null;
-    },
     // The catalogue in hand may not list the live version yet.
     countSoon: () => due.doneFor('counts', 2 * settings.versionsAgeMs),
     async look() {
       if (!(await due.isDue('counts'))) return;
-      // Set first: an index that cannot be counted is not tried again at once.
-      await due.doneFor('counts', settings.countEveryMs);
+      // Set first: the next run comes within a minute, and must not count as well.
+      await due.doneFor('counts', LONGEST_MS);
       const start = performance.now();
       const failures: unknown[] = [];
       for (const { name, versions } of await work.indexes.catalogues(datastore)) {
         const live = versions.find(({ state }) => state === 'live');
         if (!live) continue;
-        await largestShare(work, { name, ...live }).then(
-          (share) => shares.set(name, share),
-          (error: unknown) => failures.push(error),
-        );
+        await largestShare(work, { name, ...live })
+          .then((share) => writeLargestShare(topologyTable, { datastore, name }, share))
+          .catch((error: unknown) => void failures.push(error));
       }
-      const rest = (performance.now() - start) * REST;
-      if (rest > settings.countEveryMs) await due.doneFor('counts', rest);
+      await due.doneFor('counts', Math.max(settings.countEveryMs, (performance.now() - start) * REST));
       if (failures.length > 0) throw failures[0];
     },
   };

@@ -9,12 +9,13 @@ import type { RepairWork } from './repair-work.ts';
 const ROWS_A_STATEMENT = 200;
 const PURGE_EVERY_MS = 3_600_000;
 
-/** Deletes old tombstones of a datastore if due. A table that refuses costs itself alone. */
+/** Deletes old tombstones of a datastore if due, from where the run before left off. A table that refuses costs itself alone. */
 export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: AbortSignal): Promise<void> {
   if (!(await due.isDue('purge'))) return;
   const { context, datastore, settings } = work;
   const topology = await requireDatastore(context.topology, datastore);
   const indexes = await work.indexes.maintained(datastore);
+  const places = new Map(await due.places('purge'));
   const failures: unknown[] = [];
   let tombstones = 0;
 
@@ -32,7 +33,9 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
     [...shardsByGroup(topology)].map(async ([group, shards]) => {
       try {
         const client = await context.groups.client(group);
-        for (const shard of shards) {
+        for (const shard of shards.toSorted((one, other) => one - other)) {
+          if (shard < (places.get(group) ?? 0)) continue;
+          places.set(group, shard);
           for (const index of indexes) {
             if (signal.aborted) return;
             await purge(client, shard, index).catch((error: unknown) => {
@@ -48,7 +51,7 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
     }),
   );
   if (tombstones > 0) work.report({ datastore, kind: 'purged', tombstones });
-  if (signal.aborted) return;
+  if (signal.aborted) return due.keepPlaces('purge', places);
   await due.doneFor('purge', PURGE_EVERY_MS);
   if (failures.length > 0) throw failures[0];
 }

@@ -9,7 +9,14 @@ import type { Consumer, ReturnReason } from './consumer.ts';
 import { holdMessages, type Hold } from './hold.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
 import { parseMessage } from '../state/queue-message.ts';
-import { isAnswered, shardViews, type ShardView, type ShardViews } from './shard-views.ts';
+import {
+  doubtfulShards,
+  isAnswered,
+  mayEndProcess,
+  shardViews,
+  type ShardView,
+  type ShardViews,
+} from './shard-views.ts';
 
 export interface BatchLimits {
   /** Milliseconds that are left for the batch. @default unlimited */
@@ -66,6 +73,7 @@ class Batch {
   readonly #hold: Hold;
   readonly #readings: ReadonlyMap<QueueRecord, ReadRecord>;
   readonly #back = new Set<QueueRecord>();
+  readonly #isolated = new Set<QueueRecord>();
   #known: Known | undefined;
   #isHalted = false;
   #hasCalled = false;
@@ -112,6 +120,7 @@ class Batch {
     if (this.#isStopping() && !(await this.#ahead.endOf(record)))
       return this.#leave(record, { reason: 'stopping', seconds: 0 });
     const known = await this.#knownNow();
+    if (this.#isolated.has(record)) return this.#back.has(record) ? 'back' : 'done';
     if (!known) return this.#leave(record, this.#notRunning(record));
     const { message, error } = this.#readings.get(record) ?? this.#read(record);
     if (!message) return this.#parkMalformed(record, error);
@@ -131,6 +140,7 @@ class Batch {
     // A call that ends the process would be counted against each cell in hand.
     if (!ahead) await this.#ahead.idle();
     if (!ahead && !this.#hasTime()) return this.#leave(record, { reason: 'no_time', seconds: 0 });
+    await this.#hold.renew();
     const timeoutMs = this.#timeOfCall();
     const end: MessageEnd = await consumeMessage(this.#consumer, { record, message, view, timeoutMs, ahead });
     if (end.kind === 'failed') return this.#giveBack(record, this.#failed(end.attempts));
@@ -177,9 +187,24 @@ class Batch {
     this.#ahead.begin(callable);
   }
 
+  /** Gives other groups back before a call that may end its process again: that would repeat theirs with each attempt. */
+  async #isolate({ viewOf }: Known): Promise<void> {
+    for (const record of this.#records) {
+      const message = this.#readings.get(record)?.message;
+      const view = message && (await viewOf(message.shard).catch(() => undefined));
+      if (!view || !mayEndProcess(message, view)) continue;
+      for (const other of this.#records.filter(({ groupId }) => groupId !== record.groupId)) {
+        if (!this.#back.has(other)) await this.#leave(other, { reason: 'isolated', seconds: 0 });
+        this.#isolated.add(other);
+      }
+      return;
+    }
+  }
+
   async #mayCallAhead({ record, message }: Callable): Promise<boolean> {
     const known = await this.#knownNow().catch(() => undefined);
     if (!known || message.generation < known.least) return false;
+    await this.#hold.renew();
     if (this.#isStopping() || this.#back.has(record) || !this.#hasTime()) return false;
     this.#hasCalled = true;
     return true;
@@ -208,8 +233,12 @@ class Batch {
     }
     const least = status.least_generation ?? 0;
     if (this.#known) return (this.#known = { ...this.#known, least });
-    const viewOf = shardViews(store, doubtfulShards(this.#records, this.#readings, status.troubled));
+    const viewOf = shardViews(
+      store,
+      doubtfulShards(this.#records, (record) => this.#readings.get(record)?.message, status.troubled_blocks),
+    );
     this.#known = { viewOf, least };
+    await this.#isolate(this.#known);
     await this.#callAhead(this.#records, this.#known);
     return this.#known;
   }
@@ -268,19 +297,4 @@ class Batch {
       return { error };
     }
   }
-}
-
-/** Shards that are not in order, and those with messages that were received before, or are retries. */
-function doubtfulShards(
-  records: readonly QueueRecord[],
-  readings: ReadonlyMap<QueueRecord, ReadRecord>,
-  troubled: readonly number[],
-): Set<number> {
-  const known = new Set(troubled);
-  return new Set(
-    records.flatMap((record) => {
-      const shard = readings.get(record)?.message?.shard;
-      return shard !== undefined && (known.has(shard) || record.receipts >= 2 || isRetry(record)) ? [shard] : [];
-    }),
-  );
 }

@@ -1,28 +1,22 @@
 import { isFurther, type ConsumedLocation } from '../state/consumed-marks.ts';
 import { fingerprintOfMessage } from '../state/queue-message.ts';
 import type { TriggerMessage } from '../state/message.ts';
-import { TOLD_IN_TIME } from '../state/queue-limits.ts';
+import { isUnsound, SOUND_EVERY_MS } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
-
-export interface NoteSettings {
-  /** Between writes, at least. */
-  readonly consumedEveryMs: number;
-  /** How long messages may wait until their queue cannot be trusted. */
-  readonly safeHaltMs: number;
-}
+import type { KnownStatus } from './known-status.ts';
 
 export type ConsumedNotes = ReturnType<typeof consumedNotes>;
 
 /** @param failed told of each failure; the next write repeats it */
 export function consumedNotes(
   store: Pick<TriggerStore, 'consumed' | 'confirmSound'>,
-  { consumedEveryMs, safeHaltMs }: NoteSettings,
+  status: Pick<KnownStatus, 'read'>,
+  { consumedEveryMs }: { readonly consumedEveryMs: number },
   failed: (error: unknown) => void,
 ) {
   const noted = new Map<number, ConsumedLocation>();
-  let keptAt = performance.now();
+  let keptAt = Number.NEGATIVE_INFINITY;
   let last: NodeJS.Timeout | undefined;
-  let soundAt = Number.NEGATIVE_INFINITY;
 
   async function flush(): Promise<void> {
     if (noted.size === 0) return;
@@ -30,10 +24,7 @@ export function consumedNotes(
     keptAt = performance.now();
     try {
       await store.consumed.raise(locations);
-      if (keptAt - soundAt >= safeHaltMs / TOLD_IN_TIME) {
-        await store.confirmSound();
-        soundAt = keptAt;
-      }
+      if (isUnsound(await status.read(), SOUND_EVERY_MS)) await store.confirmSound();
       for (const [shard, location] of locations) if (noted.get(shard) === location) noted.delete(shard);
     } catch (error) {
       failed(error);

@@ -1,8 +1,8 @@
 import type { TriggerDefinition } from '../../definitions/definitions.ts';
 import type { TriggerMessage } from '../state/message.ts';
-import { LONGEST_PAUSE_SECONDS, safeHaltMs } from '../state/queue-limits.ts';
+import { HANDED_BACK_SECONDS, LATE_MS, LONGEST_PAUSE_SECONDS, safeHaltMs } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
-import { consumedNotes, type ConsumedNotes, type NoteSettings } from './consumed-notes.ts';
+import { consumedNotes, type ConsumedNotes } from './consumed-notes.ts';
 import type { HoldSettings } from './hold.ts';
 import { knownStatus, type KnownStatus } from './known-status.ts';
 import { marks, type Marks, type MarkSettings } from './marks.ts';
@@ -29,10 +29,14 @@ export type ConsumeEvent =
   /** Messages that go back do so when their visibility time is over. */
   | { readonly kind: 'queue_away'; readonly error: unknown };
 
-/** `no_time`: the batch's time limit is too near; `stopping`: so is the end of the process. */
-export type ReturnReason = 'failed' | 'not_running' | 'no_time' | 'stopping' | 'state_away';
+/** `no_time`: the batch's time limit is too near; `stopping`: so is the end of the process; `isolated`: another call may end it. */
+export type ReturnReason = 'failed' | 'not_running' | 'no_time' | 'stopping' | 'isolated' | 'state_away';
 
-export interface ConsumeSettings extends HoldSettings, MarkSettings, NoteSettings {
+export interface ConsumeSettings extends HoldSettings, MarkSettings {
+  /** Between notes; the first are due at once, since Lambda may freeze an instance behind any answer, and reap it. */
+  readonly consumedEveryMs: number;
+  /** How long messages may wait until their queue cannot be trusted. */
+  readonly safeHaltMs: number;
   /** The greatest age of the known status. */
   readonly statusMs: number;
   /** A failed message comes back after 1, 2, 4 … seconds, and at most so many. */
@@ -43,14 +47,13 @@ export interface ConsumeSettings extends HoldSettings, MarkSettings, NoteSetting
   readonly marginMs: number;
 }
 
-const SETTINGS: Omit<ConsumeSettings, 'safeHaltMs'> = {
+const SETTINGS: Omit<ConsumeSettings, 'safeHaltMs' | 'holdSeconds'> = {
   statusMs: 1000,
   longestBackoffSeconds: 60,
   longestPauseSeconds: LONGEST_PAUSE_SECONDS,
   marginMs: 5000,
-  holdSeconds: 60,
   holdEveryMs: 15_000,
-  lateMs: 60_000,
+  lateMs: LATE_MS,
   keepsUpMs: 30_000,
   markEveryMs: 10_000,
   consumedEveryMs: 30_000,
@@ -80,15 +83,22 @@ export interface Consumer extends Omit<ConsumerOptions, 'settings' | 'atOnce'> {
 }
 
 export function openConsumer(options: ConsumerOptions): Consumer {
-  const settings = { ...SETTINGS, safeHaltMs: safeHaltMs(options.definition), ...options.settings };
+  const { definition } = options;
+  const settings = {
+    ...SETTINGS,
+    safeHaltMs: safeHaltMs(definition),
+    holdSeconds: definition.timeoutSeconds + HANDED_BACK_SECONDS,
+    ...options.settings,
+  };
   const stateAway = (error: unknown): void => options.report({ kind: 'state_away', error });
   const { store } = options;
+  const status = knownStatus(store, settings.statusMs, stateAway);
   return {
     ...options,
     atOnce: options.atOnce ?? 1,
     settings,
-    status: knownStatus(store, settings.statusMs, stateAway),
+    status,
     marks: marks(store, settings, stateAway),
-    notes: consumedNotes(store, settings, stateAway),
+    notes: consumedNotes(store, status, settings, stateAway),
   };
 }

@@ -1,6 +1,7 @@
 import type { ConsumerQueue, QueueRecord } from './queue-record.ts';
 
 export interface HoldSettings {
+  /** @default the time of a call and a minute: a function that keeps its process busy lets no timer renew it */
   readonly holdSeconds: number;
   /** Between renewals. */
   readonly holdEveryMs: number;
@@ -9,8 +10,8 @@ export interface HoldSettings {
 export type Hold = ReturnType<typeof holdMessages>;
 
 /**
- * Hides a batch's messages for a short time, and again while the batch is consumed. The queue's own visibility time must
- * be many times a batch's time, and a consumer that dies hard would leave its shards waiting for all of it.
+ * Hides a batch's messages for the time of a call, and again while the batch is consumed. The queue's own visibility time
+ * must be many times a batch's time, and a consumer that dies hard would leave its shards waiting for all of it.
  *
  * @param failed told when the queue cannot be reached: the messages then come back in their own time
  */
@@ -23,16 +24,24 @@ export function holdMessages(
   const held = new Set(records);
   // One request after another, so that a hold never overtakes a release.
   let last = Promise.resolve();
+  let heldAt = Number.NEGATIVE_INFINITY;
   function then(change: () => Promise<void>): Promise<void> {
     last = last.then(change).catch(failed);
     return last;
   }
-  async function hold(): Promise<void> {
-    if (held.size > 0) await queue.setVisibility([...held], settings.holdSeconds);
+  function hold(): Promise<void> {
+    heldAt = performance.now();
+    return then(async () => {
+      if (held.size > 0) await queue.setVisibility([...held], settings.holdSeconds);
+    });
   }
-  void then(hold);
-  const timer = setInterval(() => void then(hold), settings.holdEveryMs);
+  void hold();
+  const timer = setInterval(() => void hold(), settings.holdEveryMs);
   return {
+    /** Hides them again if that is overdue, since a call kept the timer from it. */
+    async renew(): Promise<void> {
+      if (performance.now() - heldAt >= settings.holdEveryMs) await hold();
+    },
     /** Hides these for so many more seconds, and no longer. */
     release(released: readonly QueueRecord[], seconds: number): Promise<void> {
       for (const record of released) held.delete(record);

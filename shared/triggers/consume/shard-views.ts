@@ -1,7 +1,9 @@
 import type { TriggerMessage } from '../state/message.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import type { FailingCell } from '../state/trigger-store.ts';
-import type { QueueRecord } from './queue-record.ts';
+import { NO_ANSWER } from '../state/failing-cell.ts';
+import { blockOf } from '../state/trigger-items.ts';
+import { isRetry, type QueueRecord } from './queue-record.ts';
 
 /** What a batch knows of a shard that may not be in order. */
 export interface ShardView {
@@ -37,6 +39,23 @@ export function shardViews(store: Pick<TriggerStore, 'shards'>, doubtful: Readon
   };
 }
 
+/** Shards of blocks that are not all in order, and those with messages that were received before, or are retries. */
+export function doubtfulShards(
+  records: readonly QueueRecord[],
+  messageOf: (record: QueueRecord) => TriggerMessage | undefined,
+  troubledBlocks: readonly number[],
+): Set<number> {
+  const known = new Set(troubledBlocks);
+  return new Set(
+    records.flatMap((record) => {
+      const shard = messageOf(record)?.shard;
+      return shard !== undefined && (known.has(blockOf(shard)) || record.receipts >= 2 || isRetry(record))
+        ? [shard]
+        : [];
+    }),
+  );
+}
+
 /** Whether failures explain every receipt of a message. If not, its function may have ended the process. */
 export function isAnswered(
   { receipts }: Pick<QueueRecord, 'receipts'>,
@@ -44,6 +63,12 @@ export function isAnswered(
   view: ShardView,
 ): boolean {
   return receipts - 1 <= view.failuresUpTo(added_id);
+}
+
+/** Whether a call for a cell began and never answered: it may have ended its process. */
+export function mayEndProcess({ added_id }: Pick<TriggerMessage, 'added_id'>, view: ShardView): boolean {
+  const cell = view.cells.get(added_id);
+  return cell?.last_error === NO_ANSWER && cell.parked_at === undefined;
 }
 
 function failures(cells: readonly FailingCell[], upTo: number): number {

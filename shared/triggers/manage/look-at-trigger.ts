@@ -1,6 +1,5 @@
-import { committedLocations } from '../../follow/follower-lag.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
-import { triggerLags, type TriggerLags } from '../state/shard-lags.ts';
+import { triggerLags } from '../state/shard-lags.ts';
 import type { TriggerError, TriggerShard, TriggerSummary, TriggerSwitch } from '../../contract/trigger-operations.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import type { TriggerStatus, TroubledShard } from '../state/trigger-store.ts';
@@ -15,7 +14,7 @@ export async function lookAtTrigger(trigger: ManagedTrigger): Promise<TriggerLoo
   const depths = Promise.all([depthOf(trigger, deployed.queueUrl), depthOf(trigger, deployed.parkedQueueUrl)]);
   const state = store.status().then(async (status) => ({ status, troubled: await troubledShards(store, status) }));
   const [{ shards: lags, lag, sent }, [waiting, dead], { status, troubled }, malformed] = await Promise.all([
-    depths.then(([known]) => lagsOf(trigger, known)),
+    depths.then(([known]) => triggerLags(trigger, known)),
     depths,
     state,
     store.malformed(),
@@ -54,17 +53,6 @@ export async function lookAtTrigger(trigger: ManagedTrigger): Promise<TriggerLoo
   };
 }
 
-async function lagsOf(
-  { context, stateTable, definition, topology, follower, store }: ManagedTrigger,
-  waiting: number | undefined,
-): Promise<TriggerLags> {
-  const [locations, marks] = await Promise.all([
-    committedLocations(stateTable, follower, topology.shards),
-    store.consumed.read(topology.homes.keys().toArray()),
-  ]);
-  return triggerLags(context, topology, { start: definition.start, locations, marks, waiting });
-}
-
 async function depthOf({ queues }: ManagedTrigger, queueUrl: string): Promise<number | undefined> {
   return queues.depth(queueUrl).catch(() => undefined);
 }
@@ -79,8 +67,7 @@ function lastError(troubled: readonly TroubledShard[]): TriggerError | null {
 }
 
 export async function troubledShards(store: TriggerStore, status?: TriggerStatus): Promise<readonly TroubledShard[]> {
-  const { troubled } = status ?? (await store.status());
-  return store.shards(troubled);
+  return store.shards(await store.troubled(status));
 }
 
 export function switchOf(

@@ -35,8 +35,7 @@ export async function rewindTrigger(
   await store.markRewound(`${new Date().toISOString().slice(0, -1)}000Z`);
   await setMarks(trigger, locations, 1);
   // Marks of consumers are of the old location.
-  const { troubled } = await store.status();
-  for (const shard of troubled) if (locations.has(shard)) await store.mark(shard, undefined);
+  for (const shard of await store.troubled()) if (locations.has(shard)) await store.mark(shard, undefined);
   let skips: readonly ShardSkip[] = [];
   // After each write, so that a later failure does not hide what was skipped.
   await setLocations(stateTable, context, follower, locations, async (before) => {

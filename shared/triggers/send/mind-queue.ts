@@ -2,7 +2,8 @@ import { committedLocations } from '../../follow/follower-lag.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import { isFurther, type ConsumedLocation } from '../state/consumed-marks.ts';
 import { triggerFollower } from '../state/follower-name.ts';
-import { isUnsound, KEPT_MS, safeHaltMs, TOLD_IN_TIME } from '../state/queue-limits.ts';
+import type { EmptiedQueue } from '../state/emptied-queue.ts';
+import { CLOCKS_DIFFER_MS, isSoundDue, isUnsound, KEPT_MS, safeHaltMs } from '../state/queue-limits.ts';
 import { aimOf, resendUnconsumed } from '../state/resend.ts';
 import type { TriggerName } from '../state/trigger-items.ts';
 import { writeDeadSeen } from '../state/trigger-status.ts';
@@ -16,7 +17,7 @@ type MindedRun = Pick<TailRun, 'context' | 'stateTable' | 'slot'>;
 
 interface MindedWatches {
   readonly watch: Pick<TailWatches['watch'], 'status' | 'look'>;
-  readonly depth: Pick<TailWatches['depth'], 'empty'>;
+  readonly depth: Pick<TailWatches['depth'], 'found'>;
 }
 
 /**
@@ -33,8 +34,8 @@ export class QueueMinder {
   readonly #name: TriggerName;
   #otherSince: number | undefined;
   #deadAt = Number.NEGATIVE_INFINITY;
-  #soundAt = Number.NEGATIVE_INFINITY;
-  #sent: { readonly locations: ReadonlyMap<number, ConsumedLocation>; readonly at: number } | undefined;
+  /** As stored: null if there is none, undefined before it is read. */
+  #emptied: EmptiedQueue | null | undefined;
 
   constructor(work: TailWork, run: MindedRun, watches: MindedWatches) {
     this.#work = work;
@@ -46,7 +47,6 @@ export class QueueMinder {
   async look(): Promise<void> {
     const status = this.#watches.watch.status();
     if (!status) return;
-    if (!isAtWork(status)) this.#sent = undefined;
     if (!(await this.#isAimed(status)) || this.#run.slot !== 0) return;
     if (status.resend?.id !== undefined) return this.#resend();
     if (performance.now() - this.#deadAt >= this.#work.settings.lagEveryMs) {
@@ -109,21 +109,41 @@ export class QueueMinder {
     }
   }
 
-  /** Offsets committed before the queue was found empty had been sent before. */
+  /** All that was sent before a poll found the queue empty is consumed, unless a later poll, by any worker, finds a message. */
   async #lookAtEmpty(status: TriggerStatus): Promise<void> {
     const { store, settings, deployed } = this.#work;
     const { definition } = deployed;
-    const empty = this.#watches.depth.empty();
-    if (!empty) this.#sent = undefined;
-    else if (!this.#sent) this.#sent = { locations: await this.#sentLocations(), at: performance.now() };
-    else if (empty.at - Math.max(empty.since, this.#sent.at) >= settings.emptyMs) {
-      // Messages that waited for too long may have expired, which leaves the queue just as empty.
-      if (isUnsound(status, definition.function === undefined ? KEPT_MS : safeHaltMs(definition)))
-        return this.#wishAgain('its messages were not consumed for longer than is safe', status);
-      await store.consumed.raise(this.#sent.locations);
-      this.#sent = undefined;
-      await this.#confirmSound();
-    }
+    const found = this.#watches.depth.found();
+    if (!found) return;
+    if (this.#emptied === undefined) this.#emptied = (await store.emptied.read()) ?? null;
+    const age = found.at - (this.#emptied?.at ?? found.at);
+    // After a halt the queue may have been purged.
+    const isOver = found.messages > 0 || this.#emptied?.changed_at !== status.changed_at || age < -CLOCKS_DIFFER_MS;
+    if (this.#emptied && isOver) return this.#forgetEmptied();
+    if (found.messages > 0) return;
+    if (!this.#emptied) return this.#recordEmptied(status);
+    if (age < settings.emptyMs) return;
+    // Messages that waited for too long may have expired, which leaves the queue just as empty.
+    if (isUnsound(status, definition.function === undefined ? KEPT_MS : safeHaltMs(definition)))
+      return this.#wishAgain('its messages were not consumed for longer than is safe', status);
+    await store.consumed.raise(new Map(this.#emptied.sent));
+    if (isSoundDue(status, safeHaltMs(definition))) await store.confirmSound();
+    await this.#forgetEmptied();
+  }
+
+  /** Offsets committed before they are read had been sent before. */
+  async #recordEmptied(status: TriggerStatus): Promise<void> {
+    const { store, deployed } = this.#work;
+    const sent = [...(await this.#sentLocations())];
+    const emptied = { at: Date.now(), changed_at: status.changed_at, sent };
+    // If it would tell nothing new, it need not outlive this worker.
+    if (sent.length > 0 || isSoundDue(status, safeHaltMs(deployed.definition))) await store.emptied.write(emptied);
+    this.#emptied = emptied;
+  }
+
+  async #forgetEmptied(): Promise<void> {
+    await this.#work.store.emptied.forget();
+    this.#emptied = null;
   }
 
   async #sentLocations(): Promise<ReadonlyMap<number, ConsumedLocation>> {
@@ -144,13 +164,6 @@ export class QueueMinder {
   async #wishAgain(why: string, seen: TriggerStatus): Promise<void> {
     await this.#work.store.wantResend({ why, seen });
     await this.#watches.watch.look();
-  }
-
-  async #confirmSound(): Promise<void> {
-    const { store, deployed } = this.#work;
-    if (performance.now() - this.#soundAt < safeHaltMs(deployed.definition) / TOLD_IN_TIME) return;
-    await store.confirmSound();
-    this.#soundAt = performance.now();
   }
 
   async #deadNow(): Promise<number> {

@@ -1,22 +1,17 @@
-import { committedLocations } from '../../follow/follower-lag.ts';
 import { requireDatastore } from '../../access/groups.ts';
-import { triggerFollower } from '../state/follower-name.ts';
 import { triggerLags } from '../state/shard-lags.ts';
 import type { TailRun } from './tail-run.ts';
 import type { TailWork } from './tail-work.ts';
 
-/** Reports how far consuming and sending are behind the logs, of all workers together. */
+/** Reports how far consuming and sending are behind the logs, of all workers together, and repairs marks that it meets. */
 export async function reportLag(
   { datastore, deployed: { definition, queueUrl }, queues, store, report }: TailWork,
   { context, stateTable }: Pick<TailRun, 'context' | 'stateTable'>,
 ): Promise<void> {
   const topology = await requireDatastore(context.topology, datastore);
-  const [locations, marks] = await Promise.all([
-    committedLocations(stateTable, { name: triggerFollower(definition.name), datastore }, topology.shards),
-    store.consumed.read(topology.homes.keys().toArray()),
-  ]);
   const waiting = await queues.depth(queueUrl).catch(() => undefined);
-  const { lag, sent } = await triggerLags(context, topology, { start: definition.start, locations, marks, waiting });
+  const { lag, sent, cutOff } = await triggerLags({ context, stateTable, topology, definition, store }, waiting);
+  if (cutOff.size > 0) await store.consumed.takeBack(cutOff);
   report({
     kind: 'lag',
     cells: lag.cells,
@@ -28,8 +23,8 @@ export async function reportLag(
 
 /** Reports what waits for an operator, for as long as it does. */
 export async function reportTroubles({ store, report }: Pick<TailWork, 'store' | 'report'>): Promise<void> {
-  const [{ state, troubled }, malformed] = await Promise.all([store.status(), store.malformed()]);
-  const shards = await store.shards(troubled);
+  const [{ state, ...status }, malformed] = await Promise.all([store.status(), store.malformed()]);
+  const shards = await store.shards(await store.troubled(status));
   const parked = shards.flatMap(({ cells }) => cells.filter(({ parked_at }) => parked_at !== undefined));
   report({ kind: 'troubles', isStopped: state === 'stopped', parked: parked.length, malformed: malformed.length });
 }

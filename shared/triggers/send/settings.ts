@@ -12,7 +12,7 @@ export interface TailSettings {
   readonly depthLimit: number;
   /** Between reports of the lag. @default 30,000 */
   readonly lagEveryMs: number;
-  /** A queue found empty again after so long has had all consumed: SQS may count a minute late. @default 70,000 */
+  /** A queue empty for so long has had all consumed: SQS may count a minute late, and clocks differ. @default 130,000 */
   readonly emptyMs: number;
   /** How far past its consumer's mark a troubled shard is sent, in added ids. @default 1000 */
   readonly pastMark: number;
@@ -42,7 +42,7 @@ export const TAIL_SETTINGS: TailSettings = {
   depthEveryMs: 5000,
   depthLimit: 100_000,
   lagEveryMs: 30_000,
-  emptyMs: 70_000,
+  emptyMs: 130_000,
   pastMark: 1000,
   oldMarkMs: 15 * MINUTE,
   pastOldMark: 10,

@@ -64,8 +64,9 @@ export class TriggerWatch {
     for (const [shard, when] of this.#asked) if (at - when > MINE_MS) this.#asked.delete(shard);
     const status = await store.status();
     this.#status = status;
-    this.#troubled = new Set(status.troubled);
-    const mine = status.troubled.filter((shard) => this.#asked.has(shard));
+    const troubled = await store.troubled(status);
+    this.#troubled = new Set(troubled);
+    const mine = troubled.filter((shard) => this.#asked.has(shard));
     try {
       this.#shards = new Map((await store.shards(mine)).map((item) => [item.shard, item]));
     } finally {

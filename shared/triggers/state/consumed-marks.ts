@@ -1,8 +1,8 @@
 import { groupBy } from '../../group-by.ts';
-import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
+import { updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
-import { consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
+import { blockOf, consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
 
 /** A cell up to which a shard is consumed. */
 export interface ConsumedLocation {
@@ -19,36 +19,28 @@ export interface ConsumedMark extends ConsumedLocation {
   readonly replayed_to: number;
 }
 
-/** An item of 64 marks has about a kilobyte, by which DynamoDB charges. */
-const SHARDS_AN_ITEM = 64;
-
 /** Returns the new mark of a shard; undefined leaves it as it is. */
 type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
 
 /** A trigger's consumed marks: they lag behind what was consumed, never lead. A resend starts there. */
 export function consumedMarks(table: DynamoTable, name: TriggerName) {
-  const listed = new Set<number>();
-
   /** Lists a page before it is written, so that forgetting the trigger deletes it. */
   async function list(page: number): Promise<void> {
-    if (listed.has(page)) return;
-    if (!(await readState(table, consumedKey(name, page)))) {
-      await updateState(table, {
-        key: statusKey(name),
-        update: 'ADD #consumed_pages :page',
-        values: { ':page': { NS: [String(page)] } },
-      });
-    }
-    listed.add(page);
+    await updateState(table, {
+      key: statusKey(name),
+      update: 'ADD #consumed_pages :page',
+      values: { ':page': { NS: [String(page)] } },
+    });
   }
 
   async function changePage(
     page: number,
     shards: readonly number[],
     change: MarkChange,
+    isListed = false,
   ): Promise<ReadonlyMap<number, ConsumedMark>> {
-    await list(page);
-    return changeItem(table, consumedKey(name, page), (item) => {
+    const changed = await changeItem(table, consumedKey(name, page), (item) => {
+      if (!item && !isListed) return { result: undefined };
       const marks = marksIn(item);
       let hasChanged = false;
       for (const shard of shards) {
@@ -58,10 +50,13 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
       }
       return { result: marks, ...(hasChanged && { values: { marks: { B: pack([...marks]) } } }) };
     });
+    if (changed) return changed;
+    await list(page);
+    return changePage(page, shards, change, true);
   }
 
   async function change(shards: readonly number[], how: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>> {
-    const pages = groupBy(shards, pageOf);
+    const pages = groupBy(shards, blockOf);
     const changed = await Promise.all([...pages].map(([page, some]) => changePage(page, some, how)));
     return new Map(changed.flatMap((marks) => [...marks]));
   }
@@ -72,12 +67,22 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
       const wanted = new Set(shards);
       const items = await readItems(
         table,
-        [...new Set(shards.map(pageOf))].map((page) => consumedKey(name, page)),
+        [...new Set(shards.map(blockOf))].map((page) => consumedKey(name, page)),
       );
       return new Map([...items.values()].flatMap((item) => [...marksIn(item)]).filter(([shard]) => wanted.has(shard)));
     },
 
     change,
+
+    /** Sets marks back that a rewind raised before it was cut off: its offsets never came. */
+    async takeBack(offsets: ReadonlyMap<number, ConsumedLocation>): Promise<void> {
+      await change([...offsets.keys()], (shard, mark) => {
+        const offset = offsets.get(shard);
+        if (!mark || !offset || mark.generation <= offset.generation) return undefined;
+        const { added_id, fingerprint } = mark.added_id < offset.added_id ? mark : offset;
+        return { ...mark, generation: offset.generation, added_id, fingerprint };
+      });
+    },
 
     /** Raises marks. Locations of before the last rewind are ignored. */
     async raise(locations: ReadonlyMap<number, ConsumedLocation>): Promise<void> {
@@ -89,16 +94,30 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
   };
 }
 
+/**
+ * Returns the offsets whose marks are of a later generation: of a rewind that was cut off, or that is under way and sets its
+ * marks once more at its end.
+ *
+ * @param offsets as read after the marks, since a rewind raises the marks first
+ */
+export function cutOffRewinds(
+  marks: ReadonlyMap<number, ConsumedMark>,
+  offsets: readonly (ConsumedLocation | undefined)[],
+): ReadonlyMap<number, ConsumedLocation> {
+  const cutOff = new Map<number, ConsumedLocation>();
+  for (const [shard, { generation }] of marks) {
+    const offset = offsets[shard];
+    if (offset && generation > offset.generation) cutOff.set(shard, offset);
+  }
+  return cutOff;
+}
+
 export function isFurther(location: ConsumedLocation, than: ConsumedLocation | undefined): boolean {
   return (
     !than ||
     location.generation > than.generation ||
     (location.generation === than.generation && location.added_id > than.added_id)
   );
-}
-
-function pageOf(shard: number): number {
-  return Math.floor(shard / SHARDS_AN_ITEM);
 }
 
 function marksIn(item: StateItem | undefined): Map<number, ConsumedMark> {

@@ -2,6 +2,7 @@ import type { CellLocation, TriggerSkip, TriggerState } from '../../contract/tri
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { cellAttempts } from './cell-attempts.ts';
 import { consumedMarks } from './consumed-marks.ts';
+import { emptiedQueue } from './emptied-queue.ts';
 import { malformedMessages } from './malformed-messages.ts';
 import { parkCell } from './park-cell.ts';
 import { changeParked, forgetAttempts } from './parked-cells.ts';
@@ -26,7 +27,9 @@ export function triggerStore(table: DynamoTable, name: TriggerName) {
   const shards = troubledShards(table, name);
   const malformed = malformedMessages(table, name);
   const status = (): Promise<TriggerStatus> => readStatus(table, name);
-  const troubled = async (): Promise<readonly number[]> => (await status()).troubled;
+  /** Returns the shards with an item, in order. */
+  const troubled = async (known?: Pick<TriggerStatus, 'troubled_blocks'>): Promise<readonly number[]> =>
+    shards.listed((known ?? (await status())).troubled_blocks);
 
   return {
     status,
@@ -40,9 +43,11 @@ export function triggerStore(table: DynamoTable, name: TriggerName) {
     markRewound: (at: string): Promise<void> => markRewound(table, name, at),
     markSkipped: (skipped: TriggerSkip): Promise<void> => markSkipped(table, name, skipped),
     consumed: consumedMarks(table, name),
+    emptied: emptiedQueue(table, name),
     confirmSound: (): Promise<void> => confirmSound(table, name),
     beginQueue: (queueUrl: string, soundAt: string): Promise<void> => beginQueue(table, name, queueUrl, soundAt),
     wantResend: (wish: ResendWish): Promise<void> => wantResend(table, name, wish),
+    troubled,
     /** Reads shards in the order asked for; those without an item are left out. */
     shards: (numbers: readonly number[]): Promise<readonly TroubledShard[]> => shards.read(numbers),
 

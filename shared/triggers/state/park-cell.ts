@@ -39,7 +39,7 @@ export async function parkCell(
     return 'not_running';
   }
   const status = toStatus(item);
-  const count = (await shards.read(status.troubled))
+  const count = (await shards.read(await shards.listed(status.troubled_blocks)))
     .flatMap(({ cells }) => cells)
     .filter(({ parked_at }) => parked_at !== undefined).length;
   if (count < stopAfterParked) return 'parked';

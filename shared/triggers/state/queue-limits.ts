@@ -7,8 +7,14 @@ const DAY = 24 * 3600 * SECOND;
 /** How much the clocks of two machines may differ. */
 export const CLOCKS_DIFFER_MS = 60 * SECOND;
 
-/** How often a queue is recorded as sound within the time for which messages may wait. */
-export const TOLD_IN_TIME = 12;
+/** How often an idle queue is recorded as sound within the time for which messages may wait. */
+const TOLD_IN_TIME = 12;
+
+/** How often consumers record that they consume. */
+export const SOUND_EVERY_MS = 60 * SECOND;
+
+/** A message sent so long ago shows that its shard is behind: its consumer marks it. */
+export const LATE_MS = 60 * SECOND;
 
 /** The longest time that SQS keeps a message. */
 export const RETENTION_MS = 14 * DAY;
@@ -64,4 +70,9 @@ export function safeHaltMs(definition: Pick<TriggerDefinition, 'function' | 'max
 
 export function isUnsound({ sound_at }: Pick<TriggerStatus, 'sound_at'>, safeMs: number): boolean {
   return sound_at !== undefined && Date.now() - Date.parse(sound_at) > safeMs;
+}
+
+/** Whether an idle queue is to be recorded as sound again. */
+export function isSoundDue(status: Pick<TriggerStatus, 'sound_at'>, safeMs: number): boolean {
+  return isUnsound(status, safeMs / TOLD_IN_TIME);
 }

@@ -1,37 +1,49 @@
-import type { TriggerStart } from '../../definitions/definitions.ts';
+import type { TriggerDefinition, TriggerStart } from '../../definitions/definitions.ts';
 import type { StoreContext } from '../../access/context.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
-import type { ShardOffset } from '../../follow/encode-offsets.ts';
-import { readLags } from '../../follow/follower-lag.ts';
-import type { ConsumedMark } from './consumed-marks.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
+import { cutOffRewinds, type ConsumedLocation } from './consumed-marks.ts';
+import { committedLocations, readLags } from '../../follow/follower-lag.ts';
+import type { TriggerStore } from './dynamo-trigger-store.ts';
+import { triggerFollower } from './follower-name.ts';
+import { LATE_MS } from './queue-limits.ts';
+import type { TriggerStatus, TroubledShard } from './trigger-store.ts';
 import type { TriggerLag, TriggerShard } from '../../contract/trigger-operations.ts';
 
 type ShardLag = Pick<TriggerShard, 'shard' | 'offset' | 'head' | 'cells' | 'seconds'>;
 
-export interface TriggerLags {
+interface TriggerLags {
   /** Of what is not consumed, for each shard in order. */
   readonly shards: readonly (ShardLag & Pick<TriggerShard, 'consumed'>)[];
   readonly lag: TriggerLag;
   readonly sent: TriggerLag;
+  /** See `takeBack` of `consumedMarks`. */
+  readonly cutOff: ReadonlyMap<number, ConsumedLocation>;
 }
 
-interface TriggerLocations {
-  readonly start: TriggerStart;
-  /** By shard; undefined if the trigger has not begun. */
-  readonly locations: readonly (Pick<ShardOffset, 'added_id' | 'given'> | undefined)[];
-  readonly marks: ReadonlyMap<number, Pick<ConsumedMark, 'added_id'>>;
-  /** About how many messages are on its queue; undefined if unknown. */
-  readonly waiting: number | undefined;
+interface LaggingTrigger {
+  readonly context: StoreContext;
+  readonly stateTable: DynamoTable;
+  readonly topology: DatastoreTopology;
+  readonly definition: Pick<TriggerDefinition, 'name' | 'start' | 'function'>;
+  readonly store: Pick<TriggerStore, 'consumed' | 'status' | 'shards' | 'troubled'>;
 }
 
-/** Returns the lag of consuming and sending. Marks are rare, so the queue's depth bounds the cells. */
+/**
+ * Returns the lag of consuming and sending. Marks are rare, so the queue's depth bounds the cells, and what consumers say
+ * bounds the seconds.
+ *
+ * @param waiting about how many messages are on its queue; undefined if unknown
+ */
 export async function triggerLags(
-  context: StoreContext,
-  topology: DatastoreTopology,
-  { start, locations, marks, waiting }: TriggerLocations,
+  { context, stateTable, topology, definition, store }: LaggingTrigger,
+  waiting: number | undefined,
 ): Promise<TriggerLags> {
+  const follower = { name: triggerFollower(definition.name), datastore: topology.datastore };
+  const [marks, status] = await Promise.all([store.consumed.read(topology.homes.keys().toArray()), store.status()]);
+  const locations = await committedLocations(stateTable, follower, topology.shards);
   const offsets = locations.map((location) => location?.added_id);
-  const sent = await shardLags(context, topology, offsets, start);
+  const sent = await shardLags(context, topology, offsets, definition.start);
   const consumed = locations.map((location, shard) => {
     const { added_id: offset = undefined, given = Number.POSITIVE_INFINITY } = location ?? {};
     const mark = marks.get(shard)?.added_id;
@@ -40,17 +52,36 @@ export async function triggerLags(
     return offset === undefined || isAllConsumed ? offset : Math.min(offset, mark);
   });
   const isAll = consumed.every((position, shard) => position === offsets[shard]);
-  const unconsumed = isAll ? sent : await shardLags(context, topology, consumed, start);
-  const [sentSum, sum] = [sumLags(sent), sumLags(unconsumed)];
+  const most =
+    definition.function === undefined
+      ? () => Number.POSITIVE_INFINITY
+      : mostSeconds(status, await store.shards(await store.troubled(status)));
+  const unconsumed = isAll ? sent : await shardLags(context, topology, consumed, definition.start);
+  const shards = unconsumed.map(({ seconds, ...lag }, shard) => ({
+    ...lag,
+    seconds: seconds === null ? null : Math.max(sent[shard]?.seconds ?? 0, Math.min(seconds, most(shard))),
+    offset: offsets[shard] ?? null,
+    consumed: consumed[shard] ?? null,
+  }));
+  const [sentSum, sum] = [sumLags(sent), sumLags(shards)];
   return {
-    shards: unconsumed.map((lag, shard) => ({
-      ...lag,
-      offset: offsets[shard] ?? null,
-      consumed: consumed[shard] ?? null,
-    })),
+    shards,
     lag: { ...sum, cells: Math.min(sum.cells, sentSum.cells + (waiting ?? Number.POSITIVE_INFINITY)) },
     sent: sentSum,
+    cutOff: cutOffRewinds(marks, locations),
   };
+}
+
+/**
+ * Returns how late the consumers of a shard can be: they mark a shard that is behind, and record once a minute that they
+ * consume. The note of an instance that was reaped is lost, so an old mark alone does not tell.
+ */
+function mostSeconds({ sound_at }: TriggerStatus, troubled: readonly TroubledShard[]): (shard: number) => number {
+  const isBehind = ({ mark, cells }: TroubledShard): boolean =>
+    mark !== undefined || cells.some(({ parked_at }) => parked_at === undefined);
+  const behind = new Set(troubled.filter(isBehind).map(({ shard }) => shard));
+  const silentMs = sound_at === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Date.now() - Date.parse(sound_at));
+  return (shard) => (behind.has(shard) ? Number.POSITIVE_INFINITY : (silentMs + LATE_MS) / 1000);
 }
 
 /** Returns how far each offset is behind its log, in order, by the writers. */
@@ -80,7 +111,7 @@ async function shardLags(
   });
 }
 
-function sumLags(lags: readonly ShardLag[]): TriggerLag {
+function sumLags(lags: readonly Pick<ShardLag, 'cells' | 'seconds'>[]): TriggerLag {
   return {
     cells: lags.reduce((sum, { cells }) => sum + (cells ?? 0), 0),
     seconds: lags.reduce((most, { seconds }) => Math.max(most, seconds ?? 0), 0),

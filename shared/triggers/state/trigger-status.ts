@@ -18,7 +18,7 @@ export function toStatus(item: StateItem = {}): TriggerStatus {
     state: (text('state') ?? 'running') as TriggerState,
     reason: text('reason'),
     changed_at: text('changed_at'),
-    troubled: (item['troubled']?.NS ?? []).map(Number).sort((a, b) => a - b),
+    troubled_blocks: (item['troubled_blocks']?.NS ?? []).map(Number),
     rewound_at: text('rewound_at'),
     skipped: skipped === undefined ? undefined : (JSON.parse(skipped) as TriggerSkip),
     queue_url: text('queue_url'),

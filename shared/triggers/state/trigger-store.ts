@@ -8,8 +8,8 @@ export interface TriggerStatus {
   readonly reason?: string | undefined;
   /** When its state last changed: RFC 3339, UTC. */
   readonly changed_at?: string | undefined;
-  /** Shards with failed cells, or whose consumer is behind: there is an item for each. */
-  readonly troubled: readonly number[];
+  /** Blocks of shards of which some have failed cells, or a consumer that is behind: there is an item for each of those. */
+  readonly troubled_blocks: readonly number[];
   /** When a rewind was last requested. RFC 3339, UTC, six decimals. */
   readonly rewound_at?: string | undefined;
   /** What that rewind skipped, if anything. */

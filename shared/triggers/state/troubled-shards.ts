@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { ConditionalCheckFailedException, DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
-import { readItems, statusKey, troubledKey, type TriggerName } from './trigger-items.ts';
+import { blockOf, readItems, statusKey, troubledBlockKey, troubledKey, type TriggerName } from './trigger-items.ts';
 import type { FailingCell, TroubledShard } from './trigger-store.ts';
 
 /** DynamoDB keeps 400 KB an item; the rest is for cells that fail before an operator acts. */
@@ -18,39 +19,41 @@ export interface ShardChange<T> {
 
 export type TroubledShards = ReturnType<typeof troubledShards>;
 
+/** A set of numbers in an item, with a stamp that each listing renews. */
+interface List {
+  readonly key: string;
+  readonly set: string;
+  readonly stamp: string;
+}
+
 /**
- * The items of the shards that are not in order, and their list in the status item. A shard is listed after its item is
- * written, and each listing raises `changes`; it leaves the list only if its item is empty and no shard was listed since. A
- * worker that died before listing one has not acknowledged its message, so the next consumer lists it.
+ * The items of the shards that are not in order, and their lists: one for each block of shards, and one of these blocks in
+ * the status item, which stays small. A shard is listed after its item is written, and its block after that; either leaves
+ * its list only if its item is empty and nothing was listed since. A worker that died before listing one has not
+ * acknowledged its message, so the next consumer lists it.
  */
 export function troubledShards(table: DynamoTable, name: TriggerName) {
-  async function list(shard: number): Promise<StateItem> {
-    const status = await updateState(table, {
-      key: statusKey(name),
-      update: 'ADD #troubled :shard, #changes :one',
-      values: { ':shard': { NS: [String(shard)] }, ':one': { N: '1' } },
-    });
-    return status ?? {};
-  }
+  const blocks: List = { key: statusKey(name), set: 'troubled_blocks', stamp: 'changes' };
+  const shardsOf = (block: number): List => ({ key: troubledBlockKey(name, block), set: 'shards', stamp: 'version' });
 
-  async function tidy(shard: number): Promise<void> {
-    for (let tries = 0; tries < TIDY_TRIES; tries += 1) {
-      const status = await readState(table, statusKey(name));
-      const item = await readState(table, troubledKey(name, shard));
-      if (item && !isEmpty(toTroubledShard(shard, item))) return;
-      const unlisted = await updateState(table, {
-        key: statusKey(name),
-        update: 'DELETE #troubled :shard',
-        condition: '#changes = :changes',
-        values: { ':shard': { NS: [String(shard)] }, ':changes': status?.['changes'] ?? { N: '0' } },
-      });
-      if (!unlisted) continue;
-      if (item) await deleteUnchanged(table, troubledKey(name, shard), item);
-      return;
-    }
+  async function leave(shard: number): Promise<void> {
+    const block = blockOf(shard);
+    const { key, set } = shardsOf(block);
+    const isInOrder = (item: StateItem): boolean => isEmpty(toTroubledShard(shard, item));
+    if (await tidy(table, shardsOf(block), shard, troubledKey(name, shard), isInOrder))
+      await tidy(table, blocks, block, key, (item) => membersOf(item, set).length === 0);
   }
 
   return {
+    /** Returns the shards listed in these blocks, in order. */
+    async listed(some: readonly number[]): Promise<readonly number[]> {
+      const items = await readItems(
+        table,
+        some.map((block) => shardsOf(block).key),
+      );
+      return [...items.values()].flatMap((item) => membersOf(item, 'shards')).sort((a, b) => a - b);
+    },
+
     async read(shards: readonly number[]): Promise<readonly TroubledShard[]> {
       const items = await readItems(
         table,
@@ -73,15 +76,61 @@ export function troubledShards(table: DynamoTable, name: TriggerName) {
         return { result: changed, ...(changed.next && { values: toValues(changed.next) }) };
       });
       if (!next) return { result };
-      if (!isEmpty(next)) return { result, status: await list(shard) };
-      await tidy(shard);
-      return { result };
+      if (isEmpty(next)) {
+        await leave(shard);
+        return { result };
+      }
+      await list(table, shardsOf(blockOf(shard)), shard);
+      return { result, status: await list(table, blocks, blockOf(shard)) };
     },
   };
 }
 
+async function list(table: DynamoTable, { key, set, stamp }: List, member: number): Promise<StateItem> {
+  const item = await updateState(table, {
+    key,
+    update: 'SET #stamp = :stamp ADD #set :member',
+    names: { '#set': set, '#stamp': stamp },
+    values: { ':stamp': { S: randomUUID() }, ':member': { NS: [String(member)] } },
+  });
+  return item ?? {};
+}
+
+/** Takes a member off a list, and deletes its item, if that is empty. Returns whether it did. */
+async function tidy(
+  table: DynamoTable,
+  { key, set, stamp }: List,
+  member: number,
+  itemKey: string,
+  isEmpty: (item: StateItem) => boolean,
+): Promise<boolean> {
+  for (let tries = 0; tries < TIDY_TRIES; tries += 1) {
+    const before = await readState(table, key);
+    const item = await readState(table, itemKey);
+    if (item && !isEmpty(item)) return false;
+    const isListed = membersOf(before, set).includes(member);
+    const unlisted =
+      isListed &&
+      (await updateState(table, {
+        key,
+        update: 'DELETE #set :member',
+        condition: '#stamp = :stamp',
+        names: { '#set': set, '#stamp': stamp },
+        values: { ':member': { NS: [String(member)] }, ':stamp': before?.[stamp] ?? { S: '' } },
+      }));
+    if (isListed && !unlisted) continue;
+    if (item) await deleteUnchanged(table, itemKey, item);
+    return true;
+  }
+  return false;
+}
+
 export function fits(cells: readonly FailingCell[]): boolean {
   return pack(cells).length <= MAX_CELLS_BYTES;
+}
+
+function membersOf(item: StateItem | undefined, set: string): readonly number[] {
+  return (item?.[set]?.NS ?? []).map(Number);
 }
 
 function isEmpty({ cells, mark }: Omit<TroubledShard, 'shard'>): boolean {

@@ -77,6 +77,6 @@ describe("a trigger's bundle", () => {
     expect(await handler({ Records: [] }, LAMBDA)).toEqual({ batchItemFailures: [] });
     await stage.send(17, 1);
     expect(await handler(await stage.nextEvent(), LAMBDA)).toEqual({ batchItemFailures: [] });
-    expect(await stage.deployed.store.status()).toMatchObject({ troubled: [] });
+    expect(await stage.deployed.store.status()).toMatchObject({ troubled_blocks: [] });
   });
 });

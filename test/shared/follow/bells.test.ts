@@ -109,7 +109,8 @@ async function heardBy(deeds: Deeds): Promise<() => Promise<void>> {
 }
 
 describe('what is heard of bells', () => {
-  const heardOf = async (...looks: readonly (readonly number[])[]): Promise<number[]> => {
+  /** @param msALook how much later each look is than the one before */
+  const heardOf = async (looks: readonly (readonly number[])[], msALook = 0): Promise<number[]> => {
     const heard: number[] = [];
     let look = 0;
     const select: SqlClient['select'] = async ({ parameters: [after = 0, ...late] }) => {
@@ -122,7 +123,8 @@ describe('what is heard of bells', () => {
     };
     const client = { abilities: { hasBells: true, readsFromReaders: true }, nodes: 2, select } as unknown as SqlClient;
     const context = { groups: { client: async () => client } } as unknown as StoreContext;
-    const listening = bellTower(context, { read: () => 'reader', pauses: { leastMs: 1, mostMs: 1 }, now: () => 0 })
+    const now = (): number => look * msALook;
+    const listening = bellTower(context, { read: () => 'reader', pauses: { leastMs: 1, mostMs: 1 }, now })
       .of('group-1')
       .listen('trips', (shards) => heard.push(...shards));
     await until('all looks are over', () => look > looks.length + 3);
@@ -131,16 +133,28 @@ describe('what is heard of bells', () => {
   };
 
   it('is each ring once, and none of before', async () => {
-    expect(await heardOf([1, 2], [1, 2, 3], [1, 2, 3, 4, 5])).toEqual([3, 4, 5]);
+    expect(
+      await heardOf([
+        [1, 2],
+        [1, 2, 3],
+        [1, 2, 3, 4, 5],
+      ]),
+    ).toEqual([3, 4, 5]);
   });
 
   it('is also a ring whose number was left out, once it is visible', async () => {
-    expect(await heardOf([1], [1, 4], [1, 4, 5], [1, 3, 4, 5], [1, 2, 3, 4, 5])).toEqual([4, 5, 3, 2]);
+    expect(await heardOf([[1], [1, 4], [1, 4, 5], [1, 3, 4, 5], [1, 2, 3, 4, 5]])).toEqual([4, 5, 3, 2]);
   });
 
-  it('goes on with lower numbers, of another node or a promoted one', async () => {
-    const heard = await heardOf([500], [500, 501], [401], [401, 402], [401, 402, 403]);
+  it('goes on with lower numbers, of a promoted node, once they stay lower', async () => {
+    const heard = await heardOf([[500], [500, 501], [401], [401, 402], [401, 402], [401, 402, 403]], 1000);
     expect(heard).toEqual(expect.arrayContaining([501 % 256, 402 % 256, 403 % 256]));
+  });
+
+  it('is each ring once where two readers answer in turn, one of them a little behind', async () => {
+    const ids = Array.from({ length: 100 }, (_, id) => id + 1);
+    const looks = ids.flatMap((id) => [ids.slice(0, id), ids.slice(0, Math.max(1, id - 2))]);
+    expect(await heardOf(looks, 10)).toEqual(ids.slice(1));
   });
 });
 

@@ -1,9 +1,10 @@
 import type { Connection } from 'mysql2/promise';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it, vi } from 'vitest';
 import { bellTower } from '../../../shared/follow/bells.ts';
 import { readerWatch, type ReaderWatch } from '../../../shared/follow/reader-watch.ts';
 import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
-import type { SqlClient, SqlRow } from '../../../shared/sql/client.ts';
+import type { StoreContext } from '../../../shared/access/context.ts';
+import type { SqlClient, SqlRow, Statement } from '../../../shared/sql/client.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { readersOf } from '../../support/readers-caught-up.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
@@ -114,4 +115,31 @@ describe.skipIf(WRITER_ONLY)('readers that keep up', () => {
     expect(asked).toEqual([`${GROUP} writer`, `${GROUP} reader`, `${GROUP} writer`]);
     expect(events).toEqual([]);
   });
+});
+
+it('every shard of a group is compared, although no run that compares them lives longer than a minute', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+  const shards = 2048;
+  const asked = new Set<string>();
+  const select = async ({ sql, parameters }: Statement): Promise<readonly SqlRow[]> => {
+    asked.add(`${sql} ${parameters.join(' ')}`);
+    return [];
+  };
+  const client = { abilities: { readsFromReaders: true }, nodes: 2, select };
+  const homes = Array.from({ length: shards }, () => ({ group: GROUP, epoch: 1 }));
+  const context = {
+    topology: { datastore: async () => ({ datastore: 'trips', shards, homes }) },
+    groups: { client: async () => client },
+  } as unknown as StoreContext;
+  for (let runs = 0; runs < 3; runs += 1) {
+    const readers = readerWatch(context);
+    readers.follow('trips');
+    for (let seconds = 0; seconds < 62; seconds += 1) {
+      readers.roleOf(GROUP);
+      vi.advanceTimersByTime(1000);
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+  }
+  vi.useRealTimers();
+  expect([...asked].filter((statement) => statement !== ' ')).toHaveLength(shards / 256);
 });

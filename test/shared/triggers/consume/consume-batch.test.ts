@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import { PermanentFailure } from '../../../../shared/triggers/consume/permanent-failure.ts';
 import type { TriggerFunction } from '../../../../shared/triggers/consume/trigger-function.ts';
@@ -30,7 +30,7 @@ describe('a batch', () => {
     expect(await stage.consume()).toEqual([]);
     expect(seen).toEqual(messages.map((message) => [message.row_key, message, 1]));
     expect(stage.depth()).toBe(0);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('does not look at the trigger again while what is known of it is fresh', async () => {
@@ -68,6 +68,36 @@ describe('a batch', () => {
       }),
       expect.objectContaining({ error: 'SchemalessError: datastore: wanted trips, got "riders"' }),
     ]);
+  });
+});
+
+describe('what a process consumed', () => {
+  const known = async (stage: Stage) => (await stage.store.consumed.read([17])).get(17)?.added_id;
+
+  it('is known once its first batch ends: an instance may be frozen behind its answer, and reaped', async () => {
+    const stage = await open();
+    const hourAgo = new Date(new Date().getTime() - 3_600_000).toISOString();
+    await stage.store.beginQueue('url', hourAgo);
+    stage.send(messageOf(17, 1), messageOf(17, 2));
+    await stage.consume();
+    expect(await known(stage)).toBe(2);
+    // Its queue is known to be sound as well.
+    expect((await stage.store.status()).sound_at).not.toBe(hourAgo);
+  });
+
+  it('is written every half minute while it consumes, not with each batch', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const stage = await open();
+    for (const addedId of [1, 2, 3]) {
+      stage.send(messageOf(17, addedId));
+      await stage.consume();
+    }
+    expect(await known(stage)).toBe(1);
+    vi.advanceTimersByTime(30_000);
+    stage.send(messageOf(4, 1));
+    await stage.consume();
+    vi.useRealTimers();
+    expect(await known(stage)).toBe(3);
   });
 });
 
@@ -130,7 +160,7 @@ describe('a failure', () => {
     await consumeAll(stage);
     expect(stage.called).toEqual(['17/1', '17/1', '17/1', '17/2']);
     expect(attempts).toEqual([1, 2, 3, 1]);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   const signals: AbortSignal[] = [];
@@ -196,6 +226,29 @@ describe('a function that ends its process', () => {
     expect(await stage.failing(17)).toHaveLength(1);
   });
 
+  it('takes the other groups of its batch along twice at most: who did it is known then, and called alone', async () => {
+    const deadly = cellOf(messageOf(17, 1));
+    const stage: Stage = await open({
+      definition: { maxAttempts: 5 },
+      fn: (_rowKey, message) => (cellOf(message) === deadly ? NEVER : undefined),
+    });
+    const callsOf = (cell: string): number => stage.called.filter((one) => one === cell).length;
+    stage.send(messageOf(4, 1), messageOf(17, 1), messageOf(5, 1));
+    for (let deaths = 0; (await stage.parked(17)).length === 0 && deaths < 10; deaths += 1) {
+      const before = callsOf(deadly);
+      const records = stage.receive();
+      let isOver = false;
+      void stage.consume(records).then(() => (isOver = true));
+      await until('its process ends, or it is done', () => isOver || callsOf(deadly) > before);
+      // Another process gets what went back; later, what the one that ended had.
+      await stage.consume(stage.receive(0));
+      await stage.show(records);
+    }
+    await consumeAll(stage);
+    expect([callsOf(deadly), callsOf('5/1'), callsOf('4/1') <= 3]).toEqual([6, 1, true]);
+    expect(stage.depth()).toBe(0);
+  });
+
   it('has its attempt counted when it is called, not afterwards', async () => {
     const counted: number[] = [];
     const stage: Stage = await open({
@@ -205,7 +258,7 @@ describe('a function that ends its process', () => {
     await stage.show(stage.receive());
     await stage.consume();
     expect(counted).toEqual([1]);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('keeps the error that it had before', async () => {
@@ -235,7 +288,7 @@ describe('what went back behind a cell that failed', () => {
     await consumeAll(stage);
     expect(stage.called).toEqual(['17/1', '17/1', '17/1', '17/2', '17/3']);
     expect(begun).toEqual([]);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('is counted once it was received more often than that explains', async () => {
@@ -270,7 +323,33 @@ describe('messages that are consumed', () => {
     const stage = await open({ visibilitySeconds: 1000 });
     stage.send(messageOf(17, 1), messageOf(17, 2));
     await stage.consume();
-    expect([stage.hidden.get('17/1'), stage.hidden.get('17/2')]).toEqual([[60], [60]]);
+    // The time of a call, and a minute.
+    expect([stage.hidden.get('17/1'), stage.hidden.get('17/2')]).toEqual([[65], [65]]);
+  });
+
+  it('stay hidden while each call keeps the process busy for all the time that it may take, so that no timer fires', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const others: string[] = [];
+    const stage: Stage = await open({
+      definition: { timeoutSeconds: 300 },
+      fn() {
+        others.push(...stage.receive(300).map(({ body }) => body));
+        vi.advanceTimersByTime(300_000);
+      },
+    });
+    stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
+    expect(await stage.consume()).toEqual([]);
+    vi.useRealTimers();
+    expect([others, stage.called]).toEqual([[], ['17/1', '17/2', '4/1']]);
+  });
+
+  it('are parked in the end, and not called for ever, if each call keeps the process busy for longer than it may take', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const stage = await open({ definition: { maxAttempts: 2 }, fn: () => void vi.advanceTimersByTime(5001) });
+    stage.send(messageOf(17, 1));
+    await consumeAll(stage);
+    vi.useRealTimers();
+    expect(await stage.parked(17)).toMatchObject([{ attempts: 2, last_error: 'it did not answer within 5 s' }]);
   });
 });
 
@@ -285,7 +364,7 @@ describe('the time of a batch', () => {
     stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3), messageOf(4, 1));
     expect(await stage.consume(undefined, { remainingMs: () => left })).toEqual(['17/2', '17/3', '4/1']);
     expect(stage.hiddenFor('17/2')).toBe(0);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('limits the first call, which never has more', async () => {

@@ -23,7 +23,7 @@ describe('the mark of a shard', () => {
     await stage.consume();
     expect(await markOf(stage, 17)).toBe(2);
     await stage.consume();
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
     expect(stage.events.filter(({ kind }) => kind === 'state_away')).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe('the mark of a shard', () => {
     expect(await markOf(stage, 17)).toBe(9);
     stage.send(messageOf(17, 9));
     await stage.consume();
-    expect(await stage.store.status()).toMatchObject({ troubled: [] });
+    expect(await stage.store.status()).toMatchObject({ troubled_blocks: [] });
   });
 
   it('goes although cells further on are parked, and although one before failed that the queue has given up', async () => {

@@ -86,7 +86,7 @@ describe('calls side by side', () => {
     expect(stage.called.slice(3)).toEqual(['17/1', '17/1', '17/2', '17/3']);
     expect(seen.order.slice(-4).toSorted()).toEqual(['17/2 begins', '17/2 ends', '17/3 begins', '17/3 ends']);
     expect(seen.order.at(-3)).toMatch(/begins/);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('are not made for what was received before: what ends the process is alone in hand then', async () => {
@@ -128,7 +128,7 @@ describe('calls side by side', () => {
     const consumed = stage.consume();
     await until('it is known that one failed', () => stage.events.some(({ kind }) => kind === 'failed'));
     for (let turns = 0; turns < 5; turns += 1) await turn();
-    expect([stage.hidden.get('17/1'), stage.hidden.get('17/2')]).toEqual([[60], [60]]);
+    expect([stage.hidden.get('17/1'), stage.hidden.get('17/2')]).toEqual([[65], [65]]);
     going.resolve();
     expect(await consumed).toEqual(['17/1', '17/2']);
     expect(stage.hiddenFor('17/1')).toBe(1);

@@ -121,7 +121,7 @@ describe('a trigger that does not run', () => {
     await stage.store.resume();
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/1', '17/1', '17/1']);
-    expect(await stage.store.status()).toMatchObject({ troubled: [] });
+    expect(await stage.store.status()).toMatchObject({ troubled_blocks: [] });
   });
 
   it('is taken for one that does not when its messages waited for longer than is safe, and all is wanted again', async () => {
@@ -273,7 +273,7 @@ describe('while the state table is away', () => {
     expect(await stage.consume()).toEqual([]);
     expect(stage.called.at(-1)).toBe('4/1');
     expect(await stage.store.malformed()).toHaveLength(1);
-    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
   });
 
   it('nothing is consumed by a consumer that has never known the trigger', async () => {

@@ -1,4 +1,4 @@
-import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import type { ShardOffset } from '../../../../shared/follow/encode-offsets.ts';
@@ -10,6 +10,8 @@ import { triggerFollower } from '../../../../shared/triggers/state/follower-name
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
 import type { RewindOptions, RewindTo, TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
+import { reportLag } from '../../../../shared/triggers/send/report-lag.ts';
+import type { TailWork } from '../../../../shared/triggers/send/tail-work.ts';
 import type { Queues } from '../../../../shared/triggers/state/queues.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
@@ -104,6 +106,18 @@ async function commitOffsets(
       .filter((_, shard) => shard % PARTITIONS === partition);
     expect(await items.commit(partition, { token, generation }, mine)).toBe(true);
   }
+}
+
+/** @param how each write of offsets is done */
+function managingWith(how: (write: () => Promise<unknown>) => Promise<unknown>): Promise<TriggerOperations> {
+  const { client } = stateTable;
+  const changed = Object.create(client) as typeof client;
+  changed.send = ((command: UpdateItemCommand) => {
+    const write = () => client.send(command);
+    const isOffsets = command instanceof UpdateItemCommand && command.input.Key?.['pk']?.S?.startsWith('offsets#');
+    return isOffsets === true ? how(write) : write();
+  }) as typeof client.send;
+  return managing(datastore, { ...stateTable, client: changed });
 }
 
 const trigger = () => triggers.trigger('bill_rider');
@@ -251,6 +265,31 @@ describe('a trigger, as its operator sees it', () => {
     expect(none).toBe(0);
     // No more than this run has taken, whatever the zone of this process.
     expect(some).toBeLessThan(1500);
+  });
+
+  it('is no later than its consumers say in a shard that keeps up, whatever note of it was lost, while its consumers consume', async () => {
+    const late = store.nameOf('late');
+    const cells = await store.deployment.datastore(late);
+    for (const row_key of rowsOfShard(0, 1, 3)) await cells.put(cellOf({ row_key }));
+    const { group = '' } = (await store.topology.datastore(late))?.homes[0] ?? {};
+    await change(store.client(group), `UPDATE ${entityTable(late, 0)} SET created_at = created_at - INTERVAL 1 HOUR`);
+    const operations = await managing(late);
+    const { head } = (await operations.trigger('bill_rider')).shards[0] ?? {};
+    await operations.rewindTrigger('bill_rider', { shards: at({ 0: head ?? 0 }) });
+    const ofLate = triggerStore(stateTable, { datastore: late, trigger: 'bill_rider' });
+    await ofLate.consumed.change([0], (_shard, mark) => mark && { ...mark, added_id: 0 });
+    held.set('http://queue/bill_rider.fifo', 1);
+    const seconds = async (): Promise<number> => (await operations.trigger('bill_rider')).lag.seconds;
+    expect(await seconds()).toBeGreaterThanOrEqual(3600);
+    await ofLate.confirmSound();
+    await ofLate.park(messageOf(0, 1), 'declined', 100);
+    const known = await seconds();
+    expect(known).toBeGreaterThanOrEqual(60);
+    expect(known).toBeLessThan(1500);
+    // A consumer received a message of it that was late.
+    await ofLate.mark(0, 1);
+    expect(await seconds()).toBeGreaterThanOrEqual(3600);
+    held.clear();
   });
 
   it('that begins elsewhere than at the start is behind by nobody knows what before it has begun', async () => {
@@ -412,16 +451,10 @@ describe('a rewind', () => {
   it('that fails halfway says what it has skipped by then', async () => {
     await commitOffsets([1, 0, 7, 0, 0, 0]);
     let writes = 0;
-    const { client } = stateTable;
-    const failing = Object.create(client) as typeof client;
-    failing.send = (async (command: { readonly input: object }) => {
-      const key = String(Object(Object(command.input).Key ?? Object(command.input).Item).pk?.S);
-      if (command instanceof PutItemCommand || command instanceof UpdateItemCommand) {
-        if (key.startsWith('offsets#') && (writes += 1) > 1) throw new Error('away');
-      }
-      return client.send(command as UpdateItemCommand);
-    }) as typeof client.send;
-    const away = await managing(datastore, { ...stateTable, client: failing });
+    const away = await managingWith(async (write) => {
+      if ((writes += 1) > 1) throw new Error('away');
+      return write();
+    });
     await expect(away.rewindTrigger('bill_rider', 'now')).rejects.toThrow('away');
     // Of the two shards that have cells to skip, whichever partition was written.
     expect([
@@ -430,6 +463,36 @@ describe('a rewind', () => {
     ]).toContainEqual(await offsets());
     const cells = (await offsets())[0] === 4 ? 3 : 2;
     expect((await trigger()).skipped).toEqual({ cells, shards: 1 });
+  });
+
+  it('says what it skipped where the answer to its write was lost, and the write repeated', async () => {
+    await commitOffsets([1, 0, 7, 2, 0, 0]);
+    let writes = 0;
+    const repeating = await managingWith(async (write) => {
+      if ((writes += 1) === 1) await write();
+      return write();
+    });
+    const { skips, skipped } = await repeating.rewindTrigger('bill_rider', 'now');
+    expect({ skips, skipped }).toEqual({
+      skips: [{ shard: 0, after: 1, to: 4, cells: 3 }],
+      skipped: { cells: 3, shards: 1 },
+    });
+    expect(await offsets()).toEqual(HEADS);
+  });
+
+  it('that was cut off before its offsets does not keep what is consumed from then on from being known', async () => {
+    await commitOffsets();
+    await consume({ 0: 4, 2: 3 });
+    const away = await managingWith(() => Promise.reject(new Error('away')));
+    await expect(away.rewindTrigger('bill_rider', 'start')).rejects.toThrow('away');
+    const work = { datastore, deployed: deployed(DEFINITION), queues, store: state, report: () => undefined };
+    await reportLag(work as unknown as TailWork, { context: store.context, stateTable });
+    await consume({ 2: 6 });
+    const marks = await state.consumed.read([0, 2]);
+    expect([marks.get(0), marks.get(2)]).toMatchObject([
+      { generation: 0, added_id: 0 },
+      { generation: 0, added_id: 6 },
+    ]);
   });
 
   it('moves the shards named and no other', async () => {

@@ -40,7 +40,7 @@ async function isSent(
     report: () => undefined,
   } as unknown as TailWork;
   const watch = {
-    status: () => ({ state: 'running', troubled: [17] }),
+    status: () => ({ state: 'running', troubled_blocks: [0] }),
     troubled: () => [{ shard: 17, cells: [failing] }],
     look: async () => undefined,
   } as unknown as TriggerWatch;

@@ -21,7 +21,7 @@ const cell = (added_id: number, generation = 0, created_at = '2026-01-31T08:00:0
   fingerprint: '0123456789abcdef',
 });
 
-const RUNNING: TriggerStatus = { state: 'running', queue_url: 'url', troubled: [] };
+const RUNNING: TriggerStatus = { state: 'running', queue_url: 'url', troubled_blocks: [] };
 
 function following(status?: Partial<TriggerStatus>) {
   const world = {
@@ -59,7 +59,7 @@ function following(status?: Partial<TriggerStatus>) {
         troubled: () => [],
         look: async () => undefined,
       },
-      depth: { isFull: () => world.full, empty: () => undefined, add: () => undefined, look: async () => undefined },
+      depth: { isFull: () => world.full, found: () => undefined, add: () => undefined, look: async () => undefined },
       marks: { has: () => world.marked, replayedTo: (_shard, generation) => (generation === 0 ? 0 : world.replayedTo) },
     },
   );
@@ -81,9 +81,9 @@ describe('the follower of a trigger', () => {
     const isOpen = async (): Promise<boolean> =>
       (await follower.handle('group-1', [cell(1)])).size > 0 && follower.wants?.(3, unread(1)) === true;
     expect([await isOpen(), follower.wants?.(3, unread(0))]).toEqual([false, false]);
-    world.status = { state: 'paused', troubled: [] };
+    world.status = { state: 'paused', troubled_blocks: [] };
     expect([await isOpen(), follower.wants?.(3, unread(0))]).toEqual([false, false]);
-    world.status = { state: 'stopped', reason: '100 cells are parked', troubled: [] };
+    world.status = { state: 'stopped', reason: '100 cells are parked', troubled_blocks: [] };
     expect(await isOpen()).toBe(false);
     world.status = RUNNING;
     expect(await isOpen()).toBe(true);

@@ -13,9 +13,9 @@ const MINUTE = 60_000;
 const marked = (agoMs: number): TroubledShard => ({ shard: 3, cells: [], mark: { added_id: 70, at: ago(agoMs) } });
 
 /** A watch over a state that tests set; `away` makes every read fail. */
-function watching(status: Partial<TriggerStatus>, troubled: readonly TroubledShard[] = []) {
+function watching(listed: readonly number[], troubled: readonly TroubledShard[] = []) {
   const state = {
-    status: { state: 'running' as const, troubled: [], ...status } as TriggerStatus,
+    status: { state: 'running', troubled_blocks: [0] } as TriggerStatus,
     troubled,
     away: false,
     shardsAway: false,
@@ -27,6 +27,7 @@ function watching(status: Partial<TriggerStatus>, troubled: readonly TroubledSha
       if (state.away) throw new Error('away');
       return state.status;
     },
+    troubled: async () => listed,
     async shards(shards: readonly number[]) {
       state.asked.push(shards);
       if (state.shardsAway) throw new Error('away');
@@ -42,7 +43,7 @@ function watching(status: Partial<TriggerStatus>, troubled: readonly TroubledSha
 
 describe('the watch over a trigger', () => {
   it('lets a shard that is in order go as far as it goes, and one with a mark a thousand further', async () => {
-    const { watch, state } = watching({ troubled: [3, 4, 5] }, [marked(0), { shard: 4, cells: [] }]);
+    const { watch, state } = watching([3, 4, 5], [marked(0), { shard: 4, cells: [] }]);
     expect(watch.status()).toBeUndefined();
     await watch.look();
     expect(watch.limitOf(1, 0)).toBe(Number.POSITIVE_INFINITY);
@@ -57,7 +58,7 @@ describe('the watch over a trigger', () => {
   });
 
   it("lets ten more past a mark that may be a dead consumer's, once for each mark, wherever the shard is", async () => {
-    const { watch, state } = watching({ troubled: [3] }, [marked(16 * MINUTE)]);
+    const { watch, state } = watching([3], [marked(16 * MINUTE)]);
     watch.limitOf(3, 0);
     await watch.look();
     expect(watch.limitOf(3, 1070)).toBe(1080);
@@ -71,18 +72,18 @@ describe('the watch over a trigger', () => {
   });
 
   it('waits for nobody whose clock was an hour ahead: its mark is taken for an old one', async () => {
-    const { watch } = watching({ troubled: [3] }, [marked(-3_600_000)]);
+    const { watch } = watching([3], [marked(-3_600_000)]);
     watch.limitOf(3, 0);
     await watch.look();
     expect(watch.limitOf(3, 1070)).toBe(1080);
   });
 
   it('goes on with what it saw while DynamoDB is away, and tells it once', async () => {
-    const { watch, state, happened } = watching({ troubled: [3] }, [marked(0)]);
+    const { watch, state, happened } = watching([3], [marked(0)]);
     watch.limitOf(3, 0);
     await watch.look();
     state.away = true;
-    state.status = { state: 'paused', troubled: [] };
+    state.status = { state: 'paused', troubled_blocks: [] };
     await watch.look();
     await watch.look();
     expect(watch.status()?.state).toBe('running');
@@ -94,7 +95,7 @@ describe('the watch over a trigger', () => {
   });
 
   it('does not hold back a troubled shard whose item cannot be read', async () => {
-    const { watch, state } = watching({ troubled: [3] });
+    const { watch, state } = watching([3]);
     await watch.look();
     state.shardsAway = true;
     expect(watch.limitOf(3, 0)).toBe(0);
@@ -125,15 +126,10 @@ describe('the watch over a queue', () => {
     await depth.look();
     Object.assign(queue, { away: true, depth: 0 });
     await expect(depth.look()).rejects.toThrow('away');
-    expect([depth.isFull(), depth.empty()]).toEqual([true, undefined]);
+    expect([depth.isFull(), depth.found()]).toEqual([true, undefined]);
     queue.away = false;
     await depth.look();
     expect(depth.isFull()).toBe(false);
-    const since = depth.empty()?.since;
-    await depth.look();
-    expect(depth.empty()?.since).toBe(since);
-    queue.away = true;
-    await expect(depth.look()).rejects.toThrow('away');
-    expect(depth.empty()).toBeUndefined();
+    expect(depth.found()?.messages).toBe(0);
   });
 });

@@ -19,7 +19,7 @@ const keys = async (): Promise<string[]> =>
 
 describe('the state of a trigger', () => {
   it('is running where nobody set it, and nothing is kept then', async () => {
-    expect(await store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await store.status()).toEqual({ state: 'running', troubled_blocks: [] });
     await store.succeeded(messageOf(1, 1));
     await store.mark(1, undefined);
     await store.retryFailed(messageOf(1, 1), 'no');
@@ -62,7 +62,7 @@ describe('the state of a trigger', () => {
       { ...NAME, trigger: 'other' },
       { ...NAME, datastore: 'rides' },
     ]) {
-      expect(await triggerStore(table, other).status()).toEqual({ state: 'running', troubled: [] });
+      expect(await triggerStore(table, other).status()).toEqual({ state: 'running', troubled_blocks: [] });
       expect(await triggerStore(table, other).shards([1])).toEqual([]);
     }
   });
@@ -74,7 +74,7 @@ describe('cells that fail', () => {
     expect(await store.failed(message, 'first', false)).toBe(1);
     expect(await store.failed(message, 'second', false)).toBe(2);
     expect(await store.failed(messageOf(17, 3), 'other', false)).toBe(1);
-    expect((await store.status()).troubled).toEqual([17]);
+    expect(await store.troubled()).toEqual([17]);
     const [shard] = await store.shards([17]);
     expect(shard?.mark).toBeUndefined();
     expect(shard?.cells.map(({ message, attempts, last_error }) => [message.added_id, attempts, last_error])).toEqual([
@@ -105,10 +105,10 @@ describe('cells that fail', () => {
     await store.failed(messageOf(4, 2), 'no', false);
     await store.succeeded(messageOf(4, 1));
     expect((await store.shards([4]))[0]?.cells.map(({ message }) => message.added_id)).toEqual([2]);
-    expect((await store.status()).troubled).toEqual([4]);
+    expect(await store.troubled()).toEqual([4]);
     await store.succeeded(messageOf(4, 2));
     expect(await store.shards([4])).toEqual([]);
-    expect((await store.status()).troubled).toEqual([]);
+    expect(await store.troubled()).toEqual([]);
     expect(await keys()).toEqual(['trigger#trips#bill_rider']);
   });
 
@@ -126,7 +126,7 @@ describe('cells that fail', () => {
     const shards = await store.shards([0, 1, 2]);
     const [common] = shards.flatMap(({ cells }) => cells.filter(({ message }) => message.added_id === 100));
     expect(common?.attempts).toBe(4 * 7);
-    expect((await store.status()).troubled).toEqual(shards.map(({ shard }) => shard));
+    expect(await store.troubled()).toEqual(shards.map(({ shard }) => shard));
   });
 });
 
@@ -144,7 +144,7 @@ describe('the mark of a shard', () => {
     expect((await store.shards([3]))[0]?.mark?.added_id).toBe(130);
     await store.mark(3, undefined);
     expect(await store.shards([3])).toEqual([]);
-    expect((await store.status()).troubled).toEqual([]);
+    expect(await store.troubled()).toEqual([]);
   });
 });
 
@@ -198,12 +198,13 @@ describe('a forgotten trigger', () => {
       await one.parkMalformed({ message_id: 'm', body: '', error: '' });
     }
     await forgetTrigger(table, NAME);
-    expect(await store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(await store.status()).toEqual({ state: 'running', troubled_blocks: [] });
     expect(await keys()).toEqual([
       'malformed#trips#other',
       'trigger#trips#other',
       'troubled#trips#other#1',
       'troubled#trips#other#2',
+      'troubled#trips#other#block-0',
     ]);
   });
 });

@@ -13,8 +13,7 @@ let store: TriggerStore;
 forEachTest((...made) => ([table, store] = made));
 
 const parked = async (): Promise<readonly FailingCell[]> => {
-  const { troubled } = await store.status();
-  return (await store.shards(troubled))
+  return (await store.shards(await store.troubled()))
     .flatMap(({ cells }) => cells)
     .filter(({ parked_at }) => parked_at !== undefined);
 };
@@ -181,7 +180,7 @@ describe('a retry of parked cells', () => {
     expect((await parked())[0]).toMatchObject({ attempts: 3, retry: 'wanted', round: 2 });
     await store.succeeded(replay);
     expect(await parked()).toEqual([]);
-    expect((await store.status()).troubled).toEqual([]);
+    expect(await store.troubled()).toEqual([]);
   });
 
   it('that fails after its cell was discarded brings nothing back', async () => {
