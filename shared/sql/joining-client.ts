@@ -1,4 +1,4 @@
-import { ApartTables } from './apart-tables.ts';
+import { Quarantine } from './quarantine.ts';
 import { BELLS, dropBells, ringBells, RINGS_A_DROP } from './statements/ring-bells.ts';
 import { SqlError, type SqlChange, type SqlClient, type SqlTransactions, type Statement } from './client.ts';
 import { checkParameters } from './names.ts';
@@ -47,7 +47,7 @@ export function joiningClient(client: SqlClient): SqlClient {
 class JoinedChanges {
   readonly #client: SqlClient;
   readonly #transactions: SqlTransactions;
-  readonly #apart = new ApartTables();
+  readonly #apart = new Quarantine();
   readonly #waiting = new WaitingStatements();
   readonly #turns = new Turns();
   #isDue = false;

@@ -8,6 +8,7 @@ import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/rows-a
 import { appendToPrimary, type AppendResult } from './append.ts';
 import type { StoreContext } from '../access/context.ts';
 import { joinedByKey } from '../access/joined.ts';
+import { Quarantine } from '../sql/quarantine.ts';
 import { answerBuffered, deleteWithdrawn, withdrawBuffered } from '../sql/statements/change-buffered.ts';
 
 /** More would wait for its lock row with a connection each; one statement appends a hundred cells. */
@@ -20,7 +21,10 @@ const JOINED_BYTES = 256 * 1024;
 export interface JoinedWrites {
   /** As `appendToPrimary`: cells of one shard, no address twice. */
   append(shard: number, cells: readonly BufferedCell[]): Promise<AppendedPart>;
-  buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
+  /** Returns whether the group holds hints of the cells; does not send what is not wanted any more. */
+  buffer(group: string, cells: readonly BufferedCell[], isWanted: () => boolean): Promise<boolean>;
+  /** Groups whose hints came late. */
+  readonly late: Quarantine;
 }
 
 /** A write's results, and its rows for the indexes if they were read. */
@@ -33,6 +37,10 @@ interface AppendedPart {
 interface Part<Where extends number | string> {
   readonly where: Where;
   readonly cells: readonly BufferedCell[];
+}
+
+interface HintPart extends Part<string> {
+  readonly isWanted: () => boolean;
 }
 
 /** Joins appends to a shard, and hints for a group, so that many writers share one lock and log sync. */
@@ -69,37 +77,39 @@ export function joinWrites(context: StoreContext, datastore: string): JoinedWrit
     },
     ({ where }) => where,
   );
-  const buffer = joinedByKey<Part<string>, boolean>(
+  const buffer = joinedByKey<HintPart, boolean>(
     {
       atOnce: COPIES_OF_A_GROUP,
       fits: isSmall,
       async run(parts) {
-        const isHeld = await bufferOn(context, parts[0].where, datastore, cellsOf(parts));
-        return parts.map(() => isHeld);
+        const wanted = parts.filter(({ isWanted }) => isWanted());
+        const isHeld = wanted.length > 0 && (await bufferOn(context, parts[0].where, datastore, wanted));
+        return parts.map((part) => isHeld && wanted.includes(part));
       },
     },
     ({ where }) => where,
   );
   return {
     append: (shard, cells) => append({ where: shard, cells }),
-    buffer: (group, cells) => buffer({ where: group, cells }),
+    buffer: (group, cells, isWanted) => buffer({ where: group, cells, isWanted }),
+    late: new Quarantine(),
   };
 }
 
-function cellsOf(parts: readonly [Part<number | string>, ...Part<number | string>[]]): readonly BufferedCell[] {
-  return parts.length === 1 ? parts[0].cells : parts.flatMap(({ cells }) => cells);
+function cellsOf(parts: readonly Part<number | string>[]): readonly BufferedCell[] {
+  return parts.flatMap(({ cells }) => cells);
 }
 
 function isSmall(taken: readonly Part<number | string>[], next: Part<number | string>): boolean {
-  let [count, bytes] = [next.cells.length, encodedBytes(next)];
-  for (const part of taken) {
-    count += part.cells.length;
-    bytes += encodedBytes(part);
+  let [count, bytes] = [next.cells.length, encodedBytes(next.cells)];
+  for (const { cells } of taken) {
+    count += cells.length;
+    bytes += encodedBytes(cells);
   }
   return count <= LIMITS.batchCells && bytes <= JOINED_BYTES;
 }
 
-function encodedBytes({ cells }: Part<number | string>): number {
+function encodedBytes(cells: readonly BufferedCell[]): number {
   return cells.reduce((sum, { encoded }) => sum + encoded.length, 0);
 }
 
@@ -123,55 +133,88 @@ function withTimes(
   });
 }
 
-interface Secondaries extends Pick<StoreContext, 'groups'> {
-  readonly buffer: (group: string, cells: readonly BufferedCell[]) => Promise<boolean>;
+interface Secondaries extends Pick<StoreContext, 'groups'>, Pick<JoinedWrites, 'buffer' | 'late'> {
+  /** Told when a hint is late. */
+  readonly stepAside?: () => void;
 }
 
-/** An unclear end is tried once more, on a fresh connection. */
-const TRIES = 2;
+/** Hints of healthy groups come far earlier, but for large ones. */
+const LATE_MS = 250;
+const BYTES_A_MS = 2048;
 
 /**
- * Puts hints of cells on `copies` random secondaries, and tries another for each that fails.
+ * Puts hints of cells on `copies` random secondaries, and tries another for each that fails. A hint that is late is put
+ * on another group too, in parallel: the drain removes one that is more. Its group is chosen last for half a minute.
  *
  * @param avoid the primary, and groups with a hint
  * @param last groups chosen only if no other can be reached: one that becomes the primary meanwhile would hold both
  * @returns the groups with a hint now; fewer than `copies` if no more could be reached
  */
 export async function bufferOnSecondaries(
-  { groups, buffer }: Secondaries,
+  { groups, buffer, late, stepAside = () => undefined }: Secondaries,
   cells: readonly BufferedCell[],
   copies: number,
   avoid: readonly string[],
   last: readonly string[] = [],
 ): Promise<readonly string[]> {
   if (copies === 0) return [];
+  const rank = (group: string): number => 2 * Number(last.includes(group)) + Number(late.has(group));
   const candidates = shuffle((await groups.names()).filter((group) => !avoid.includes(group)));
-  if (last.length > 0) candidates.sort((one, other) => Number(last.includes(one)) - Number(last.includes(other)));
+  candidates.sort((one, other) => rank(one) - rank(other));
+  const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
   const holders: string[] = [];
-  while (holders.length < copies && candidates.length > 0) {
-    const chosen = candidates.splice(0, copies - holders.length);
-    const done = await Promise.all(chosen.map((group) => buffer(group, cells)));
-    holders.push(...chosen.filter((_, position) => done[position]));
+  const isWanted = (): boolean => holders.length < copies;
+  const lateMs = LATE_MS + encodedBytes(cells) / BYTES_A_MS;
+  let pending = 0;
+
+  function begin(): void {
+    const group = candidates.shift();
+    if (group === undefined) return;
+    pending += 1;
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      late.keep(group);
+      if (!isWanted()) return;
+      stepAside();
+      begin();
+    }, lateMs);
+    buffer(group, cells, isWanted)
+      .finally(() => clearTimeout(timer))
+      .then((isHeld) => {
+        pending -= 1;
+        if (isHeld && !isLate) late.release(group);
+        if (!isWanted()) return;
+        if (isHeld) holders.push(group);
+        else if (!isLate) begin();
+        if (pending === 0 || !isWanted()) resolve(holders);
+      }, reject);
   }
-  return holders;
+
+  for (let copy = 0; copy < copies; copy += 1) begin();
+  if (pending === 0) resolve(holders);
+  return promise;
 }
+
+/** An unclear end is tried once more, on a fresh connection. */
+const TRIES = 2;
 
 /** Puts hints into one group's buffer. Returns whether it holds them; reports failures. */
 async function bufferOn(
   context: StoreContext,
   group: string,
   datastore: string,
-  cells: readonly BufferedCell[],
+  parts: readonly HintPart[],
 ): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const client = await context.groups.client(group);
-      await client.change(insertBuffered(datastore, cells));
+      await client.change(insertBuffered(datastore, cellsOf(parts)));
       return true;
     } catch (error) {
       if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
       const clear = error instanceof SchemalessError || error.failure === 'rejected' || error.failure === 'unreachable';
-      if (attempt < TRIES && !clear) continue;
+      if (attempt < TRIES && !clear && parts.some(({ isWanted }) => isWanted())) continue;
       context.report({ kind: 'secondary_failed', group, error });
       return false;
     }
