@@ -14,6 +14,7 @@ import {
 import { checkParameters } from './names.ts';
 import { toSqlError } from './mysql-error.ts';
 import { MysqlPool } from './mysql-pool.ts';
+import { MAY_BE_IDLE } from './mysql-together.ts';
 import { ownStandstill, type Standstill } from './standstill.ts';
 
 export interface Credentials {
@@ -43,9 +44,8 @@ export interface MysqlSettings {
   readonly standstill?: Standstill;
 }
 
-/** Transactions wait briefly for locks. A session whose process froze before its rollback ends soon. */
-const OF_TRANSACTIONS =
-  'SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1, SESSION wait_timeout = 40';
+/** Transactions wait briefly for locks. */
+const OF_TRANSACTIONS = `${MAY_BE_IDLE}, SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1`;
 
 const DEFAULTS = { connections: 8, lanes: 2, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
 

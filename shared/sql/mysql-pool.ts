@@ -1,7 +1,7 @@
 import { createPool, type ConnectionOptions, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
 import { SqlError, type Statement } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
-import { doneTogether, textTogether, type DoneTogether, type SentText } from './mysql-together.ts';
+import { doneTogether, TAKE_BACK, textTogether, type DoneTogether, type SentText } from './mysql-together.ts';
 import { runApart } from './run-apart.ts';
 import type { Standstill } from './standstill.ts';
 import { GRACE_MS, timeLimit, type TimeLimit } from './time-limit.ts';
@@ -112,7 +112,7 @@ export class MysqlPool {
             return reject(failure);
           }
           // The statements before it hold their locks until the rollback.
-          this.#query(used, { sql: 'ROLLBACK', values: [] }, (notTakenBack) => {
+          this.#query(used, TAKE_BACK, (notTakenBack) => {
             leave(!notTakenBack);
             reject(failure);
           });
