@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../cell.ts';
-import { SIGN_OF_LIFE, type SqlClient, type Statement, type Target, SqlError } from './client.ts';
+import { READ_ONLY, SIGN_OF_LIFE, type SqlClient, type Statement, type Target, SqlError } from './client.ts';
 import { writeHealthCheck } from './statements/write-health-check.ts';
 import { ownStandstill, type Standstill } from './standstill.ts';
 import { SignOfLife } from './sign-of-life.ts';
@@ -185,8 +185,9 @@ const LOCK_WAIT = 1205;
 const CHANGES = 'changes';
 
 /** Whether a failure may speak against the server. A refusal or a lock shows that it lives. */
-function isOutage({ failure, poolExhausted, stoodStill }: SqlError): boolean {
-  return (failure === 'unclear' || failure === 'unreachable') && !poolExhausted && !stoodStill;
+function isOutage({ failure, errno, poolExhausted, stoodStill }: SqlError): boolean {
+  if (poolExhausted || stoodStill || READ_ONLY.has(errno)) return false;
+  return failure === 'unclear' || failure === 'unreachable';
 }
 
 export interface GuardOptions {

@@ -85,10 +85,10 @@ export function mysqlClient(
     return endpoint;
   }
 
-  function run<T>(statement: Statement, target: Target): Promise<T> {
+  function run<T>(statement: Statement, target: Target, ofWriter = false): Promise<T> {
     checkParameters(statement.parameters);
     return pools.ask(endpointOf(target), (pool) =>
-      statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement),
+      statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement, ofWriter),
     );
   }
 
@@ -113,12 +113,15 @@ export function mysqlClient(
     },
     nodes: address.nodes.length,
     async select(statement, target) {
+      // Without readers a read-only writer answers all the same.
+      const ofWriter = target === 'writer' && address.nodes.length > 1;
+      const ask = (): Promise<readonly SqlRow[]> => run(statement, target, ofWriter);
       try {
-        return await run<readonly SqlRow[]>(statement, target);
+        return await ask();
       } catch (error) {
         // Its connection was opened for it alone.
         if (statement.apart === true || !isLost(error)) throw error;
-        return await run<readonly SqlRow[]>(statement, target);
+        return await ask();
       }
     },
     change: async (statement) => toChange(await run<ResultSetHeader>(statement, 'writer')),
