@@ -13,8 +13,15 @@ const ADMISSION_SETTINGS: AdmissionSettings = { atOnce: 32, burstMs: 1000, overl
 /** Work that outlasts a burst waits for a table or the group, and holds no place, up to so many times `atOnce`. */
 const MOST_OVERDUE = 3;
 
-/** Runs work of a group once it is let in; a slow group or a locked table holds up no other. */
-export type Admission = <T>(group: string, work: () => Promise<T>) => Promise<T>;
+/**
+ * Runs work of a group once it is let in; a slow group or a locked table holds up no other. Reads and writes have
+ * separate places. Work that waits for another group steps aside, and holds no place any more.
+ */
+export type Admission = <T>(
+  group: string,
+  work: (stepAside: () => void) => Promise<T>,
+  kind?: 'reads' | 'writes',
+) => Promise<T>;
 
 interface Waiting {
   readonly since: number;
@@ -25,6 +32,7 @@ interface Waiting {
 
 interface Running {
   readonly since: number;
+  /** Outlasted a burst, or stepped aside. */
   isOverdue: boolean;
 }
 
@@ -41,12 +49,13 @@ export function openAdmission(
 ): Admission {
   const whole = { ...ADMISSION_SETTINGS, ...settings };
   const lanes = new Map<string, Lane>();
-  return async (group, work) => {
-    let lane = lanes.get(group);
-    if (!lane) lanes.set(group, (lane = new Lane(group, whole, now)));
+  return async (group, work, kind = 'reads') => {
+    const name = `${kind} of ${group}`;
+    const lane = lanes.get(name) ?? new Lane(name, whole, now);
+    lanes.set(name, lane);
     const running = lane.enter() ?? (await lane.wait());
     try {
-      return await work();
+      return await work(() => lane.stepAside(running));
     } finally {
       lane.leave(running);
     }
@@ -54,7 +63,7 @@ export function openAdmission(
 }
 
 class Lane {
-  readonly #group: string;
+  readonly #name: string;
   readonly #settings: AdmissionSettings;
   readonly #now: () => number;
   readonly #running = new Set<Running>();
@@ -65,8 +74,8 @@ class Lane {
   #emptyAt: number;
   readonly #clearLater = (): void => this.#clear();
 
-  constructor(group: string, settings: AdmissionSettings, now: () => number) {
-    this.#group = group;
+  constructor(name: string, settings: AdmissionSettings, now: () => number) {
+    this.#name = name;
     this.#settings = settings;
     this.#now = now;
     this.#emptyAt = now();
@@ -85,7 +94,7 @@ class Lane {
         reject(
           new SchemalessError(
             'overloaded',
-            `more requests of ${this.#group} than can be served: this one waited for its turn in vain`,
+            `more ${this.#name} than can be served: this one waited for its turn in vain`,
           ),
         );
       const leave = (): void => {
@@ -125,15 +134,24 @@ class Lane {
     this.#timer = undefined;
     for (const work of this.#running) {
       const leftMs = work.since + this.#settings.burstMs - this.#now();
-      if (this.#overdue >= MOST_OVERDUE * this.#settings.atOnce) return;
+      if (this.#isCrowded()) return;
       if (leftMs > 0) {
         if (this.#queue.length > 0) this.#timer = setTimeout(this.#clearLater, leftMs);
         return;
       }
-      work.isOverdue = true;
-      this.#overdue += 1;
-      this.#release(work);
+      this.stepAside(work);
     }
+  }
+
+  stepAside(work: Running): void {
+    if (work.isOverdue || this.#isCrowded()) return;
+    work.isOverdue = true;
+    this.#overdue += 1;
+    this.#release(work);
+  }
+
+  #isCrowded(): boolean {
+    return this.#overdue >= MOST_OVERDUE * this.#settings.atOnce;
   }
 
   /** Passes a place on to the first waiter whose time is not up. */

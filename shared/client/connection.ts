@@ -10,7 +10,7 @@ import type { Incoming, Outgoing } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
 import { joinRequests } from './join-requests.ts';
 import { errorOf, isJsonObject } from './problem.ts';
-import { RETRY_SHARE, retryBudget } from './retry-budget.ts';
+import { RETRY_SHARE, retryBudget, type RetryBudget } from './retry-budget.ts';
 
 /** Levels that an answer puts around a cell's body at most. */
 const DEPTH_AROUND = 9;
@@ -28,7 +28,7 @@ export function connect(options: ClientOptions): BoundedConnection {
   const budget = typeof wished === 'object' ? wished : retryBudget(wished);
   const accept = options.messagePack === false ? ACCEPT_JSON : ACCEPT_MESSAGE_PACK;
   const endpoints = endpointsOf(options);
-  const sender: Sender = { endpoints, sign, headers: { ...accept, ...OF_BODY }, bare: accept };
+  const sender: Sender = { endpoints, budget, sign, headers: { ...accept, ...OF_BODY }, bare: accept };
   const whole: Bounds = { signal: options.signal, end: undefined, timeoutMs };
   const { joinReads = true, joinPuts = false } = options;
   const together = (target: BatchRoute, body: string, bounds: Bounds): Promise<Attempt> =>
@@ -70,6 +70,7 @@ function itemOf(target: string, address: CellAddress | undefined, body: string |
 
 interface Sender {
   readonly endpoints: Endpoints;
+  readonly budget: RetryBudget;
   readonly sign: ClientOptions['sign'] | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** Those of requests without a body. */
@@ -79,21 +80,25 @@ interface Sender {
 /** A request; its target is a path of the datastore. */
 type Asked = Omit<Outgoing, 'headers'>;
 
-/** Once, of each endpoint in turn until one answers. */
+/** Once, of each endpoint in turn until one answers. One that failed lately costs a retry. */
 async function tryEach(sender: Sender, asked: Asked, bounds: Bounds): Promise<Attempt> {
-  const { endpoints } = sender;
+  const { endpoints, budget } = sender;
   let last: Attempt | undefined;
   for (const endpoint of endpoints.inOrder()) {
-    if (last && isOver(bounds)) break;
+    if (last && (isOver(bounds) || !((await mayTurn(sender, endpoint, bounds)) || budget.spend()))) break;
     last = await tryOnce(sender, endpoint, asked, bounds);
     if (last.elsewhere !== true) {
       endpoints.answered(endpoint);
       break;
     }
-    // What the caller ended says nothing of the endpoint.
-    if (!isOver(bounds)) endpoints.failed(endpoint);
+    if (isOver(bounds)) endpoints.ended(endpoint);
+    else endpoints.failed(endpoint);
   }
   return last as Attempt;
+}
+
+function mayTurn({ endpoints }: Sender, endpoint: Endpoint, bounds: Bounds): Promise<boolean> {
+  return within(bounds, endpoints.mayTurnTo(endpoint)).catch(() => false);
 }
 
 async function tryOnce(

@@ -13,8 +13,15 @@ export interface Endpoint {
 export interface Endpoints {
   /** All of them, in the order in which to try them: as they were given, but for those that failed lately, which come last. */
   inOrder(): readonly Endpoint[];
+  /**
+   * Whether a request that another endpoint did not answer may go to this one without counting as a retry: one that is
+   * known to answer, or was never asked. Of several requests the first tries it, and the others wait for its outcome.
+   */
+  mayTurnTo(endpoint: Endpoint): Promise<boolean>;
   failed(endpoint: Endpoint): void;
   answered(endpoint: Endpoint): void;
+  /** The caller ended the request, which says nothing of the endpoint. */
+  ended(endpoint: Endpoint): void;
 }
 
 /** How long one that failed is tried last. Then a single request tries it again. */
@@ -38,6 +45,16 @@ export function endpointsOf(
   });
   /** Until when, of those that failed. */
   const avoided = new Map<Endpoint, number>();
+  const answers = new Map<Endpoint, boolean>();
+  const trials = new Map<Endpoint, PromiseWithResolvers<boolean>>();
+  const endTrial = (endpoint: Endpoint, isAnswered: boolean): void => {
+    trials.get(endpoint)?.resolve(isAnswered);
+    trials.delete(endpoint);
+  };
+  const learn = (endpoint: Endpoint, isAnswered: boolean): void => {
+    answers.set(endpoint, isAnswered);
+    endTrial(endpoint, isAnswered);
+  };
   return {
     inOrder() {
       if (avoided.size === 0) return all;
@@ -50,7 +67,21 @@ export function endpointsOf(
       });
       return [...all.filter((one) => !last.includes(one)), ...last];
     },
-    failed: (endpoint) => void (all.length > 1 && avoided.set(endpoint, now() + REMEMBERED_MS)),
-    answered: (endpoint) => void (avoided.size > 0 && avoided.delete(endpoint)),
+    async mayTurnTo(endpoint) {
+      const known = answers.get(endpoint) ?? trials.get(endpoint)?.promise;
+      if (known === undefined) trials.set(endpoint, Promise.withResolvers());
+      return known ?? true;
+    },
+    failed(endpoint) {
+      if (all.length === 1) return;
+      avoided.set(endpoint, now() + REMEMBERED_MS);
+      learn(endpoint, false);
+    },
+    answered(endpoint) {
+      if (all.length === 1) return;
+      avoided.delete(endpoint);
+      learn(endpoint, true);
+    },
+    ended: (endpoint) => endTrial(endpoint, false),
   };
 }

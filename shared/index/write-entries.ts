@@ -1,8 +1,10 @@
 import type { StoreContext } from '../access/context.ts';
 import { homeOf, requireDatastore } from '../access/groups.ts';
+import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient, type Statement } from '../sql/client.ts';
 import { isGone } from '../sql/gone.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
+import { indexTable } from './index-table.ts';
 import { insertEntries, putEntries } from './statements/put-entries.ts';
 import type { EntryOfShard } from './wanted-entries.ts';
 
@@ -39,6 +41,24 @@ async function putOrInsert(
   await changeSurely(client, putEntries(datastore, shard, index, rows));
 }
 
+/** Statements of a table at once. More would fill the memory while a table is locked; the repair writes their entries. */
+const MOST_UNDER_WAY = 500;
+const underWay = new Map<string, number>();
+
+/** Throws `overloaded` if too many wait for the table. */
+async function bounded(table: string, write: () => Promise<unknown>): Promise<void> {
+  const count = underWay.get(table) ?? 0;
+  if (count >= MOST_UNDER_WAY) throw new SchemalessError('overloaded', `too many writes wait for ${table}`);
+  underWay.set(table, count + 1);
+  try {
+    await write();
+  } finally {
+    const left = (underWay.get(table) ?? 0) - 1;
+    if (left > 0) underWay.set(table, left);
+    else underWay.delete(table);
+  }
+}
+
 export interface MissedEntries {
   readonly group: string;
   readonly entries: readonly EntryOfShard[];
@@ -67,10 +87,14 @@ export async function writeEntries(
   const missed: MissedEntries[] = [];
   await Promise.all(
     tables.map(async (ofTable) => {
-      const { group, copy } = homeOf(topology, ofTable[0]?.shard ?? -1);
+      const { index, shard } = ofTable[0] as EntryOfShard;
+      const { group, copy } = homeOf(topology, shard);
       try {
-        const writing = putOrInsert(await context.groups.client(group), datastore, ofTable, areNew);
-        await (copy?.takesEntries === true ? Promise.all([writing, writeToCopy(ofTable, copy.group)]) : writing);
+        const client = await context.groups.client(group);
+        await bounded(indexTable(datastore, shard, index), () => {
+          const writing = putOrInsert(client, datastore, ofTable, areNew);
+          return copy?.takesEntries === true ? Promise.all([writing, writeToCopy(ofTable, copy.group)]) : writing;
+        });
       } catch (error) {
         // The repair asks where a moved shard is.
         if (isGone(error)) refreshSoon(context.topology);

@@ -10,6 +10,8 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
     'CREATE DATABASE IF NOT EXISTS `schemaless`',
     // The steps that this group has taken.
     'CREATE TABLE IF NOT EXISTS `schemaless`.migration (step SMALLINT UNSIGNED NOT NULL PRIMARY KEY, applied_at DATETIME(6) NOT NULL) ENGINE=InnoDB',
+    // One row, which health checks write.
+    'CREATE TABLE IF NOT EXISTS `schemaless`.health_check (id TINYINT NOT NULL PRIMARY KEY, beat TINYINT NOT NULL) ENGINE=InnoDB',
     // The shards that this group owns; each row is also the lock that numbers the shard's log.
     'CREATE TABLE IF NOT EXISTS `schemaless`.shard (' +
       'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +

@@ -168,5 +168,8 @@ export function unlessFailed(error: unknown): undefined {
   if (!(error instanceof SqlError)) throw error;
 }
 
+/** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: not the writer, or not any more. */
+export const READ_ONLY: ReadonlySet<number> = new Set([1290, 1836]);
+
 /** Asks whether a server answers. */
 export const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };

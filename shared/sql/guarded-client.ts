@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../cell.ts';
-import { SIGN_OF_LIFE, type SqlClient, type Statement, type Target, SqlError } from './client.ts';
+import { READ_ONLY, SIGN_OF_LIFE, type SqlClient, type Statement, type Target, SqlError } from './client.ts';
+import { writeHealthCheck } from './statements/write-health-check.ts';
 import { ownStandstill, type Standstill } from './standstill.ts';
 import { SignOfLife } from './sign-of-life.ts';
 
@@ -28,6 +29,8 @@ interface BreakerOptions {
   readonly name: string;
   /** Asks for a sign of life in a way that no load can block. */
   readonly probe: () => Promise<unknown>;
+  /** A lock wait makes it ask: one table's fault, or what stops all. */
+  readonly suspectsLocks: boolean;
   readonly settings: BreakerSettings;
   readonly standstill: Standstill;
   readonly onOpen: (suspectedBy: SuspectedBy) => void;
@@ -49,6 +52,7 @@ class CircuitBreaker {
   readonly #name: string;
   readonly #settings: BreakerSettings;
   readonly #onOpen: BreakerOptions['onOpen'];
+  readonly #suspectsLocks: boolean;
   readonly #life: SignOfLife;
   #isOpen = false;
   #failures = 0;
@@ -60,10 +64,11 @@ class CircuitBreaker {
   #pauseMs: number;
   #awaited: Promise<void> | undefined;
 
-  constructor({ name, probe, settings, standstill, onOpen }: BreakerOptions) {
+  constructor({ name, probe, suspectsLocks, settings, standstill, onOpen }: BreakerOptions) {
     this.#name = name;
     this.#settings = settings;
     this.#onOpen = onOpen;
+    this.#suspectsLocks = suspectsLocks;
     this.#pauseMs = settings.probeAfterMs;
     this.#life = new SignOfLife({
       probe,
@@ -107,7 +112,8 @@ class CircuitBreaker {
   #judge(error: SqlError, begun: number): void {
     // A full pool without any answer for a while: the connections hang, before their time limits pass.
     const isSilent = error.poolExhausted && performance.now() - this.#answeredAt > this.#settings.silentMs;
-    if (isSilent || isOutage(error)) this.#fail(begun, isSilent || error.timedOut);
+    const isLimit = isSilent || error.timedOut || (this.#suspectsLocks && error.errno === LOCK_WAIT);
+    if (isLimit || isOutage(error)) this.#fail(begun, isLimit);
     else if (!error.poolExhausted && !error.stoodStill) this.#answeredAt = performance.now();
   }
 
@@ -172,9 +178,16 @@ class CircuitBreaker {
   }
 }
 
+/** ER_LOCK_WAIT_TIMEOUT */
+const LOCK_WAIT = 1205;
+
+/** The circuit of the writer's changes. */
+const CHANGES = 'changes';
+
 /** Whether a failure may speak against the server. A refusal or a lock shows that it lives. */
-function isOutage({ failure, poolExhausted, stoodStill }: SqlError): boolean {
-  return (failure === 'unclear' || failure === 'unreachable') && !poolExhausted && !stoodStill;
+function isOutage({ failure, errno, poolExhausted, stoodStill }: SqlError): boolean {
+  if (poolExhausted || stoodStill || READ_ONLY.has(errno)) return false;
+  return failure === 'unclear' || failure === 'unreachable';
 }
 
 export interface GuardOptions {
@@ -196,27 +209,44 @@ export function guardWith(settings: Partial<BreakerSettings> = {}): Guard {
 }
 
 /** Asks in two ways: a machine too busy to open a connection may answer on an open one. */
-const WAYS: readonly Statement[] = [{ ...SIGN_OF_LIFE, apart: true }, SIGN_OF_LIFE];
+function inTwoWays(statement: Statement, ask: (statement: Statement) => Promise<unknown>): Promise<unknown> {
+  return Promise.any([{ ...statement, apart: true } as const, statement].map(ask));
+}
 
-/** Puts circuit breakers round one group's client, so that callers go on to another role or group at once. */
+/** A refusal, as of a server that may only be read, is an answer. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
+}
+
+/**
+ * Puts circuit breakers round one group's client, so that callers go on to another role or group at once. Changes have
+ * one more, whose health check writes: what stops all writes of a server may leave its reads alone.
+ */
 export function guardedClient(
   client: SqlClient,
   group: string,
   { settings, standstill = ownStandstill(), onOpen = () => undefined }: GuardOptions = {},
 ): GuardedClient {
   const breakers = new Map<string, CircuitBreaker>();
+  const isOpen = (name: string): boolean => breakers.get(name)?.state() === 'open';
 
-  function breakerOf(target: Target): CircuitBreaker {
+  function breakerOf(target: Target | typeof CHANGES): CircuitBreaker {
     const name = typeof target === 'string' ? target : `node ${target.node}`;
     const known = breakers.get(name);
     if (known) return known;
+    const role = target === CHANGES ? 'writer' : target;
     const made = new CircuitBreaker({
-      name: `${group}, ${name}`,
-      probe: () => Promise.any(WAYS.map((statement) => client.select(statement, target))),
+      name: `${group}, ${target === CHANGES ? 'writer' : name}`,
+      probe: () =>
+        target === CHANGES
+          ? inTwoWays(writeHealthCheck(), (statement) => client.change(statement).catch(unlessRefused))
+          : inTwoWays(SIGN_OF_LIFE, (statement) => client.select(statement, target)),
+      suspectsLocks: target === CHANGES,
       settings: { ...BREAKER_SETTINGS, ...settings },
       standstill,
       onOpen: (suspectedBy) => {
-        if (typeof target === 'string') onOpen(target, suspectedBy);
+        const isSecond = role === 'writer' && isOpen('writer') && isOpen(CHANGES);
+        if (typeof role === 'string' && !isSecond) onOpen(role, suspectedBy);
       },
     });
     breakers.set(name, made);
@@ -227,9 +257,12 @@ export function guardedClient(
     abilities: client.abilities,
     nodes: client.nodes,
     select: (statement, target) => breakerOf(target).run(() => client.select(statement, target)),
-    change: (statement) => breakerOf('writer').run(() => client.change(statement)),
-    circuit: (role) => breakerOf(role).state(),
-    doubt: (role) => breakerOf(role).doubt(),
+    change: (statement) => breakerOf(CHANGES).run(() => breakerOf('writer').run(() => client.change(statement))),
+    circuit: (role) => (role === 'writer' && isOpen(CHANGES) ? 'open' : breakerOf(role).state()),
+    doubt(role) {
+      breakerOf(role).doubt();
+      if (role === 'writer') breakers.get(CHANGES)?.doubt();
+    },
     close: () => client.close(),
   };
 }

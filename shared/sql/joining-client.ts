@@ -1,6 +1,6 @@
-import { ApartTables } from './apart-tables.ts';
+import { Quarantine } from './quarantine.ts';
 import { BELLS, dropBells, ringBells, RINGS_A_DROP } from './statements/ring-bells.ts';
-import { SqlError, type SqlChange, type SqlClient, type SqlTransactions, type Statement } from './client.ts';
+import { READ_ONLY, SqlError, type SqlChange, type SqlClient, type SqlTransactions, type Statement } from './client.ts';
 import { checkParameters } from './names.ts';
 import { forgetEnds } from './statements/number-cells.ts';
 import { numberedTogether, plainTogether, renumberedTogether, type Together } from './together.ts';
@@ -17,8 +17,6 @@ const SUSPECTED_MS = 3500;
 
 /** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
-/** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: not a writer any more. */
-const READ_ONLY = new Set([1290, 1836]);
 
 /**
  * Commits changes together that come together and may share a commit, of any tables and callers. Nothing waits for
@@ -47,7 +45,7 @@ export function joiningClient(client: SqlClient): SqlClient {
 class JoinedChanges {
   readonly #client: SqlClient;
   readonly #transactions: SqlTransactions;
-  readonly #apart = new ApartTables();
+  readonly #apart = new Quarantine();
   readonly #waiting = new WaitingStatements();
   readonly #turns = new Turns();
   #isDue = false;

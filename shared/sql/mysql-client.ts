@@ -14,6 +14,7 @@ import {
 import { checkParameters } from './names.ts';
 import { toSqlError } from './mysql-error.ts';
 import { MysqlPool } from './mysql-pool.ts';
+import { MAY_BE_IDLE } from './mysql-together.ts';
 import { ownStandstill, type Standstill } from './standstill.ts';
 
 export interface Credentials {
@@ -43,9 +44,8 @@ export interface MysqlSettings {
   readonly standstill?: Standstill;
 }
 
-/** Transactions wait briefly for locks. A session whose process froze before its rollback ends soon. */
-const OF_TRANSACTIONS =
-  'SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1, SESSION wait_timeout = 40';
+/** Transactions wait briefly for locks. */
+const OF_TRANSACTIONS = `${MAY_BE_IDLE}, SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1`;
 
 const DEFAULTS = { connections: 8, lanes: 2, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
 
@@ -85,10 +85,10 @@ export function mysqlClient(
     return endpoint;
   }
 
-  function run<T>(statement: Statement, target: Target): Promise<T> {
+  function run<T>(statement: Statement, target: Target, ofWriter = false): Promise<T> {
     checkParameters(statement.parameters);
     return pools.ask(endpointOf(target), (pool) =>
-      statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement),
+      statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement, ofWriter),
     );
   }
 
@@ -113,12 +113,15 @@ export function mysqlClient(
     },
     nodes: address.nodes.length,
     async select(statement, target) {
+      // Without readers a read-only writer answers all the same.
+      const ofWriter = target === 'writer' && address.nodes.length > 1;
+      const ask = (): Promise<readonly SqlRow[]> => run(statement, target, ofWriter);
       try {
-        return await run<readonly SqlRow[]>(statement, target);
+        return await ask();
       } catch (error) {
         // Its connection was opened for it alone.
         if (statement.apart === true || !isLost(error)) throw error;
-        return await run<readonly SqlRow[]>(statement, target);
+        return await ask();
       }
     },
     async change(statement) {

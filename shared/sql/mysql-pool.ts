@@ -1,7 +1,7 @@
 import { createPool, type ConnectionOptions, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
-import { SqlError, type Statement } from './client.ts';
+import { SqlError, type SqlRow, type Statement } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
-import { doneTogether, textTogether, type DoneTogether, type SentText } from './mysql-together.ts';
+import { doneTogether, TAKE_BACK, textTogether, type DoneTogether, type SentText } from './mysql-together.ts';
 import { runApart } from './run-apart.ts';
 import type { Standstill } from './standstill.ts';
 import { GRACE_MS, timeLimit, type TimeLimit } from './time-limit.ts';
@@ -17,6 +17,13 @@ interface MysqlPoolOptions {
 
 /** An idle connection may have been dropped unnoticed after this time. */
 const TRUSTED_MS = 30_000;
+/** How long a connection is trusted to be the writer's, and a name not to lead to it. */
+const WRITER_MS = 5000;
+const NO_WRITER_MS = 500;
+const IS_WRITER: SentText = {
+  sql: "SELECT @@global.read_only IN ('0', 'OFF') AND @@global.innodb_read_only = 0",
+  values: [],
+};
 const NO_TABLE = '';
 
 interface Used {
@@ -26,6 +33,8 @@ interface Used {
   usedAt: number;
   /** The pool's `losses` when it last answered. */
   losses: number;
+  /** When its server last said that it is the writer. */
+  writerAt: number;
 }
 
 type Give = (error: SqlError | undefined, used?: Used) => void;
@@ -53,6 +62,7 @@ export class MysqlPool {
   #hasEnded = false;
   #waiting: Waiting[] = [];
   #losses = 0;
+  #noWriterUntil = 0;
 
   constructor(options: MysqlPoolOptions) {
     this.#options = options;
@@ -74,16 +84,37 @@ export class MysqlPool {
     });
   }
 
-  run<T>({ sql, parameters, table = NO_TABLE }: Statement): Promise<T> {
+  /** @param ofWriter whether its answer is worth nothing if the server is not the writer */
+  run<T>({ sql, parameters, table = NO_TABLE }: Statement, ofWriter = false): Promise<T> {
     return new Promise((resolve, reject) => {
+      if (ofWriter && Date.now() < this.#noWriterUntil) return reject(notWriter());
       this.#acquire(table, (error, used) => {
         if (!used) return reject(error as SqlError);
-        this.#query<T>(used, { sql, values: parameters }, (failure, result, isOver) => {
-          this.#leave(table, () => (isOver ? used.connection.release() : used.connection.destroy()));
-          if (failure) reject(failure);
-          else resolve(result as T);
+        const send = (): void =>
+          this.#query<T>(used, { sql, values: parameters }, (failure, result, isOver) => {
+            this.#leave(table, () => (isOver ? used.connection.release() : used.connection.destroy()));
+            if (failure) reject(failure);
+            else resolve(result as T);
+          });
+        if (!ofWriter || Math.abs(Date.now() - used.writerAt) < WRITER_MS) return send();
+        this.#askWhetherWriter(used, (failure) => {
+          if (!failure) return send();
+          this.#leave(table, () => used.connection.destroy());
+          reject(failure);
         });
       });
+    });
+  }
+
+  /** After a failover a name leads elsewhere for a moment, and connections stay where they were opened. */
+  #askWhetherWriter(used: Used, tell: (failure: SqlError | undefined) => void): void {
+    this.#query<readonly SqlRow[]>(used, IS_WRITER, (failure, rows) => {
+      if (failure) return tell(failure);
+      used.writerAt = Date.now();
+      if (Number(rows?.[0]?.[0]) === 1) return tell(undefined);
+      this.#losses += 1;
+      this.#noWriterUntil = used.writerAt + NO_WRITER_MS;
+      tell(notWriter());
     });
   }
 
@@ -112,7 +143,7 @@ export class MysqlPool {
             return reject(failure);
           }
           // The statements before it hold their locks until the rollback.
-          this.#query(used, { sql: 'ROLLBACK', values: [] }, (notTakenBack) => {
+          this.#query(used, TAKE_BACK, (notTakenBack) => {
             leave(!notTakenBack);
             reject(failure);
           });
@@ -232,7 +263,8 @@ export class MysqlPool {
 
   #remember(connection: PoolConnection, now: number): Used {
     const { queryTimeoutMs, standstill } = this.#options;
-    const used: Used = { connection, limit: timeLimit(queryTimeoutMs, standstill), usedAt: now, losses: this.#losses };
+    const limit = timeLimit(queryTimeoutMs, standstill);
+    const used: Used = { connection, limit, usedAt: now, losses: this.#losses, writerAt: 0 };
     this.#known.set(connection, used);
     return used;
   }
@@ -257,6 +289,10 @@ export class MysqlPool {
       }
     }
   }
+}
+
+function notWriter(): SqlError {
+  return new SqlError('unreachable', 'the name of the writer leads to a read-only server', { errno: 1836 });
 }
 
 function ended(): SqlError {

@@ -16,18 +16,27 @@ export interface DoneTogether {
 /** A transaction and the reads behind it; a single statement is its own transaction. */
 interface TextTogether extends SentText {
   readonly before: number;
-  /** Answers without rows: with the last one everything is committed. */
+  /** With the last of so many answers everything is committed. */
   readonly changes: number;
+  /** Answers without rows. */
+  readonly answers: number;
   readonly reads: ReadsBehind;
 }
+
+/** How long a session may be idle: longer than a pool trusts it. */
+export const MAY_BE_IDLE = 'SET SESSION wait_timeout = 40';
+/** A refused transaction holds its locks until it is taken back. The server ends it where its client went silent. */
+const ENDS_SOON = 'SET SESSION wait_timeout = 2';
+
+export const TAKE_BACK: SentText = { sql: `ROLLBACK;${MAY_BE_IDLE}`, values: [] };
 
 export function textTogether(statements: readonly Statement[]): TextTogether {
   const isLone = statements.length === 1;
   const texts = statements.map(({ sql }) => sql);
   const values = statements.flatMap(({ parameters }) => parameters);
   if (!isLone) {
-    texts.unshift('START TRANSACTION');
-    texts.push('COMMIT');
+    texts.unshift('START TRANSACTION', ENDS_SOON);
+    texts.push('COMMIT', MAY_BE_IDLE);
   }
   const reads = readsBehind(statements);
   for (const { sql, parameters } of reads.selects) {
@@ -38,19 +47,20 @@ export function textTogether(statements: readonly Statement[]): TextTogether {
     reads,
     sql: texts.join(';'),
     values,
-    before: isLone ? 0 : 1,
-    changes: isLone ? 1 : statements.length + 2,
+    before: isLone ? 0 : 2,
+    changes: isLone ? 1 : statements.length + 3,
+    answers: texts.length - reads.selects.length,
   };
 }
 
 /** `results` is undefined if a read failed. */
 export function doneTogether(
   statements: readonly Statement[],
-  { before, changes: all, reads }: TextTogether,
+  { before, answers, reads }: TextTogether,
   changes: readonly ResultSetHeader[],
   results: unknown,
 ): readonly DoneTogether[] {
-  const rows = Array.isArray(results) ? reads.rowsOf(results.slice(all) as readonly (readonly SqlRow[])[]) : [];
+  const rows = Array.isArray(results) ? reads.rowsOf(results.slice(answers) as readonly (readonly SqlRow[])[]) : [];
   return statements.map((_, position) => {
     const change = changes[before + position] as ResultSetHeader;
     const read = rows[position];

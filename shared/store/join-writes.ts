@@ -1,15 +1,14 @@
 import { LIMITS, type NewCell } from '../cell.ts';
-import { SchemalessError } from '../errors.ts';
-import { SqlError, type SqlChange, type SqlClient, type Statement } from '../sql/client.ts';
 import { fromSqlTime } from '../time.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
-import { type BufferedCell, insertBuffered } from '../sql/statements/insert-buffered.ts';
+import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/rows-after.ts';
 import { appendToPrimary } from './append.ts';
 import type { AppendResult } from './append-result.ts';
 import type { StoreContext } from '../access/context.ts';
 import { joinedByKey } from '../access/joined.ts';
-import { answerBuffered, deleteWithdrawn, withdrawBuffered } from '../sql/statements/change-buffered.ts';
+import { Quarantine } from '../sql/quarantine.ts';
+import { bufferOn, encodedBytes, withdrawCopies, type HintPart } from './hints.ts';
 
 /** More would wait for its lock row with a connection each; one statement appends a hundred cells. */
 const APPENDS_OF_A_SHARD = 1;
@@ -21,7 +20,12 @@ const JOINED_BYTES = 256 * 1024;
 export interface JoinedWrites {
   /** As `appendToPrimary`: cells of one shard, no address twice. */
   append(shard: number, cells: readonly BufferedCell[]): Promise<AppendedPart>;
-  buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
+  /** Returns whether the group holds hints of the cells; does not send what is not wanted any more. */
+  buffer(group: string, cells: readonly BufferedCell[], isWanted: () => boolean): Promise<boolean>;
+  /** Takes back, in the background, hints that came when they were not wanted any more. */
+  withdraw(group: string, cells: readonly BufferedCell[]): void;
+  /** Groups whose hints came late. */
+  readonly late: Quarantine;
 }
 
 /** A write's results, and its rows for the indexes if they were read. */
@@ -70,38 +74,37 @@ export function joinWrites(context: StoreContext, datastore: string): JoinedWrit
     },
     ({ where }) => where,
   );
-  const buffer = joinedByKey<Part<string>, boolean>(
+  const buffer = joinedByKey<HintPart & Part<string>, boolean>(
     {
       atOnce: COPIES_OF_A_GROUP,
       fits: isSmall,
       async run(parts) {
-        const isHeld = await bufferOn(context, parts[0].where, datastore, cellsOf(parts));
-        return parts.map(() => isHeld);
+        const wanted = parts.filter(({ isWanted }) => isWanted());
+        const isHeld = wanted.length > 0 && (await bufferOn(context, parts[0].where, datastore, wanted));
+        return parts.map((part) => isHeld && wanted.includes(part));
       },
     },
     ({ where }) => where,
   );
   return {
     append: (shard, cells) => append({ where: shard, cells }),
-    buffer: (group, cells) => buffer({ where: group, cells }),
+    buffer: (group, cells, isWanted) => buffer({ where: group, cells, isWanted }),
+    withdraw: (group, cells) => void withdrawCopies(context, datastore, cells, [group]),
+    late: new Quarantine(),
   };
 }
 
-function cellsOf(parts: readonly [Part<number | string>, ...Part<number | string>[]]): readonly BufferedCell[] {
-  return parts.length === 1 ? parts[0].cells : parts.flatMap(({ cells }) => cells);
+function cellsOf(parts: readonly Part<number | string>[]): readonly BufferedCell[] {
+  return parts.flatMap(({ cells }) => cells);
 }
 
 function isSmall(taken: readonly Part<number | string>[], next: Part<number | string>): boolean {
-  let [count, bytes] = [next.cells.length, encodedBytes(next)];
-  for (const part of taken) {
-    count += part.cells.length;
-    bytes += encodedBytes(part);
+  let [count, bytes] = [next.cells.length, encodedBytes(next.cells)];
+  for (const { cells } of taken) {
+    count += cells.length;
+    bytes += encodedBytes(cells);
   }
   return count <= LIMITS.batchCells && bytes <= JOINED_BYTES;
-}
-
-function encodedBytes({ cells }: Part<number | string>): number {
-  return cells.reduce((sum, { encoded }) => sum + encoded.length, 0);
 }
 
 function isSameAddress(a: BufferedCell, b: BufferedCell): boolean {
@@ -122,126 +125,4 @@ function withTimes(
       ?.find((cell) => cell.ref_key === ref_key && cell.added_id === result.added_id);
     return found ? { ...result, created_at: fromSqlTime(found.createdAt) } : result;
   });
-}
-
-interface Secondaries extends Pick<StoreContext, 'groups'> {
-  readonly buffer: (group: string, cells: readonly BufferedCell[]) => Promise<boolean>;
-}
-
-/** An unclear end is tried once more, on a fresh connection. */
-const TRIES = 2;
-
-/**
- * Puts hints of cells on `copies` random secondaries, and tries another for each that fails.
- *
- * @param avoid the primary, and groups with a hint
- * @param last groups chosen only if no other can be reached: one that becomes the primary meanwhile would hold both
- * @returns the groups with a hint now; fewer than `copies` if no more could be reached
- */
-export async function bufferOnSecondaries(
-  { groups, buffer }: Secondaries,
-  cells: readonly BufferedCell[],
-  copies: number,
-  avoid: readonly string[],
-  last: readonly string[] = [],
-): Promise<readonly string[]> {
-  if (copies === 0) return [];
-  const candidates = shuffle((await groups.names()).filter((group) => !avoid.includes(group)));
-  if (last.length > 0) candidates.sort((one, other) => Number(last.includes(one)) - Number(last.includes(other)));
-  const holders: string[] = [];
-  while (holders.length < copies && candidates.length > 0) {
-    const chosen = candidates.splice(0, copies - holders.length);
-    const done = await Promise.all(chosen.map((group) => buffer(group, cells)));
-    holders.push(...chosen.filter((_, position) => done[position]));
-  }
-  return holders;
-}
-
-/** Puts hints into one group's buffer. Returns whether it holds them; reports failures. */
-async function bufferOn(
-  context: StoreContext,
-  group: string,
-  datastore: string,
-  cells: readonly BufferedCell[],
-): Promise<boolean> {
-  const [isHeld] = await onHolders(context, [group], async (client) => {
-    await repeated(client, insertBuffered(datastore, cells));
-    return true;
-  });
-  return isHeld === true;
-}
-
-/** Sends a statement that may be repeated, twice at most: a lost answer must not leave a hint uncounted, or untold. */
-async function repeated(client: SqlClient, statement: Statement): Promise<SqlChange> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await client.change(statement);
-    } catch (error) {
-      const isOpen = error instanceof SqlError && error.failure !== 'rejected' && error.failure !== 'unreachable';
-      if (attempt === TRIES || !isOpen) throw error;
-    }
-  }
-}
-
-/** Takes back hints of refused cells. Best effort: the drain judges the rest again. */
-export async function withdrawCopies(
-  context: StoreContext,
-  datastore: string,
-  cells: readonly BufferedCell[],
-  holders: readonly string[],
-): Promise<void> {
-  if (cells.length === 0) return;
-  await onHolders(context, holders, async (client) => {
-    await repeated(client, withdrawBuffered(datastore, cells));
-    await repeated(client, deleteWithdrawn(datastore, cells));
-  });
-}
-
-/**
- * Marks hints whose writer is about to be answered `buffered`: they give way to an acknowledged cell when the primary's
- * last cells are brought back, unless their append may have been done (`isShown`). One group must confirm a hint of each cell; a hint drained meanwhile is not confirmed,
- * so the client may have to retry and get `stored_before`.
- *
- * @returns whether they may be answered `buffered`
- */
-export async function markAnswered(
-  context: StoreContext,
-  datastore: string,
-  cells: readonly BufferedCell[],
-  holders: readonly string[],
-  isShown: boolean,
-): Promise<boolean> {
-  const marked = await onHolders(context, holders, async (client) => {
-    const { affectedRows } = await repeated(client, answerBuffered(datastore, cells, isShown));
-    return affectedRows === cells.length;
-  });
-  return marked.includes(true);
-}
-
-/** Returns each group's answer; undefined if it could not be asked, which is reported. */
-function onHolders<T>(
-  context: StoreContext,
-  holders: readonly string[],
-  work: (client: SqlClient) => Promise<T>,
-): Promise<readonly (T | undefined)[]> {
-  return Promise.all(
-    holders.map(async (group) => {
-      try {
-        return await work(await context.groups.client(group));
-      } catch (error) {
-        if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
-        context.report({ kind: 'secondary_failed', group, error });
-        return undefined;
-      }
-    }),
-  );
-}
-
-function shuffle<T>(items: readonly T[]): T[] {
-  const shuffled = [...items];
-  for (let position = shuffled.length - 1; position > 0; position -= 1) {
-    const other = Math.floor(Math.random() * (position + 1));
-    [shuffled[position], shuffled[other]] = [shuffled[other] as T, shuffled[position] as T];
-  }
-  return shuffled;
 }

@@ -11,7 +11,8 @@ import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { parseTime } from '../time.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import { isRefused } from './append-result.ts';
-import { bufferOnSecondaries, markAnswered, withdrawCopies, joinWrites, type JoinedWrites } from './join-writes.ts';
+import { bufferOnSecondaries, markAnswered, withdrawCopies } from './hints.ts';
+import { joinWrites, type JoinedWrites } from './join-writes.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
 
@@ -104,7 +105,7 @@ function checkBounds(
 
 const NO_GROUPS: readonly string[] = [];
 
-type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string };
+type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string; readonly stepAside?: () => void };
 
 /** Refuses an overload before anything is buffered: hints of refused writes would add to it. */
 async function admitToGroup(
@@ -113,7 +114,7 @@ async function admitToGroup(
   cells: readonly BufferedCell[],
 ): Promise<readonly PutResult[]> {
   try {
-    return await context.admit(group, () => writeToGroup(context, group, cells));
+    return await context.admit(group, (stepAside) => writeToGroup({ ...context, stepAside }, group, cells), 'writes');
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'overloaded') throw error;
     return unavailable(cells, error.message);

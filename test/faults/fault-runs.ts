@@ -34,6 +34,7 @@ const MODULES = [
   'erasing/retention',
   'hanging/paused',
   'hanging/locked',
+  'hanging/stalled',
   'in-use/freeze',
   'in-use/quiet',
   'overload/overload',

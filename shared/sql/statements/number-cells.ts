@@ -13,7 +13,7 @@ export const IS_NUMBERED = `head_epoch = epoch AND state = 'open' AND ${NOTHING_
  * @param logs of different shards
  */
 export function numberCells(logs: readonly AppendedLog[]): readonly Statement[] {
-  return [...Map.groupBy(logs, ({ datastore }) => datastore)].map(([datastore, ofDatastore]): Statement => {
+  return byDatastore(logs).map(([datastore, ofDatastore]): Statement => {
     const parameters: SqlParameter[] = [];
     const several = ofDatastore.filter(({ numbered }) => numbered !== undefined && numbered.count > 1);
     for (const { shard, numbered } of several) parameters.push(shard, numbered?.count ?? 0);
@@ -35,13 +35,19 @@ export function numberCells(logs: readonly AppendedLog[]): readonly Statement[] 
   });
 }
 
+/** In one order, so that transactions over several datastores do not wait in a circle either. */
+function byDatastore(logs: readonly AppendedLog[]): readonly (readonly [string, readonly AppendedLog[]])[] {
+  const groups = [...Map.groupBy(logs, ({ datastore }) => datastore)];
+  return groups.sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
 function marks(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
 
 /** Forgets where logs end after appends without numbers; locks the rows as `numberCells` does. */
 export function forgetEnds(logs: readonly AppendedLog[]): readonly Statement[] {
-  return [...Map.groupBy(logs, ({ datastore }) => datastore)].map(([datastore, ofDatastore]): Statement => {
+  return byDatastore(logs).map(([datastore, ofDatastore]): Statement => {
     const shards = [...new Set(ofDatastore.map(({ shard }) => shard))];
     return {
       sql: `UPDATE ${CONTROL}.shard FORCE INDEX (PRIMARY) SET head_epoch = NULL WHERE datastore = ? AND shard IN (${marks(shards)})`,

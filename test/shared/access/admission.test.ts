@@ -63,6 +63,23 @@ describe('admission', () => {
     await expect(admit('group-2', async () => 'at once')).resolves.toBe('at once');
   });
 
+  it('gives reads and writes of a group places apart', async () => {
+    const admit = openAdmission(SETTINGS);
+    const { work } = held();
+    for (let write = 0; write < 20; write += 1) void codeOf(admit('group-1', work, 'writes'));
+    expect(await codeOf(admit('group-1', async () => 'read', 'reads'))).toBe('served');
+    expect(await codeOf(admit('group-1', async () => 'write', 'writes'))).toBe('overloaded');
+  });
+
+  it('gives the place of work that steps aside to others at once, up to so many', async () => {
+    const admit = openAdmission(SETTINGS);
+    const { work, running } = held();
+    const aside = (stepAside: () => void): Promise<string> => (stepAside(), work());
+    for (let count = 0; count < 8; count += 1) void codeOf(admit('group-1', aside));
+    expect(running()).toBe(8);
+    expect(await codeOf(admit('group-1', aside))).toBe('overloaded');
+  });
+
   it('lets whoever waits in when work is found overdue, before its own time is up', async () => {
     const admit = openAdmission(SETTINGS);
     const { work } = held();

@@ -42,6 +42,31 @@ describe('several endpoints', () => {
     expect(asked).toEqual(['one', 'two', 'two']);
   });
 
+  it.each([1, 2, 3])('hold the budget of retries together, also %i of them', async (count) => {
+    const hosts = Object.fromEntries(
+      Array.from({ length: count }, (_, host) => [`host-${host}`, () => new Response('<html>', { status: 503 })]),
+    );
+    let tokens = 5;
+    const retryBudget = { earn: () => undefined, spend: () => (tokens -= 1) >= 0 };
+    const { trips, asked } = opened(hosts, { retryBudget });
+    const puts = async (): Promise<void> => {
+      for (const end of await Promise.allSettled(Array.from({ length: 20 }, () => trips.put(CELL))))
+        expect(end).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
+    };
+    await puts();
+    await puts();
+    // The first to turn to another endpoint does so without a retry.
+    expect(asked.length).toBe(40 + 5 + (count - 1));
+  });
+
+  it('take over all requests at once where another one answers', async () => {
+    const retryBudget = { earn: () => undefined, spend: () => false };
+    const { trips, asked } = opened({ one: refused, two: stored }, { retryBudget });
+    const stores = await Promise.all(Array.from({ length: 20 }, () => trips.put(CELL)));
+    expect(stores.filter(({ outcome }) => outcome !== 'stored')).toEqual([]);
+    expect(asked).toHaveLength(40);
+  });
+
   it('are not where the store itself says that it cannot', async () => {
     const unavailable = (): Response =>
       Response.json({ code: 'unavailable', retry: 'later', detail: 'no node' }, { status: 503 });

@@ -23,6 +23,7 @@ import {
   releaseUndecided,
 } from '../../../shared/sql/statements/undecided-copies.ts';
 import { selectWaitingShards, selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
+import { writeHealthCheck } from '../../../shared/sql/statements/write-health-check.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { rowsRead, rowsReadOnceOpen, rowsReadWithoutStatistics, whileRebuilt } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
@@ -151,6 +152,10 @@ describe('rows read of a buffer table', () => {
     for (const count of [1, 2, 50, 100]) read.push([count, await readByChange(of(addresses.slice(0, count)))]);
     // Who is new to a table reads some of what the server knows of it, too; a scan reads thousands.
     expect(read.filter(([count, rows]) => rows > 4 * count + 200)).toEqual([]);
+  });
+
+  it('by a health check that writes are its own', async () => {
+    expect(await readByChange(writeHealthCheck())).toBeLessThanOrEqual(2);
   });
 
   it('that are deleted are few while their table is rebuilt', async () => {

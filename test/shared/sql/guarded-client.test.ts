@@ -6,6 +6,8 @@ import { fakeTime, passes } from '../../support/fake-time.ts';
 
 const QUICK = { failures: 3, slowMs: 40, silentMs: 50, probeAfterMs: 20, probeMostMs: 40, probeTimeoutMs: 60 };
 const A_PROBE_MS = 200;
+/** ER_LOCK_WAIT_TIMEOUT */
+const LOCK_WAIT = 1205;
 const STATEMENT: Statement = { sql: 'SELECT something', parameters: [] };
 
 const timeout = (): SqlError => new SqlError('unclear', 'no answer in time', { timedOut: true });
@@ -24,6 +26,10 @@ afterEach(() => time[Symbol.dispose]());
 function guarded(settings: Partial<typeof QUICK> = {}, more: GuardOptions = {}) {
   const fake = {
     statements: 0,
+    /** Health checks of the writer that wrote, on a connection of their own. */
+    written: 0,
+    /** Whether writes answer, checks included. */
+    writes: undefined as (() => Promise<readonly SqlRow[]>) | undefined,
     /** Signs of life that were asked for on a connection of their own; each is asked for on any, too. */
     probes: 0,
     alive: undefined as (() => Promise<readonly SqlRow[]>) | undefined,
@@ -40,7 +46,9 @@ function guarded(settings: Partial<typeof QUICK> = {}, more: GuardOptions = {}) 
     nodes: 2,
     select: ask,
     change: async (statement) => {
-      await ask(statement);
+      const isCheck = statement.sql.includes('health_check');
+      if (isCheck && statement.apart === true) fake.written += 1;
+      await ((isCheck ? (fake.writes ?? fake.alive) : fake.writes)?.() ?? (isCheck ? fake.answer() : ask(statement)));
       return { affectedRows: 1, insertId: 1 };
     },
     close: async () => undefined,
@@ -265,6 +273,60 @@ describe('a guarded client', () => {
     // The wall clock goes on, and no timer fires.
     vi.setSystemTime(Number(vi.getMockedSystemTime()) + 15_000);
     expect(await Promise.all([select(), select()])).toEqual([[['answered']], [['answered']]]);
+  });
+
+  describe('a writer whose writes stall while it answers reads', () => {
+    const lockWait = () => new SqlError('contention', 'lock wait', { errno: LOCK_WAIT });
+    const write = (client: SqlClient) => failureOf(client.change(STATEMENT));
+
+    it.each([
+      ['a time limit', timeout],
+      ['a lock wait', lockWait],
+    ])('gets no more writes after %s, and still all reads', async (_what, failure) => {
+      const { fake, told, client, select, circuit } = guarded({ probeAfterMs: 10_000 });
+      fake.writes = () => Promise.reject(failure());
+      const failed = write(client);
+      fake.writes = silence;
+      await failed;
+      await passes(QUICK.probeTimeoutMs);
+      expect([await write(client), circuit(), told]).toEqual([OPEN, 'open', ['writer, here']]);
+      for (let read = 0; read < 10; read += 1) expect(await select()).toEqual([]);
+    });
+
+    it('gets writes again once one is done', async () => {
+      const { fake, client, closes } = guarded();
+      fake.writes = silence;
+      client.doubt('writer');
+      fake.writes = () => Promise.reject(timeout());
+      await write(client);
+      fake.writes = undefined;
+      await closes();
+      expect(await write(client)).toBe('none');
+    });
+
+    it.each([
+      ['is done', async () => []],
+      ['is refused, as by a server that may only be read', () => Promise.reject(new SqlError('rejected', 'read-only'))],
+    ])('is taken for well where a lock is waited for and the health check %s', async (_what, check) => {
+      const { fake, client, circuit } = guarded();
+      for (let round = 1; round <= 5; round += 1) {
+        fake.writes = () => Promise.reject(lockWait());
+        const failed = write(client);
+        fake.writes = check as () => Promise<readonly SqlRow[]>;
+        await failed;
+        await passes(A_PROBE_MS);
+        expect([fake.written, circuit()]).toEqual([round, 'closed']);
+      }
+    });
+
+    it('is told of once where it answers nothing at all', async () => {
+      const { fake, told, client, opens } = guarded({ probeAfterMs: 10_000 });
+      await opens();
+      fake.writes = silence;
+      for (let failure = 0; failure < QUICK.failures; failure += 1) await write(client);
+      await passes(A_PROBE_MS);
+      expect(told).toEqual(['writer, here']);
+    });
   });
 
   it('asks again for a sign of life that this process was not awake to hear', async () => {

@@ -1,0 +1,187 @@
+import type { StoreContext } from '../access/context.ts';
+import { SchemalessError } from '../errors.ts';
+import { SqlError, type SqlChange, type SqlClient, type Statement } from '../sql/client.ts';
+import type { Quarantine } from '../sql/quarantine.ts';
+import { answerBuffered, deleteWithdrawn, withdrawBuffered } from '../sql/statements/change-buffered.ts';
+import { insertBuffered, type BufferedCell } from '../sql/statements/insert-buffered.ts';
+
+/** Hints: copies of writes in the buffer tables of other groups than their primary. */
+
+export function encodedBytes(cells: readonly BufferedCell[]): number {
+  return cells.reduce((sum, { encoded }) => sum + encoded.length, 0);
+}
+
+/** Cells whose hints go to one group, with those of other writes. */
+export interface HintPart {
+  readonly cells: readonly BufferedCell[];
+  /** Whether its write still lacks a hint. */
+  readonly isWanted: () => boolean;
+}
+
+interface Secondaries extends Pick<StoreContext, 'groups'> {
+  readonly buffer: (group: string, cells: readonly BufferedCell[], isWanted: () => boolean) => Promise<boolean>;
+  readonly withdraw: (group: string, cells: readonly BufferedCell[]) => void;
+  /** Groups whose hints came late. */
+  readonly late: Quarantine;
+  /** Told when a hint is late. */
+  readonly stepAside?: () => void;
+}
+
+/** Hints of healthy groups come far earlier, but for large ones. */
+const LATE_MS = 250;
+const BYTES_A_MS = 2048;
+
+/**
+ * Puts hints of cells on `copies` random secondaries, and tries another for each that fails. A hint that is late is put
+ * on another group too, in parallel, and one that is more is taken back. Its group is chosen last for half a minute.
+ *
+ * @param avoid the primary, and groups with a hint
+ * @param last groups chosen only if no other can be reached: one that becomes the primary meanwhile would hold both
+ * @returns the groups with a hint now; fewer than `copies` if no more could be reached
+ */
+export async function bufferOnSecondaries(
+  { groups, buffer, late, withdraw, stepAside = () => undefined }: Secondaries,
+  cells: readonly BufferedCell[],
+  copies: number,
+  avoid: readonly string[],
+  last: readonly string[] = [],
+): Promise<readonly string[]> {
+  if (copies === 0) return [];
+  const rank = (group: string): number => 2 * Number(last.includes(group)) + Number(late.has(group));
+  const candidates = shuffle((await groups.names()).filter((group) => !avoid.includes(group)));
+  candidates.sort((one, other) => rank(one) - rank(other));
+  const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
+  const holders: string[] = [];
+  const isWanted = (): boolean => holders.length < copies;
+  const lateMs = LATE_MS + encodedBytes(cells) / BYTES_A_MS;
+  let pending = 0;
+
+  function begin(): void {
+    const group = candidates.shift();
+    if (group === undefined) return;
+    pending += 1;
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      late.keep(group);
+      if (!isWanted()) return;
+      stepAside();
+      begin();
+    }, lateMs);
+    buffer(group, cells, isWanted)
+      .finally(() => clearTimeout(timer))
+      .then((isHeld) => {
+        pending -= 1;
+        if (isHeld && !isLate) late.release(group);
+        // A hint that its writer does not rely on would stand against what is stored after a loss.
+        if (!isWanted()) return isHeld ? withdraw(group, cells) : undefined;
+        if (isHeld) holders.push(group);
+        else if (!isLate) begin();
+        if (pending === 0 || !isWanted()) resolve(holders);
+      }, reject);
+  }
+
+  for (let copy = 0; copy < copies; copy += 1) begin();
+  if (pending === 0) resolve(holders);
+  return promise;
+}
+
+/** An unclear end is tried once more, on a fresh connection. */
+const TRIES = 2;
+
+/** Puts hints into one group's buffer. Returns whether it holds them; reports failures. */
+export async function bufferOn(
+  context: StoreContext,
+  group: string,
+  datastore: string,
+  parts: readonly HintPart[],
+): Promise<boolean> {
+  const isWanted = (): boolean => parts.some((part) => part.isWanted());
+  const [isHeld] = await onHolders(context, [group], async (client) => {
+    await repeated(
+      client,
+      insertBuffered(
+        datastore,
+        parts.flatMap(({ cells }) => cells),
+      ),
+      isWanted,
+    );
+    return true;
+  });
+  return isHeld === true;
+}
+
+/** Sends a statement that may be repeated, twice at most: a lost answer must not leave a hint uncounted, or untold. */
+async function repeated(client: SqlClient, statement: Statement, isWanted = () => true): Promise<SqlChange> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await client.change(statement);
+    } catch (error) {
+      const isOpen = error instanceof SqlError && error.failure !== 'rejected' && error.failure !== 'unreachable';
+      if (attempt === TRIES || !isOpen || !isWanted()) throw error;
+    }
+  }
+}
+
+/** Takes back hints of refused cells. Best effort: the drain judges the rest again. */
+export async function withdrawCopies(
+  context: StoreContext,
+  datastore: string,
+  cells: readonly BufferedCell[],
+  holders: readonly string[],
+): Promise<void> {
+  if (cells.length === 0) return;
+  await onHolders(context, holders, async (client) => {
+    await repeated(client, withdrawBuffered(datastore, cells));
+    await repeated(client, deleteWithdrawn(datastore, cells));
+  });
+}
+
+/**
+ * Marks hints whose writer is about to be answered `buffered`: they give way to an acknowledged cell when the primary's
+ * last cells are brought back, unless their append may have been done (`isShown`). One group must confirm a hint of each
+ * cell; a hint drained meanwhile is not confirmed, so the client may have to retry and get `stored_before`.
+ *
+ * @returns whether they may be answered `buffered`
+ */
+export async function markAnswered(
+  context: StoreContext,
+  datastore: string,
+  cells: readonly BufferedCell[],
+  holders: readonly string[],
+  isShown: boolean,
+): Promise<boolean> {
+  const marked = await onHolders(context, holders, async (client) => {
+    const { affectedRows } = await repeated(client, answerBuffered(datastore, cells, isShown));
+    return affectedRows === cells.length;
+  });
+  return marked.includes(true);
+}
+
+/** Returns each group's answer; undefined if it could not be asked, which is reported. */
+function onHolders<T>(
+  context: StoreContext,
+  holders: readonly string[],
+  work: (client: SqlClient) => Promise<T>,
+): Promise<readonly (T | undefined)[]> {
+  return Promise.all(
+    holders.map(async (group) => {
+      try {
+        return await work(await context.groups.client(group));
+      } catch (error) {
+        if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+        context.report({ kind: 'secondary_failed', group, error });
+        return undefined;
+      }
+    }),
+  );
+}
+
+function shuffle<T>(items: readonly T[]): T[] {
+  const shuffled = [...items];
+  for (let position = shuffled.length - 1; position > 0; position -= 1) {
+    const other = Math.floor(Math.random() * (position + 1));
+    [shuffled[position], shuffled[other]] = [shuffled[other] as T, shuffled[position] as T];
+  }
+  return shuffled;
+}

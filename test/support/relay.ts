@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Endpoint } from '../../shared/sql/endpoints.ts';
+
+interface Relay extends AsyncDisposable {
+  readonly endpoint: Endpoint;
+  cut(): void;
+}
+
+interface RelayOptions {
+  /** Where a new connection leads. */
+  readonly to: () => Endpoint;
+  /** Of each connection: whether what the client sends is still forwarded, told of each chunk that was. */
+  readonly forwards?: () => (chunk: Buffer) => boolean;
+  readonly onAnswer?: () => void;
+}
+
+/** A name for a server: it may lead elsewhere from one connection to the next, as DNS does. */
+export async function startRelay({
+  to,
+  forwards = () => () => true,
+  onAnswer = () => undefined,
+}: RelayOptions): Promise<Relay> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const { host, port } = to();
+    const far = connect(port, host);
+    const goesOn = forwards();
+    let isOn = true;
+    for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
+    near.on('data', (chunk) => {
+      if (!isOn) return;
+      far.write(chunk);
+      isOn = goesOn(chunk);
+    });
+    far.on('data', (chunk) => {
+      near.write(chunk);
+      if (!isOn) onAnswer();
+    });
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    endpoint: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    cut,
+    async [Symbol.asyncDispose]() {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
