@@ -124,12 +124,10 @@ export function mysqlClient(
         return await ask();
       }
     },
-    async change(statement) {
-      if (statement.waitsBriefly !== true || options.lanes === 0)
-        return toChange(await run<ResultSetHeader>(statement, 'writer'));
-      const [change] = await transactions.run([statement]);
-      return change as SqlChange;
-    },
+    change: async (statement) =>
+      statement.waitsBriefly === true && options.lanes > 0
+        ? ((await transactions.run([statement]))[0] as SqlChange)
+        : toChange(await run<ResultSetHeader>(statement, 'writer')),
     ...(options.lanes > 0 && { transactions }),
     close: () => pools.close(),
   };
