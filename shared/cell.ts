@@ -43,10 +43,7 @@ export interface RestoredCell extends NewCell {
 export interface Cell extends NewCell {
   readonly added_id: number;
   readonly shard: number;
-  /**
-   * When it was appended, by the primary's clock, or, of a restored cell, when it was stored before: RFC 3339, UTC, six
-   * decimals. Never goes back within a shard.
-   */
+  /** When the primary appended it, or a restored cell's own time: RFC 3339, UTC, six decimals, never going back. */
   readonly created_at: string;
   /** True when the body was erased or its retention is over: `body` is null, the cell keeps its place in the log. */
   readonly erased?: true;
@@ -54,10 +51,7 @@ export interface Cell extends NewCell {
   readonly forgotten?: readonly string[];
   /** Of one that was erased: the SHA-256 of its body's JSON, in hexadecimal, for the digest of its log. */
   readonly body_sha256?: string;
-  /**
-   * In logs: this is no cell of an application but an erasure, at its place among the cells: the cells of its row and
-   * column, up to its ref key, were erased. `body` is null; of a row the column name is empty.
-   */
+  /** In logs: no cell but an erasure of its row and column up to its ref key; without column name, of the row. */
   readonly erasure?: ErasureNote;
   /** In lists and logs: why the stored body cannot be decoded. `body` is null; a read of this cell throws it. */
   readonly error?: SchemalessError;

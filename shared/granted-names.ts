@@ -1,7 +1,4 @@
-/**
- * The names by which a function is given rights to what it makes and keeps: said once for who uses them and for the
- * templates, which load nothing of the SDK for them.
- */
+/** Names by which a function is granted what it makes, for code and templates, without the SDK. */
 
 /** Key of the item of opened circuits in the state table: one for all instances, see `access/open-circuits.ts`. */
 export const OPENINGS_KEY = 'circuit-openings';

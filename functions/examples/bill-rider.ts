@@ -15,10 +15,7 @@ const { rate } = readVariables({
   },
 });
 
-/**
- * Bills the rider of a trip whose BASE cell was written, with a simulated card service that declines some attempts. Trips
- * are billed side by side: how one is billed depends on no other.
- */
+/** Bills the rider of a trip once its BASE cell is written; a simulated card service declines some attempts. */
 export const handler = triggerHandler(
   'bill_rider',
   async (rowKey, message, schemaless) => {

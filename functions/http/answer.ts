@@ -103,10 +103,7 @@ const LEVEL = constants.Z_BEST_SPEED;
 
 const compress = promisify(gzip);
 
-/**
- * The answer in gzip, where `Accept-Encoding` names it, and it is JSON of some length. MessagePack is for programs that
- * want to be fast, and goes as it is.
- */
+/** Compresses JSON of some length for a client that takes gzip. MessagePack goes as it is, for speed. */
 export async function compressed(
   result: APIGatewayProxyStructuredResultV2,
   acceptEncoding: string | undefined,

@@ -2,10 +2,7 @@ import { parseJson } from '../../shared/body/json.ts';
 import { PackedBody } from '../../shared/body/packed-body.ts';
 import type { Answer } from './answer.ts';
 
-/**
- * What a person looks at need not show what cells say: a request with this header has bodies left out, `hidden`, or says
- * that somebody asked to see them, `shown`, which goes into the log. A program sends neither.
- */
+/** A request with this header gets bodies left out (`hidden`), or logs that a person asked for them (`shown`). */
 export const BODIES = { header: 'x-schemaless-bodies', hidden: 'hidden', shown: 'shown' } as const;
 
 /** Cells are as deep as they may be, and lie in answers that lie in an answer. */

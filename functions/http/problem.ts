@@ -35,10 +35,7 @@ export function problemAnswer(error: SchemalessError, requestId: string): Answer
   };
 }
 
-/**
- * The line in the log for what an operation threw. Details are left out where they can quote the request's body, that
- * is, of all that the caller has to mend.
- */
+/** Logs what an operation threw, without details that may quote the request's body. */
 export function logProblem(thrown: unknown, about: Record<string, unknown>): void {
   const { code, details, message, status } = shown(thrown);
   const facts = { ...about, code, field: details.field };

@@ -84,10 +84,7 @@ interface CallerPoliciesProps {
   readonly datastores: readonly string[];
 }
 
-/**
- * Managed policies for callers: `readers`, `clients-NAME` for one datastore, `movers`, `erasers`, and `operators` for
- * everything. All but clients may open the console.
- */
+/** Policies for callers: `readers`, `clients-NAME` (one datastore), `movers`, `erasers`, `operators` (all). */
 export class CallerPolicies extends Construct {
   readonly arns: Readonly<Record<string, CfnOutput>>;
 

@@ -9,10 +9,7 @@ export interface ExportOptions {
   readonly format?: 'ndjson' | 'parquet';
   /** For NDJSON; Parquet uses snappy. Fixed. @default gzip */
   readonly compression?: 'gzip' | 'zstd' | 'none';
-  /**
-   * The place in the bucket: up to 200 of letters, digits and `_ . = -`, with single slashes between. A new prefix is a
-   * new export. @default the name of the datastore
-   */
+  /** The place in the bucket: up to 200 of letters, digits and `_ . = -` with single slashes. @default the datastore */
   readonly prefix?: string;
   /** Who answers reads of the logs; readers may be behind. @default writer */
   readonly read?: 'writer' | 'reader';

@@ -21,10 +21,7 @@ interface NetworkProps {
   readonly brought?: BroughtNetwork | undefined;
 }
 
-/**
- * The clusters' network: isolated subnets without NAT. Clients of MySQL carry the security group `clients`, which is in
- * this stack so that rules need no other.
- */
+/** The clusters' network: isolated subnets without NAT. Clients of MySQL carry its security group `clients`. */
 export class Network extends Construct {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;

@@ -170,9 +170,7 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   });
 }
 
-/**
- * Unserved requests and latency. 503 for an index that is being built is no fault, and must not roll back a deployment.
- */
+/** Unserved requests and latency. 503 for an index that is being built must not roll back a deployment. */
 function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alarm {
   const serverErrors = alarms.add('server-errors', {
     what: `more than ${MOST_SERVER_ERRORS} % of the requests are not served`,

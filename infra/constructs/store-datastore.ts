@@ -48,10 +48,7 @@ export class SchemalessDatastore {
     return trigger;
   }
 
-  /**
-   * Calls a function for a trigger of the YAML that names one. Throws an Error for an unknown trigger, one with a
-   * function already, or one without `function`.
-   */
+  /** Calls a function for a YAML trigger without one. Throws an Error if it is unknown, or has a function. */
   onTrigger(name: string, fn: IFunction, options: ConsumerOptions = {}): TriggerQueue {
     const trigger = this.trigger(name);
     if (trigger.definition.function === undefined)

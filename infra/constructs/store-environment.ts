@@ -9,10 +9,7 @@ export interface StoreEnvironment {
   readonly name: string;
   /** Shard groups, one MySQL cluster each: 1 to 40. Fixed once there is data. @default 1 with data-api, 3 with mysql */
   readonly groups: number;
-  /**
-   * Groups in the storage's stack: 1 to 40. Others are in further stacks of twelve, which needs a `storageScope`. Fixed
-   * once reached. @default 12
-   */
+  /** Groups in the storage's stack, 1 to 40; more need a `storageScope`. Fixed once reached. @default 12 */
   readonly groupsInFirstStack?: number;
   readonly readersPerGroup: number;
   /**

@@ -38,10 +38,7 @@ const MOST_ZONES = 3;
 /** Zones that `Fn::GetAZs` gives without a region. */
 export const ZONES_UNNAMED = 2;
 
-/**
- * Returns the network's zones in order; undefined for an unknown region without zones. Throws an Error that names
- * zones.
- */
+/** Returns the network's zones in order; undefined for an unknown region. Throws an Error that names zones. */
 export function zonesFor(
   region: string | undefined,
   given: readonly string[] | undefined,

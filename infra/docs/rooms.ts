@@ -5,10 +5,7 @@ export interface Room {
   readonly holds: string;
 }
 
-/**
- * The order of `shared/`, from the bottom up: a file imports from its own room and the rooms before it, types included.
- * The linter holds it (`oxlint.config.ts`), `npm run imports` draws it.
- */
+/** The order of `shared/`, from the bottom up: a file imports its own room and earlier ones (`oxlint.config.ts`). */
 export const ROOMS: readonly Room[] = [
   { path: '', holds: 'the words that everything uses: cells, addresses, shards, times, errors' },
   { path: 'definitions', holds: 'datastores, indexes and triggers as their YAML says them' },

@@ -63,10 +63,7 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
   return new Map(names.map((name) => [name, Code.fromAsset(join(folder, name))]));
 }
 
-/**
- * Bundles functions in one run of esbuild, each into `NAME/index.mjs`, with the AWS SDK; returns the files that went
- * into them. `NodejsFunction` starts esbuild for every function, which takes half a second each.
- */
+/** Bundles all functions in one run of esbuild into `NAME/index.mjs`; returns the files that went into them. */
 export function writeBundles({ functions, folder, beside = {}, ...way }: WrittenBundlesProps): readonly string[] {
   const made = bundle(functions, way, folder)(Object.keys(functions));
   writeTexts(folder, made.texts);

@@ -6,10 +6,7 @@ import { parseJson, stringifyJson } from './json.ts';
 import { checkBody } from './measure.ts';
 import { packedBody } from './packed-body.ts';
 
-/**
- * How a body is stored: one byte that names the format, then the value. Formats are never renumbered, and new ones may
- * be added without rewriting old cells. 0 is that of a body that was erased, below.
- */
+/** A body's format: one byte, then the value. Formats are never renumbered; 0 is an erased body's. */
 export const FORMAT = {
   /** MessagePack, zlib. The default. */
   messagePackZlib: 1,

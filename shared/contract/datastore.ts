@@ -217,10 +217,7 @@ export interface BufferOperations {
   ): Promise<{ readonly conflicts: readonly BufferConflict[]; readonly next: string | null }>;
   /** Deletes kept conflicts for good. Returns how many there were. */
   discardConflicts(ids: readonly string[]): Promise<number>;
-  /**
-   * Copies of two bodies for one address, either of which may have been acknowledged before its primary lost it. Their
-   * shards take no appends until one is kept.
-   */
+  /** Lists hints of two bodies for one address, either maybe acknowledged. Their shards take no appends. */
   undecidedWrites(
     options?: KeptOptions,
   ): Promise<{ readonly undecided: readonly BufferConflict[]; readonly next: string | null }>;

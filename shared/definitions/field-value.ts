@@ -121,10 +121,7 @@ export const WANTED_VALUE: Readonly<Record<FieldType, string>> = {
   datetime: 'a time with zone, like 2026-01-31T08:00:00Z',
 };
 
-/**
- * The shard of the entries under a value of the shard field: CRC32 of a UUID's 16 bytes, of a string's UTF-8, else of
- * the text of `CAST(x AS CHAR)`, so that an operator finds it by hand.
- */
+/** Returns the shard of a shard field's value: CRC32 of UUID bytes or text, as an operator finds it by hand. */
 export function shardOfValue(value: Exclude<FieldValue, null>, type: FieldType, shards: number): number {
   return crc32(hashed(value, type)) % shards;
 }

@@ -142,10 +142,7 @@ async function settleRows(
   if (first && done.taken === 0) throw first.error;
 }
 
-/**
- * Throws `unavailable` for a shard that is being brought back: rows that it refuses must not be marked as shown, since
- * they would stand against what was acknowledged.
- */
+/** Throws `unavailable` for a shard being brought back: its hints, marked as shown, would contradict stored cells. */
 async function requireWriter(client: SqlClient, [row]: readonly WaitingRow[]): Promise<void> {
   if (!row) return;
   const { datastore, shard } = row;

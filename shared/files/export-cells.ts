@@ -58,10 +58,7 @@ const DONE_EVERY_MS = 1000;
 /** Files that are open at once for each request: those of Parquet hold rows back. */
 const FILES_AT_ONCE = { ndjson: 24, parquet: 6 } as const;
 
-/**
- * Writes the cells of all shards, a file each, as they were at the start. Resumes after a kill; a part exists once its
- * manifest does. Throws `other_export`, `busy_export`, `cut_log`, `log_too_short`.
- */
+/** Exports all shards as of the start, resumable. Throws `other_export`, `busy_export`, `cut_log`, `log_too_short`. */
 export async function exportCells(
   client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'indexes'>,
   options: ExportOptions,

@@ -31,10 +31,7 @@ export class FilesError extends Error {
     this.code = code;
   }
 
-  /**
-   * `usage`: change the command; `unavailable`: repeat it; `denied`: it takes a right; `rejects`: some cells were
-   * rejected.
-   */
+  /** `usage`: change the command; `unavailable`: repeat; `denied`: lacks a right; `rejects`: cells were rejected. */
   get ending(): FilesEnding {
     return ENDINGS[this.code];
   }

@@ -37,10 +37,7 @@ type Condition = { readonly IfNoneMatch: '*' } | { readonly IfMatch: string };
 /** An ETag that no object has. */
 const NO_ETAG = '"00000000000000000000000000000000"';
 
-/**
- * Locks a prefix for one export by an object: created if missing, renewed if unchanged, taken over if it was not
- * renewed for long. Clocks of different machines are never compared.
- */
+/** Locks a prefix for one export by an object, renewed if unchanged, taken over if silent. Compares no clocks. */
 export class S3Lock {
   readonly #client: S3Client;
   readonly #place: S3Place;

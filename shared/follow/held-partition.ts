@@ -79,10 +79,7 @@ export class HeldPartition {
     this.#pagesUnderWay -= 1;
   }
 
-  /**
-   * Sets where a shard without an offset begins. The offset appears with the next commit and not before: otherwise the
-   * next holder would find a start of its own and skip what lies between.
-   */
+  /** Sets where a shard begins; it shows with the next commit, so that the next holder begins at the same place. */
   startAt(shard: HeldShard, start: ShardOffset, under: Tenure): void {
     if (!this.#isUnder(under) || shard.offset || shard.start) return;
     shard.start = start;

@@ -16,10 +16,7 @@ export interface Pauses {
 /** The result of a pass: more is waiting, something came, nothing came, or it failed. */
 export type PassEnd = 'full' | 'some' | 'none' | 'failed';
 
-/**
- * Returns the pause after a pass: none after a full page, the least while cells come, then twice as long at a time. A
- * pause that doubled with each empty pass made a group with a few cells a second wait longest.
- */
+/** Returns the pause after a pass: none after a full page, short while cells come, then doubling with its silence. */
 export function adaptivePause({
   leastMs = LEAST_PAUSE_MS,
   mostMs = MOST_PAUSE_MS,

@@ -10,10 +10,7 @@ interface Fetched {
   readonly entries: ShardLogEntries;
 }
 
-/**
- * Lets followers of one process that read the same ranges in the same moment share one statement. An answer some
- * milliseconds old shows what a slower statement would show, so nothing can be skipped.
- */
+/** Shares one statement among followers that read the same ranges at once. An answer is milliseconds old at most. */
 export function shareFetches(fetch: FetchLogEntries = fetchLogEntries, forMs = FOR_MS): FetchLogEntries {
   const known = new Map<string, Promise<Fetched>>();
 

@@ -91,10 +91,7 @@ async function nameThem(client: SqlClient, wrong: string, right: string): Promis
   await client.change(renameTables(wrong, right, lying));
 }
 
-/**
- * Opens a shard where it is, and nobody switches it. A row that a promoted replica never got is made again; what that
- * may lack is brought back first, as after any promotion.
- */
+/** Opens a shard at its home. A row that a promoted replica lacks is rewritten, closed until cells are back. */
 async function openHome(context: StoreContext, move: Move, home: ShardHome, source: SqlClient): Promise<void> {
   const row = toShardState(await source.select(selectShardState(move), 'writer'));
   if (row?.state === 'moving') await source.change(reopenShard(move, row.epoch));

@@ -111,10 +111,7 @@ function sealCell<Given extends NewCell>(
   return { cell: { ...cell, body }, plain };
 }
 
-/**
- * What is sealed already is taken where it comes from this very place: as a line of an export does. Members beside those
- * that were put there would be lost.
- */
+/** Accepts sealed values from this very address, as in a line of an export; extra members would be lost. */
 function opened(
   given: Json,
   field: string,

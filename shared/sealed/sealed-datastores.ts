@@ -10,10 +10,7 @@ import { sealedReads } from './sealed-reads.ts';
 import { sealedWrites } from './sealed-writes.ts';
 import { subjectKeyring } from './subject-keyring.ts';
 
-/**
- * Seals what is written to datastores, and opens what is read of them; what has to do with no body is a datastore's own.
- * The keys that an instance knows are kept here. The same datastore gives the same one.
- */
+/** Seals what is written to datastores and opens what is read; holds an instance's keys. One for each datastore. */
 export function sealedDatastores(
   topology: TopologySource,
   keys: KeyStore,

@@ -40,10 +40,7 @@ const SETS_INSERT_ID = /\bLAST_INSERT_ID\(./;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 3000;
 
-/**
- * Reaches one group over the RDS Data API, where only the writer exists. Waits for a paused cluster; never repeats a
- * call that may have done something. `client` must not retry either (`maxAttempts: 1`).
- */
+/** Reaches a group's writer over the RDS Data API. Waits for a paused cluster; `client` must not retry. */
 export function dataApiClient(
   client: RDSDataClient,
   cluster: DataApiCluster,

@@ -218,10 +218,7 @@ function unlessRefused(error: unknown): void {
   if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
 }
 
-/**
- * Puts circuit breakers round one group's client, so that callers go on to another role or group at once. Changes have
- * one more, whose health check writes: what stops all writes of a server may leave its reads alone.
- */
+/** Puts circuit breakers round a group's client. Changes have their own, whose health check writes. */
 export function guardedClient(
   client: SqlClient,
   group: string,

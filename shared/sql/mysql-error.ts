@@ -61,10 +61,7 @@ export function sortOut(errno: number, sent: boolean): SqlFailure {
   return sent ? 'unclear' : 'unreachable';
 }
 
-/**
- * Returns the key of a 1062 without its table: MySQL writes `entity.cell`, MariaDB `cell`. Only the end of the message
- * counts, since the client's value before it can imitate anything.
- */
+/** Returns the key of a 1062 without its table, from the message's end: the value before it can imitate anything. */
 export function duplicateKey(message: string): string {
   return /for key '(?:[^'.]*\.)?([^'.]*)'$/.exec(message)?.[1] ?? '';
 }

@@ -184,10 +184,7 @@ interface UnstoredCells extends HeldCells {
   readonly mayBeStored: boolean;
 }
 
-/**
- * Handles cells appended to a group that became their primary meanwhile. It may be the only hint holder too: a cell on
- * it alone could be lost, so that it gets another hint, or is not confirmed.
- */
+/** Gives cells appended to a group that became their primary another hint, if it was their only hint holder. */
 async function withCopiesElsewhere(
   context: WriteContext,
   { cells, holders }: HeldCells,
@@ -230,10 +227,7 @@ async function inParts<Part, Item, Result>(
   return results;
 }
 
-/**
- * Puts a second hint on another group after the primary failed, so that the cells outlive either. Hints of restored
- * cells are taken back: appended behind others they would get a later time.
- */
+/** Puts a second hint on another group after the primary failed. Hints of restored cells are taken back. */
 async function settleWithoutPrimary(
   context: WriteContext,
   { cells, holders, mayBeStored }: UnstoredCells,

@@ -31,10 +31,7 @@ export function userName(user: DatabaseUser): string {
 /** Of the name that a user has besides. */
 const OTHER = '_other';
 
-/**
- * The other of the two names that a made user goes by, with the same rights. Where users have passwords, one name is in
- * use, and the other one gets the next password: whoever still logs in with the last one can.
- */
+/** Returns the other of a user's two names. One is in use; the other gets the next password, so both log in. */
 export function otherName(name: string): string {
   return name.endsWith(OTHER) ? name.slice(0, -OTHER.length) : `${name}${OTHER}`;
 }

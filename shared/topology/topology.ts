@@ -4,10 +4,7 @@ import type { MadeUser } from './database-users.ts';
 import type { IndexCatalogue } from './index-catalogue.ts';
 import type { IndexNow } from './index-now.ts';
 
-/**
- * Which group holds which shard, and how each group is reached: data in a DynamoDB table, not code, since shards move
- * while the system runs. Once written, where a shard is is never computed again.
- */
+/** Which group holds which shard, and how each group is reached: data in DynamoDB. A location is never computed. */
 
 /** Where a shard is. The epoch goes up when it moves, or when a promoted replica turns out to lack its last cells. */
 export interface ShardHome {

@@ -3,10 +3,7 @@ import type { RetentionRule, SealedFields } from '../definitions/definitions.ts'
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { DatastoreTopology } from './topology.ts';
 
-/**
- * How long the cells of a datastore are kept, and which of their fields are sealed: attributes of its item of the topology
- * table, JSON, so that who reads and writes cells knows it together with where they are.
- */
+/** A datastore's retention and sealed fields: attributes of its topology item, known with its shards' places. */
 type Kept = Pick<DatastoreTopology, 'retention' | 'sealed'>;
 
 /** Writes the rules of a datastore that is there, in the place of those before; undefined: cells are kept for good. */

@@ -68,10 +68,7 @@ type ConsoleRoute = RouteKeyOf<(typeof CONSOLE_ROUTES)[number]>;
 
 const NO_STORE = { 'cache-control': 'no-store' };
 
-/**
- * What the page is told of whoever opened it. Where requests have to be signed somebody signs for the page, and decides
- * by these names what it lets pass: see the command `schemaless console`.
- */
+/** Tells the page who opened it. Where requests are signed, `schemaless console` signs for the page by these names. */
 async function session({ isSigned }: HttpRequest, deployment: Deployment): Promise<object> {
   return { version: VERSION, datastores: await deployment.datastores(), actions: !isSigned, through: null };
 }

@@ -14,10 +14,7 @@ export interface LogDigest {
   readonly digest: string;
 }
 
-/**
- * Returns the digest of a log up to an added id, over as many calls as it takes. Throws `unavailable` if a reader was
- * asked for and the writer answered, or the reader is behind.
- */
+/** Returns a log's digest up to an added id. Throws `unavailable` if the reader asked for is behind or silent. */
 export async function digestLog(
   client: Pick<SchemalessClient, 'digest'>,
   { shard, at, read }: DigestWish,

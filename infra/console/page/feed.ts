@@ -46,11 +46,7 @@ let turn: Turn | undefined;
 let failures = 0;
 let wake: () => void = () => undefined;
 
-/**
- * The one feed of everything that a page shows: one request at a time, in the order in which they are due, and none
- * while the page is hidden. A failed request is retried after a growing pause of at most ten seconds; if no answer
- * comes at all, the feed pauses for every member.
- */
+/** Asks for all that a page shows, one request at a time and none while it is hidden; failures grow the pause. */
 export function join<Data>(shown: Shown<Data>): Joined {
   const member: Member = {
     ...(shown as Shown<unknown>),

@@ -2,10 +2,7 @@ import { schemalessClient } from 'schemaless';
 import { defineModel } from 'schemaless/models';
 import { z } from 'zod';
 
-/**
- * Rates of hotels: what a night in a room costs, by which gateway, and whether it is for sale. The YAML beside it says
- * the same of indexes.
- */
+/** Rates of hotels: the price of a night in a room, by gateway, and whether it is for sale. */
 export function openRates(url: string) {
   return defineModel({
     name: 'rate',

@@ -17,10 +17,7 @@ export interface QueuePoller {
   stop(): Promise<void>;
 }
 
-/**
- * More calls only compete for memory and processors. With 32 callers on 2 processors, 8 calls left them 0.57 of their
- * throughput, 4 leave 0.67; alone, 4 did 0.82 of 8.
- */
+/** More calls only compete for processors: with 32 callers on 2, 8 calls left 0.57 of the throughput, 4 leave 0.67. */
 const MOST_CALLS = Math.min(8, 2 * availableParallelism());
 /** Pause before the next request to an unavailable service. */
 const AWAY_PAUSE_MS = 250;

@@ -22,10 +22,7 @@ interface GroupRolesOptions {
   readonly log: (line: string) => void;
 }
 
-/**
- * Gives the nodes of a group their roles. A reader's log must be part of the writer's before it follows; otherwise the
- * node is rebuilt. Its methods must not run concurrently.
- */
+/** Gives a group's nodes their roles, one call at a time. A diverged reader is rebuilt before it follows. */
 export class GroupRoles {
   readonly #options: GroupRolesOptions;
   #openedPid = 0;
@@ -85,10 +82,7 @@ export class GroupRoles {
     if (node !== this.writer && this.isTrusted(node)) node.serve();
   }
 
-  /**
-   * Promotes the reader with the most transactions, after it has applied what it received. The old writer is killed
-   * first, so that there are never two. Throws if no reader can take over.
-   */
+  /** Kills the writer and promotes the most advanced reader, once it has applied all. Throws if none can take over. */
   async promote(): Promise<void> {
     const { group, record, replication, log } = this.#options;
     const candidates = this.readers.filter((node) => node.state === 'running');

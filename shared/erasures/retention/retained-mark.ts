@@ -1,10 +1,7 @@
 import { readState, updateState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 
-/**
- * `retention#trips` of the state table: a datastore has rules, or had them, and what was begun by them may not be done. Who
- * has no rules, and had none, costs one look at it.
- */
+/** `retention#trips`: a datastore has rules, or had them and is not done. Without it retention costs one read. */
 const keyOf = (datastore: string): string => `retention#${datastore}`;
 
 export async function isRetained(table: DynamoTable, datastore: string): Promise<boolean> {

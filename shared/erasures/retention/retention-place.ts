@@ -4,10 +4,7 @@ import type { DynamoTable } from '../../dynamo/table.ts';
 import type { ErasureTarget } from '../../address.ts';
 import { sideBySide } from '../../side-by-side.ts';
 
-/**
- * How far the logs of shards were looked through for what is out of its retention: `retention#trips#0` of the state table
- * for each 4 shards, an attribute `s12` for each of them.
- */
+/** How far each shard's log was searched by retention: `retention#trips#0` for 4 shards, attribute `s12` each. */
 export interface RetentionPlace {
   /** Of the rules by which it was looked, and the shard's epoch: under others, all is looked at again. */
   readonly rules: string;

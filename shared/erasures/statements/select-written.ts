@@ -12,10 +12,7 @@ export interface WrittenCell extends CellAddress {
   readonly hasBody: boolean;
 }
 
-/**
- * The next cells of a shard's log, without bodies; only those that have been kept for a time, where one is given: times
- * never go back within a shard, so that these come first.
- */
+/** Selects a log's next cells without bodies; those older than `keepForMs` come first, as times never go back. */
 export function selectWritten(
   datastore: string,
   shard: number,

@@ -14,10 +14,7 @@ export interface WatchedIndexes {
   seenAt(datastore: string, name: string, hash: string): number | undefined;
 }
 
-/**
- * Reads the catalogue past the common cache, which keeps its content when the table is away: the repair would move its
- * offsets past cells that a new version lacks. Builds rely on `ageMs` (`complete-builds.ts`).
- */
+/** Reads the catalogue past the cache, whose stale content would move the repair past cells of a new version. */
 export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: number): WatchedIndexes {
   let latest: { readonly at: number; readonly topology: TopologySource } | undefined;
 

@@ -18,10 +18,7 @@ export interface CountFrom {
   readonly after: Pick<CountedPage, 'value' | 'row_key'> | undefined;
 }
 
-/**
- * Counts the next `most` entries and tombstones of one table, by primary key. Two ranges: one would begin each time
- * with all entries of one value of the shard field.
- */
+/** Counts a table's next `most` entries and tombstones by two ranges of the primary key, which read no more. */
 export function countPage(
   datastore: string,
   index: PhysicalIndex,

@@ -24,10 +24,7 @@ export function toTableNames(rows: readonly SqlRow[]): readonly string[] {
   return rows.map(([name]) => toText(name));
 }
 
-/**
- * Renames tables and back, in one step. It does nothing but wait for each transaction that has read one of them, for as
- * long as a lock may take: a second over MySQL's protocol.
- */
+/** Renames tables and back in one step: waits a second at most for transactions that have read one of them. */
 export function renameAndBack(from: string, to: string, tables: readonly string[]): Statement {
   const [source, target] = [quoteName(from), quoteName(to)];
   const there = tables.map((name) => `${source}.${quoteName(name)} TO ${target}.${quoteName(name)}`);

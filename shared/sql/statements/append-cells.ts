@@ -75,11 +75,7 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
   };
 }
 
-/**
- * Appends one cell: `appendCells` without the parts that several cells need. The insert id is its added id. No row
- * changes if the cell exists or is erased, or the shard is closed, moved, of another epoch, or its writer may lack
- * cells.
- */
+/** Appends one cell, as `appendCells`. The insert id is its added id; no row changes if the shard refuses it. */
 export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   const entity = entityTable(fence.datastore, fence.shard);
   const { anyWriter = false, checksErasures = false } = fence;

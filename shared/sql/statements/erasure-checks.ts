@@ -4,10 +4,7 @@ import { cellColumns } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 
-/**
- * An erased address accepts no writes: an append checks under the shard's lock that no erasure covers its cells. An
- * append to a shard without erasures only requires that the shard's row says so.
- */
+/** An append checks, under the shard's lock, that no erasure covers its cells; without erasures, only for that. */
 
 export const NOTHING_ERASED = 'has_erasures = 0';
 

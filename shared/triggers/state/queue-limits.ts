@@ -46,10 +46,7 @@ const MAX_FUNCTION_SECONDS = 15 * 60;
 /** How much longer than a batch its messages stay hidden. */
 export const HANDED_BACK_SECONDS = 60;
 
-/**
- * Returns the time for a batch: each cell may take the trigger's timeout, and a minute is left to count and hand back. The
- * consumer hands back what exceeds the limit of a Lambda function.
- */
+/** Returns the time for a batch: each cell's timeout, and a minute to count and hand back. */
 export function batchSeconds({ timeoutSeconds }: Pick<TriggerDefinition, 'timeoutSeconds'>): number {
   return Math.min(BATCH_SIZE * timeoutSeconds + 60, MAX_FUNCTION_SECONDS);
 }

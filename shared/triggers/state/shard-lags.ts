@@ -72,10 +72,7 @@ export async function triggerLags(
   };
 }
 
-/**
- * Returns how late the consumers of a shard can be: they mark a shard that is behind, and record once a minute that they
- * consume. The note of an instance that was reaped is lost, so an old mark alone does not tell.
- */
+/** Returns how late a shard's consumers can be: they mark what is behind and record each minute that they consume. */
 function mostSeconds({ sound_at }: TriggerStatus, troubled: readonly TroubledShard[]): (shard: number) => number {
   const isBehind = ({ mark, cells }: TroubledShard): boolean =>
     mark !== undefined || cells.some(({ parked_at }) => parked_at === undefined);

@@ -84,10 +84,7 @@ export async function fingerprint(path: string): Promise<Fingerprint> {
   }
 }
 
-/**
- * Reads the journal of an import; undefined if there is none, or if nothing was done in another way of reading. Throws
- * `changed_input`, `other_import`, `bad_journal`.
- */
+/** Reads an import's journal; undefined without one. Throws `changed_input`, `other_import`, `bad_journal`. */
 export async function readJournal(path: string, subject: ImportSubject): Promise<Journal | undefined> {
   const text = await readIfThere(path);
   if (text === undefined) return undefined;
