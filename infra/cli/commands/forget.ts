@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { ForgottenSubject } from '../../../shared/contract/subject-operations.ts';
 import { command } from '../cli.ts';
@@ -17,7 +18,10 @@ interface ForgetFlags {
 export function forget(): Command {
   return command('forget')
     .description('forgets a subject for good: what is sealed under its key is unreadable, wherever it is')
-    .option('--subject <text>', 'as the field says that names it in bodies')
+    .option(
+      '--subject <text>',
+      'as the field says that names it in bodies; - for standard input, so that no history keeps it',
+    )
     .option('--name <digits>', 'in its place, the `subject_name` of a record: where the table of keys was set back')
     .requiredOption('--reason <text>', 'kept for good, and shown: nothing that is itself to be forgotten')
     .option('--yes', 'without asking')
@@ -38,7 +42,8 @@ written as bodies have it. What is not sealed stays: \`schemaless erase\` takes 
         return 'ok';
       }
       const subjects = await session.subjects();
-      const named = subject === undefined ? { subject_name: name ?? '' } : { subject };
+      const given = subject === '-' ? (await text(process.stdin)).trim() : subject;
+      const named = given === undefined ? { subject_name: name ?? '' } : { subject: given };
       const record = await subjects.forget({ ...named, reason });
       if (!record.had_key)
         session.note('no key of this subject was there: nothing was sealed for it, or it is written otherwise');

@@ -7,7 +7,7 @@ import { ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
 import { FORGOTTEN } from '../../functions/support/fake-subjects.ts';
 import { until } from '../../support/until.ts';
 import { fakeApi } from './fake-api.ts';
-import { linesOf, startCommand } from './run-command.ts';
+import { linesOf, runCommand, startCommand } from './run-command.ts';
 
 const ROUTE = '/v1/trips/erasures';
 const ROW = ERASED.row_key;
@@ -200,6 +200,12 @@ describe('erasures again', () => {
     expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining(`line 1 of ${file}`) });
     expect(requests).toEqual([]);
   });
+});
+
+it('a subject that comes by standard input is in no argument, and so in no history', async () => {
+  const forget = command('forget', '--subject', '-', '--reason', 'request 4711', '--yes');
+  expect(await runCommand(forget, { folder, stdin: 'Ann Example\n' })).toMatchObject({ code: 0 });
+  expect(requests[0]?.[2]).toEqual({ subject: 'Ann Example', reason: 'request 4711' });
 });
 
 it('a subject is forgotten, with a warning where there was no key to delete', async () => {

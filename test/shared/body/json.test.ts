@@ -179,15 +179,10 @@ describe('keys in another order than JavaScript has', () => {
 
   it('are values like any other', () => {
     const body = parseJson('{"toJSON":"a","1":0,"0":0}');
-    expect([Object.entries(body as object), { ...Object(body) }]).toEqual([
-      [
-        ['0', 0],
-        ['1', 0],
-        ['toJSON', 'a'],
-      ],
-      { '0': 0, '1': 0, toJSON: 'a' },
+    expect(JSON.stringify(body)).toBe('{"0":0,"1":0,"toJSON":"a"}');
+    expect([Object.keys(parseJson(BODY) as object), { ...Object(body) }]).toEqual([
+      ['0', '1'],
+      { 0: 0, 1: 0, toJSON: 'a' },
     ]);
-    expect(Object.keys(parseJson(BODY) as object)).toEqual(['0', '1']);
-    expect(JSON.parse(JSON.stringify(body))).toEqual(body);
   });
 });
