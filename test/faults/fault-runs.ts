@@ -12,6 +12,7 @@ const MODULES = [
   'losses/kill',
   'losses/lost-disk',
   'losses/refused',
+  'losses/shown',
   'conflicts/conflicts',
   'acks/acks',
   'acks/data-api',

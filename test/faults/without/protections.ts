@@ -31,6 +31,8 @@ export const PROTECTIONS = {
   leavingOut: rewording((sql) => sql.replace(' AND old.added_id IS NULL', '')),
   /** Copies of refused writes stay where they are. */
   withdrawing: swallowing(/writers = writers - |WHERE writers = 0/u),
+  /** A drain that does not mark a copy as shown before it appends it. */
+  showing: swallowing(/SET shown = 1 /u),
   /** A drain that takes any body at a row's address for the row's own. */
   comparingBodies: withoutComparing(),
   /** A circuit opens on any time limit. */
