@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createPool, type Pool, type ResultSetHeader } from 'mysql2';
 import { rowKeyBytes, shardOf } from '../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
@@ -153,6 +153,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
           encoded,
           createHash('sha256').update(encoded).digest(),
           null,
+          randomBytes(8),
         ],
       });
       await append(cell, encoded, shard);
