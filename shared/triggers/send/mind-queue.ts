@@ -13,6 +13,9 @@ import type { TailWatches } from './tail-follower.ts';
 import type { TailWork } from './tail-work.ts';
 import { isSameQueue } from '../state/same-queue.ts';
 
+/** Shards recorded of an empty queue: at 20 bytes each they fit into an item, and other ones follow with the next record. */
+const MOST_EMPTIED = 10_000;
+
 type MindedRun = Pick<TailRun, 'context' | 'stateTable' | 'slot'>;
 
 interface MindedWatches {
@@ -134,7 +137,9 @@ export class QueueMinder {
   /** Offsets committed before they are read had been sent before. */
   async #recordEmptied(status: TriggerStatus): Promise<void> {
     const { store, deployed } = this.#work;
-    const sent = [...(await this.#sentLocations())];
+    const all = [...(await this.#sentLocations())];
+    const from = Math.floor(Math.random() * all.length);
+    const sent = [...all.slice(from), ...all].slice(0, Math.min(all.length, MOST_EMPTIED));
     const emptied = { at: Date.now(), changed_at: status.changed_at, sent };
     // If it would tell nothing new, it need not outlive this worker.
     if (sent.length > 0 || isSoundDue(status, safeHaltMs(deployed.definition))) await store.emptied.write(emptied);

@@ -10,7 +10,7 @@ export interface EmptiedQueue {
   readonly at: number;
   /** The trigger's `changed_at` at that time. */
   readonly changed_at: string | undefined;
-  /** By shard, if that is further than known to be consumed. */
+  /** Of shards where that is further than known to be consumed. */
   readonly sent: readonly (readonly [shard: number, location: ConsumedLocation])[];
 }
 

@@ -386,6 +386,26 @@ describe('the switches of a trigger', () => {
   });
 });
 
+describe('a resume of a trigger of which nothing was ever known to be consumed', () => {
+  const resumed = async (rewinds: boolean): Promise<readonly (number | null)[]> => {
+    await commitOffsets();
+    await consume({ 0: 0, 2: 0, 3: 0 });
+    await state.beginQueue('http://queue/bill_rider.fifo', new Date().toISOString());
+    await triggers.pauseTrigger('bill_rider', 'maintenance');
+    if (rewinds) await rewind('now');
+    await triggers.resumeTrigger('bill_rider');
+    return offsets();
+  };
+
+  it('sends all of its log again where its queue is empty, unless it was rewound to where it continues', async () => {
+    expect(await resumed(true)).toEqual(HEADS);
+    stateTable = await newTable(dynamoClient(inject('servers').dynamo));
+    triggers = await managing();
+    state = triggerStore(stateTable, { datastore, trigger: 'bill_rider' });
+    expect(await resumed(false)).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+});
+
 describe('a rewind', () => {
   it('goes to the start, and is known by its time', async () => {
     await commitOffsets();
