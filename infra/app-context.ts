@@ -47,9 +47,8 @@ export interface AppContext {
   /** `local` alone: workers that tail the shards for the triggers, 1 to 64. @default 1 */
   readonly tailers?: unknown;
   /**
-   * `local` alone: origins of web pages that may ask, with commas between them, `:*` for any port; `*` all, `none` none.
-   *
-   * @default those of this machine
+   * `local` alone: origins of web pages that may ask, with commas between them, `:*` for any port; `*` all, `none`
+   * none. @default those of this machine
    */
   readonly cors?: unknown;
 }
@@ -91,9 +90,8 @@ export interface AppProps {
 }
 
 /**
- * Reads and checks the context. Throws an `Error` that names the key, what was wanted and what came.
- *
- * @param warn told of definitions that will be regretted
+ * Reads and checks the context. Throws an `Error` that names the key, what was wanted and what came. `warn`: told of
+ * definitions that will be regretted.
  */
 export function readAppContext(context: AppContext, warn: (warning: string) => void = () => undefined): AppProps {
   const environment = environmentOf(context);

@@ -3,9 +3,7 @@ const MOST_CHANGES = 2;
 
 /**
  * The name that was probably meant: the one that most few changes make of what was written, two at most and fewer than
- * half of its letters.
- *
- * @param known among which it is looked for; short names
+ * half of its letters. `known`: among which it is looked for; short names.
  */
 export function closestName(written: string, known: readonly string[]): string | undefined {
   let closest: string | undefined;

@@ -121,10 +121,7 @@ export function missingField(field: string, wanted: string): SchemalessError {
   });
 }
 
-/**
- * @param known names that would do
- * @param otherwise names that would do, and mean something else
- */
+/** `known`: names that would do. `otherwise`: names that would do, and mean something else. */
 export function unknownField(
   field: string,
   known: readonly string[],

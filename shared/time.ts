@@ -4,9 +4,8 @@ const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,
 
 /**
  * A time with zone as RFC 3339 writes it, returned in UTC with six decimals: `2026-01-31T08:00:00.000000Z`, so that
- * times compare as strings. Decimals beyond the sixth are cut. Years 1000 to 9999, as MySQL keeps them.
- *
- * @throws SchemalessError `invalid_field`
+ * times compare as strings. Decimals beyond the sixth are cut. Years 1000 to 9999, as MySQL keeps them. Throws
+ * SchemalessError `invalid_field`.
  */
 export function parseTime(value: unknown, field: string): string {
   const wanted = 'a time with zone, like 2026-01-31T08:00:00.123456Z';

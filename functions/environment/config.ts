@@ -87,9 +87,8 @@ const VARIABLES: Variables<Config> = {
 };
 
 /**
- * Reads the variables that a function needs. Throws as `readVariables`.
- *
- * @param given texts that override the environment's, by variable name
+ * Reads the variables that a function needs. Throws as `readVariables`. `given`: texts that override the environment's,
+ * by variable name.
  */
 export function readConfig<K extends keyof Config>(
   keys: readonly K[],

@@ -13,9 +13,8 @@ export type Variables<T> = { readonly [K in keyof T]: Variable<T[K]> };
 
 /**
  * Reads all environment variables of the functions. `zod/mini` would add 18.5 KB to each bundle and 4 ms to each cold
- * start. Throws an Error with a line for each wrong variable.
- *
- * @param given texts that override the environment's, by variable name
+ * start. Throws an Error with a line for each wrong variable. `given`: texts that override the environment's, by
+ * variable name.
  */
 export function readVariables<T extends object>(
   variables: Variables<T>,

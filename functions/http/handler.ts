@@ -32,10 +32,8 @@ const DEFINING = new Set(
 const TIME_TO_ANSWER_MS = 250;
 
 /**
- * A Lambda handler for the routes of these operations.
- *
- * @param open opens what the operations work on: asked with the first request, again where it threw
- * @param beside what it answers that is no part of the API, by method and path
+ * A Lambda handler for the routes of these operations. `open`: opens what the operations work on: asked with the first
+ * request, again where it threw. `beside`: what it answers that is no part of the API, by method and path.
  */
 export function httpHandler<Handler extends Route['handler'], Over = Deployment>(
   operations: OperationsOf<Handler, Over>,

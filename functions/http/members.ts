@@ -6,30 +6,25 @@ import type { HttpRequest } from './request.ts';
 export type Members<Name extends string> = { readonly [name in Name]: Json | undefined };
 
 /**
- * The members of the object that a request body is.
- *
- * @throws SchemalessError `invalid_field` when it is no object, `unknown_field` for members that may not come
+ * The members of the object that a request body is. Throws SchemalessError `invalid_field` when it is no object,
+ * `unknown_field` for members that may not come.
  */
 export function readMembers<Name extends string>(value: Json, names: readonly Name[]): Members<Name> {
   return membersOf(value, names, 'body', '');
 }
 
 /**
- * For what takes no choice: somebody who sends one would have it done to all.
- *
- * @throws SchemalessError `invalid_json`, `invalid_field` when it is no object, `unknown_field` for whatever is in it
+ * For what takes no choice: somebody who sends one would have it done to all. Throws SchemalessError `invalid_json`,
+ * `invalid_field` when it is no object, `unknown_field` for whatever is in it.
  */
 export function refuseMembers(request: Pick<HttpRequest, 'hasBody' | 'json'>): void {
   if (request.hasBody) readMembers(request.json(), []);
 }
 
 /**
- * The items of an array of objects.
- *
- * @param field the array's name; messages name the item at fault as `cells[3]`, its members as `cells[3].ref_key`
- * @param most how many items are taken
- * @param read makes an item of its members; `prefix` is `cells[3].`
- * @throws SchemalessError `missing_field`, `invalid_field`, `unknown_field`, and what `read` throws
+ * The items of an array of objects. `field`: the array's name; messages name the item at fault as `cells[3]`, its
+ * members as `cells[3].ref_key`. `most`: how many items are taken. `read`: makes an item of its members; `prefix` is
+ * `cells[3].`. Throws SchemalessError `missing_field`, `invalid_field`, `unknown_field`, and what `read` throws.
  */
 export function readItems<Name extends string, Item>(
   value: Json | undefined,

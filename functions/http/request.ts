@@ -23,9 +23,8 @@ export interface HttpRequest {
   /** A header, by its name in lower case. */
   header(name: string): string | undefined;
   /**
-   * A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`.
-   *
-   * @param absent stands for one that is empty @default it throws
+   * A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`. `absent`: stands for one that is
+   * empty @default it throws.
    */
   path(name: string, absent?: string): string;
   /** The query parameters, of which these may come. Throws `unknown_field`, `invalid_field`. */

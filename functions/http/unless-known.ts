@@ -4,9 +4,7 @@ import type { Answer } from './answer.ts';
 
 /**
  * Answers 304 without a body if `If-None-Match` names the answer's tag. Tags answers in JSON that have no tag; other
- * statuses than 200 and MessagePack have none.
- *
- * @param known the header `If-None-Match` of a GET
+ * statuses than 200 and MessagePack have none. `known`: the header `If-None-Match` of a GET.
  */
 export function unlessKnown(answer: Answer, known: string | undefined): Answer {
   const tagged = withTag(answer);

@@ -12,9 +12,8 @@ const COUNTED: Partial<Record<ConsumeEvent['kind'], string>> = {
 };
 
 /**
- * Returns where consumers report to: the log at once, and counters with each `flush`.
- *
- * @param metrics whether counters are printed on standard output @default true
+ * Returns where consumers report to: the log at once, and counters with each `flush`. `metrics`: whether counters are
+ * printed on standard output @default true.
  */
 export function consumedReport(
   trigger: string,

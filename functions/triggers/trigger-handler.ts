@@ -24,10 +24,9 @@ export interface TriggerHandler {
 
 export interface TriggerHandlerOptions {
   /**
-   * Parallel calls for the cells of a batch, which has ten: those of a row in order, those of different rows of a shard in any
-   * order. They share HTTP requests. If a cell fails, those behind it in its shard come again, also those that were called.
-   *
-   * @default 1: one after another, in the order of the shard's log
+   * Parallel calls for the cells of a batch, which has ten: those of a row in order, those of different rows of a shard
+   * in any order. They share HTTP requests. If a cell fails, those behind it in its shard come again, also those that
+   * were called. @default 1: one after another, in the order of the shard's log
    */
   readonly atOnce?: number;
 }

@@ -49,10 +49,7 @@ function consumerVariables({ storage, api, trigger }: ConsumerParts): Readonly<R
 
 /**
  * Connects a function to a trigger's queue and the HTTP API. Returns the event source, which may start once the store
- * knows the trigger.
- *
- * @param called the function, or a version or an alias of it
- * @param fn gets the variables and the rights
+ * knows the trigger. `called`: the function, or a version or an alias of it. `fn`: gets the variables and the rights.
  */
 export function connectConsumer(called: IFunction, fn: LambdaFunction, parts: ConsumerParts): IConstruct {
   const { storage, api, trigger, maxConcurrency = MAX_CONCURRENCY } = parts;

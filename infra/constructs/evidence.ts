@@ -5,9 +5,8 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IConstruct } from 'constructs';
 
 /**
- * Explains to cdk-nag why a rule does not apply to a construct and its children.
- *
- * @param rule `RDS11`, or one finding of it: `IAM5[Resource::…]`
+ * Explains to cdk-nag why a rule does not apply to a construct and its children. `rule`: `RDS11`, or one finding of it:
+ * `IAM5[Resource::…]`.
  */
 export function acknowledge(construct: IConstruct, rule: string, reason: string): void {
   Validations.of(construct).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });

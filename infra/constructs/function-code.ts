@@ -45,9 +45,7 @@ export function wayFolder({ access, proxy }: BundledWay): string {
 
 /**
  * Uses the functions' package, which must have the same version. Throws an Error if it is missing, of another version,
- * or not built.
- *
- * @param from the folder of that package
+ * or not built. `from`: the folder of that package.
  */
 export function readyMade(way: BundledWay, from = installedFunctions()): FunctionCode {
   const folder = join(from, READY_MADE, wayFolder(way));

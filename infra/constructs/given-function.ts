@@ -10,9 +10,8 @@ const CONSUMERS = new WeakMap<LambdaFunction, TriggerQueue>();
 const LAMBDA_SECONDS = 3;
 
 /**
- * Returns the function that consumes a trigger's queue. Throws an Error that names the function if it cannot.
- *
- * @param called the function, or a version or an alias of it
+ * Returns the function that consumes a trigger's queue. Throws an Error that names the function if it cannot. `called`:
+ * the function, or a version or an alias of it.
  */
 export function consumingFunction(called: IFunction, trigger: TriggerQueue): LambdaFunction {
   const where = `trigger ${trigger.definition.name} of ${trigger.datastore}`;

@@ -4,9 +4,8 @@ import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 
 /**
- * Makes a log with the environment's retention.
- *
- * @param logGroupName for an AWS service that would otherwise create the log itself, without retention
+ * Makes a log with the environment's retention. `logGroupName`: for an AWS service that would otherwise create the log
+ * itself, without retention.
  */
 export function keptLog(
   scope: Construct,

@@ -24,8 +24,7 @@ export interface StoreOptions extends Partial<Omit<StoreEnvironment, Derived>> {
   readonly readers?: number;
   /**
    * Reserved instances of the functions behind the API, which limit a runaway client. `unreserved`: the account's
-   * limit.
-   * @default with mysql the connections of a node, at most 360 in all; with data-api unreserved
+   * limit. @default with mysql the connections of a node, at most 360 in all; with data-api unreserved
    */
   readonly instances?: StoreEnvironment['instances'] | 'unreserved';
   /** `RETAIN` protects clusters, tables, queues and logs, with 35 days of backups. `DESTROY`: nothing is left. */
@@ -67,9 +66,7 @@ const SEVERAL_TAILERS = 4;
 const NAME = /^(?=.{1,30}$)[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/u;
 
 /**
- * Returns the environment for the options. Throws an Error that names the option.
- *
- * @param name see `StoreEnvironment.name`
+ * Returns the environment for the options. Throws an Error that names the option. `name`: see `StoreEnvironment.name`.
  */
 export function storeEnvironment(name: string, options: StoreOptions): StoreEnvironment {
   if (!NAME.test(name))

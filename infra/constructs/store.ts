@@ -33,8 +33,7 @@ export interface SchemalessStoreProps extends StoreOptions {
   readonly subnets?: SubnetSelection;
   /**
    * Makes the endpoints that functions need in `vpc`. `false`: existing ones that let `storage.network.clients` in, or
-   * a NAT.
-   * @default true
+   * a NAT. @default true
    */
   readonly vpcEndpoints?: boolean;
   /** For clusters, tables, queues and secrets. @default the services' own keys */

@@ -11,10 +11,8 @@ export const STATE_ITEMS = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamo
 export const TABLE_ACTIONS = [...new Set([...READ_TOPOLOGY, ...WRITE_TOPOLOGY, ...STATE_ITEMS])];
 
 /**
- * Allows actions on items with these keys only.
- *
- * @param actions of single items: reads of a whole table have no keys, and would pass
- * @param keys `*` stands for any text
+ * Allows actions on items with these keys only. `actions`: of single items: reads of a whole table have no keys, and
+ * would pass. `keys`: `*` stands for any text.
  */
 export function grantItems(
   grantee: IGrantable,

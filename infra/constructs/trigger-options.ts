@@ -28,9 +28,8 @@ const OPTION_OF_KEY: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks a trigger's options by the rules of its YAML. Throws an Error that names the option.
- *
- * @param consumer shown to operators; undefined with consumers elsewhere
+ * Checks a trigger's options by the rules of its YAML. Throws an Error that names the option. `consumer`: shown to
+ * operators; undefined with consumers elsewhere.
  */
 export function triggerDefinition(
   datastore: string,

@@ -39,9 +39,8 @@ interface Running {
 /**
  * Bounds work by controlled delay: a burst waits up to a second. Once something has waited that long, new work waits a
  * tenth of it and is then refused, so that admitted work is fast and refusals are early. (K. Nichols, V. Jacobson,
- * "Controlling Queue Delay", 2012; B. Maurer, "Fail at Scale", 2015.)
- *
- * @throws SchemalessError `overloaded`: nothing was begun
+ * "Controlling Queue Delay", 2012; B. Maurer, "Fail at Scale", 2015.) Throws SchemalessError `overloaded`: nothing was
+ * begun.
  */
 export function openAdmission(
   settings: Partial<AdmissionSettings> = {},

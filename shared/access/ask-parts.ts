@@ -22,10 +22,8 @@ interface PartsAnswer {
 
 /**
  * Asks a group about many shards, in one statement as a rule. A shard that cannot be read is asked of the other role
- * alone, and fails alone. A node that does not answer at all is replaced by the other one.
- *
- * @param role asked first
- * @throws SchemalessError `unavailable` when no node answers
+ * alone, and fails alone. A node that does not answer at all is replaced by the other one. `role`: asked first. Throws
+ * SchemalessError `unavailable` when no node answers.
  */
 export async function askParts(
   client: SqlClient,
@@ -160,9 +158,7 @@ interface GroupRead {
 /**
  * Reads items of one group from the role asked for, or from the other. Items whose `min_added_id` a reader has not
  * reached are asked of the writer. `stale`: a reader answered without a satisfied `min_added_id`, or even the writer is
- * behind it.
- *
- * @throws SchemalessError `unavailable` when neither node could answer; refusals are errors of their items
+ * behind it. Throws SchemalessError `unavailable` when neither node could answer; refusals are errors of their items.
  */
 export async function readGroup(client: SqlClient, group: string, read: GroupRead): Promise<readonly GroupItem[]> {
   const all = read.minima.map((_, item) => item);

@@ -67,9 +67,7 @@ export interface WantedCells {
 /**
  * Reads items of many groups, one statement each, side by side; a group that is down fails its items alone. Each item
  * brings its share of an answer at most; longer ones are fetched in their turn. Only cells that fit in any case are
- * decoded at once.
- *
- * @param decodesEarly not if many share an answer: each would decode as many
+ * decoded at once. `decodesEarly`: not if many share an answer: each would decode as many.
  */
 export async function readWanted<Item extends { readonly shard: number }>(
   wanting: Wanting<Item>,

@@ -31,9 +31,8 @@ const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
 };
 
 /**
- * The HTTP API as an OpenAPI 3.1 document, made from the routes.
- *
- * @param isSigned requests have to be signed, as in the cloud: tools that read the document refuse others then
+ * The HTTP API as an OpenAPI 3.1 document, made from the routes. `isSigned`: requests have to be signed, as in the
+ * cloud: tools that read the document refuse others then.
  */
 export function openApi({ isSigned }: { readonly isSigned: boolean }): Json {
   return isSigned ? SIGNED : UNSIGNED;

@@ -29,10 +29,8 @@ const encoder = new Encoder({ useBigInt64: true, maxDepth: LIMITS.bodyDepth + 1 
 const decoder = new Decoder({ useBigInt64: true });
 
 /**
- * Checks a body and encodes it for storage.
- *
- * @param field how messages name it
- * @throws SchemalessError when it is not JSON that can be kept, too deep, or over 1 MiB as JSON
+ * Checks a body and encodes it for storage. `field`: how messages name it. Throws SchemalessError when it is not JSON
+ * that can be kept, too deep, or over 1 MiB as JSON.
  */
 export function encodeBody(body: Json, field = 'body'): Buffer {
   const { text } = checkBody(body, field);
@@ -53,11 +51,7 @@ export function encodeBody(body: Json, field = 'body'): Buffer {
 /** JSON takes at most so many times the bytes of a body: a control character is one byte there, six in JSON. */
 export const JSON_GROWTH = 6;
 
-/**
- * Decodes a stored body.
- *
- * @throws Error saying what is wrong with the bytes; it does not know the cell's address
- */
+/** Decodes a stored body. Throws Error saying what is wrong with the bytes; it does not know the cell's address. */
 export function decodeBody(stored: Uint8Array): Json {
   return decodeSized(stored).body;
 }

@@ -15,11 +15,9 @@ interface ParseOptions {
 
 /**
  * Reads JSON text so that nothing of it is lost: JSON.parse would round large integers, drop all but the last of
- * duplicate keys and let lone surrogates through. Those that cannot be kept are refused.
- *
- * @param text one JSON value; white space around it is allowed, a byte order mark is not
- * @returns the value; integers beyond 2^53 are bigint, `__proto__` is a plain key
- * @throws SchemalessError `invalid_json`, naming the place
+ * duplicate keys and let lone surrogates through. Those that cannot be kept are refused. `text`: one JSON value; white
+ * space around it is allowed, a byte order mark is not. Returns the value; integers beyond 2^53 are bigint, `__proto__`
+ * is a plain key. Throws SchemalessError `invalid_json`, naming the place.
  */
 export function parseJson(text: string, options: ParseOptions = {}): Json {
   const { field = 'body', maxDepth = LIMITS.bodyDepth } = options;
@@ -29,12 +27,10 @@ export function parseJson(text: string, options: ParseOptions = {}): Json {
 /**
  * Reads JSON text that is as JavaScript itself writes it, as most is that programs send: what it reads is written
  * again, and where that gives the same text nothing of it was lost. This takes less than half of the time of reading it
- * character by character.
- *
- * @param maxDepth deepest nesting of arrays and objects
- * @returns the value; undefined for any other text, broken or not: with white space, keys twice or in another order
- *   than that of JavaScript's objects, numbers that a double does not keep or would print in another way, integers of
- *   more than 15 digits, lone surrogates, deeper nesting
+ * character by character. `maxDepth`: deepest nesting of arrays and objects. Returns the value; undefined for any other
+ * text, broken or not: with white space, keys twice or in another order than that of JavaScript's objects, numbers that
+ * a double does not keep or would print in another way, integers of more than 15 digits, lone surrogates, deeper
+ * nesting.
  */
 export function readCanonicalJson(text: string, maxDepth: number): Json | undefined {
   // Lone surrogates alone are written as escapes that begin so.

@@ -2,9 +2,8 @@ import type { Json } from '../cell.ts';
 
 /**
  * Reads one value of MessagePack, of such as `writeMessagePack` writes and bodies are stored as. Integers of 64 bits
- * are numbers where a double keeps them, as in an answer of JSON.
- *
- * @throws Error for anything else: more bytes, fewer, types that JSON does not have, the key `__proto__`
+ * are numbers where a double keeps them, as in an answer of JSON. Throws Error for anything else: more bytes, fewer,
+ * types that JSON does not have, the key `__proto__`.
  */
 export function readMessagePack(bytes: Uint8Array): Json {
   const reader = new MessagePackReader(bytes);

@@ -4,10 +4,8 @@ import { PackedBody } from './packed-body.ts';
 
 /**
  * Writes a value as MessagePack, and bodies that are packed already as they are. As in JSON, members that are undefined
- * are left out.
- *
- * @returns undefined for what MessagePack's readers refuse or reorder: the key `__proto__`, and objects whose keys stand
- *   in another order than that of JavaScript's
+ * are left out. Returns undefined for what MessagePack's readers refuse or reorder: the key `__proto__`, and objects
+ * whose keys stand in another order than that of JavaScript's.
  */
 export function writeMessagePack(value: unknown): Buffer | undefined {
   if (value instanceof PackedBody) return bufferOf(value.bytes);
@@ -41,10 +39,9 @@ export interface PackedMember {
 }
 
 /**
- * The bytes of a packed body with other values in the place of some, given in the order in which they lie there; what is
- * between them is neither read nor written anew.
- *
- * @returns undefined where `writeMessagePack` would not write one of the values
+ * The bytes of a packed body with other values in the place of some, given in the order in which they lie there; what
+ * is between them is neither read nor written anew. Returns undefined where `writeMessagePack` would not write one of
+ * the values.
  */
 export function replaceInMessagePack(bytes: Uint8Array, members: readonly PackedMember[]): Buffer | undefined {
   const writer = new MessagePackWriter(bytes.length);

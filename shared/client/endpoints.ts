@@ -27,10 +27,7 @@ export interface Endpoints {
 /** How long one that failed is tried last. Then a single request tries it again. */
 const REMEMBERED_MS = 10_000;
 
-/**
- * @param now milliseconds that only go forward
- * @throws TypeError where there is none, or one is no URL
- */
+/** `now`: milliseconds that only go forward. Throws TypeError where there is none, or one is no URL. */
 export function endpointsOf(
   { url, datastore, fetch }: ClientOptions,
   now: () => number = () => performance.now(),

@@ -15,9 +15,8 @@ const HTTPS = { agent: new HttpsAgent({ keepAlive: true, timeout: IDLE_MS }), re
 
 /**
  * Over Node's own HTTP client, which takes about half of the time of its fetch. Connections are kept open, shared by
- * all clients of the process, and do not keep the process running.
- *
- * @param isOneOfMany a host that does not take a connection in good time is given up, since another one may
+ * all clients of the process, and do not keep the process running. `isOneOfMany`: a host that does not take a
+ * connection in good time is given up, since another one may.
  */
 export function exchangeByHttp(origin: string, isOneOfMany: boolean): Exchange {
   const { protocol, hostname, port } = urlToHttpOptions(new URL(origin));

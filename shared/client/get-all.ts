@@ -23,10 +23,9 @@ const TRIES = 10;
 
 /**
  * Reads any number of cells, or of latest cells, in batches. What cannot be answered now is asked for again; what had
- * no room in an answer, with the next one.
- *
- * @returns in the order of the keys: the cell, null where there is none, or `{ error }` where it could not be read
- * @throws SchemalessError `invalid_field` for a key, or a `concurrency`, that is none, before anything is read
+ * no room in an answer, with the next one. Returns in the order of the keys: the cell, null where there is none, or `{
+ * error }` where it could not be read. Throws SchemalessError `invalid_field` for a key, or a `concurrency`, that is
+ * none, before anything is read.
  */
 export async function getAll(
   client: Pick<SchemalessClient, 'batchGet' | 'with'>,

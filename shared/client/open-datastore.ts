@@ -30,9 +30,8 @@ export interface OpenedDatastore<D extends DatastoreDefinition> {
   /** The same without types, for columns that are not declared, and for all else that a client does. */
   readonly client: SchemalessClient;
   /**
-   * Validates the body, and writes what the validator gives; without a ref key at the next one of the column.
-   *
-   * @throws SchemalessError `invalid_body` before anything is sent
+   * Validates the body, and writes what the validator gives; without a ref key at the next one of the column. Throws
+   * SchemalessError `invalid_body` before anything is sent.
    */
   put<Column extends ColumnOf<D>>(cell: NewCellOf<D, Column>): Promise<PutResult & { readonly ref_key: number }>;
   get<Column extends ColumnOf<D>>(

@@ -27,9 +27,7 @@ export interface ClientOptions {
   readonly signal?: AbortSignal;
   /**
    * Returns the headers to send instead, for instance with AWS Signature Version 4 for `execute-api`. Called for every
-   * attempt, since signatures age.
-   *
-   * @default requests are not signed, as on one machine
+   * attempt, since signatures age. @default requests are not signed, as on one machine
    */
   readonly sign?: (request: UnsignedRequest) => Promise<Readonly<Record<string, string>>>;
   /** Sends reads of one turn of the event loop, as with `Promise.all`, in one request. @default true */

@@ -25,11 +25,7 @@ export async function* versions(
   }
 }
 
-/**
- * All entries that a query finds, a page at a time.
- *
- * @param query `limit` is that of a page
- */
+/** All entries that a query finds, a page at a time. `query`: `limit` is that of a page. */
 export async function* queryAll(
   client: Pick<SchemalessClient, 'query'>,
   query: IndexQuery,

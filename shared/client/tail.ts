@@ -18,7 +18,6 @@ export interface TailOptions {
   readonly shards?: readonly number[] | undefined;
   /**
    * Where to begin: at the start of the logs, at their ends, at a time (inclusive), or behind what an offset says.
-   *
    * @default 'now'
    */
   readonly from?: 'start' | 'now' | { readonly since: string } | TailOffset | undefined;

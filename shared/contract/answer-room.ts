@@ -8,10 +8,8 @@ export interface Sized {
 
 export interface AnswerRoom {
   /**
-   * Takes what fits.
-   *
-   * @param anyway take it even if it does not fit, as the first of a list, which would never end otherwise
-   * @returns whether it was taken
+   * Takes what fits. `anyway`: take it even if it does not fit, as the first of a list, which would never end
+   * otherwise. Returns whether it was taken.
    */
   take(one: Sized, anyway?: boolean): boolean;
   /** Bytes that are left, or fewer; none are left at 0 or less. */

@@ -7,21 +7,17 @@
 export interface DefinitionOperations {
   /**
    * Makes what the files define and is not there yet, and changes what can be changed. What they do not name stays.
-   * Everything is judged before anything is done.
-   *
-   * @param files what the folders of datastores hold, by path: `shop/datastore.yaml`, `shop/indexes/buyer_index.yaml`
-   * @throws SchemalessError `invalid_definition` with every problem; `fixed_definition` with everything that cannot be
-   *   changed and why: then nothing was changed
+   * Everything is judged before anything is done. `files`: what the folders of datastores hold, by path:
+   * `shop/datastore.yaml`, `shop/indexes/buyer_index.yaml`. Throws SchemalessError `invalid_definition` with every
+   * problem; `fixed_definition` with everything that cannot be changed and why: then nothing was changed.
    */
   apply(files: DefinitionFiles, options?: DryRun): Promise<AppliedOutcome>;
 
   /** Deletes an index for good; its tables are dropped within some minutes. Throws `unknown_index`, `still_defined`. */
   deleteIndex(datastore: string, index: string, options: DeleteOptions): Promise<DeletedPart>;
   /**
-   * Deletes a trigger for good, with its queues, offsets and parked cells.
-   *
-   * @throws SchemalessError `unknown_trigger`; `still_defined`; `would_lose` while cells wait on its queues or are
-   *   parked, unless `force`
+   * Deletes a trigger for good, with its queues, offsets and parked cells. Throws SchemalessError `unknown_trigger`;
+   * `still_defined`; `would_lose` while cells wait on its queues or are parked, unless `force`.
    */
   deleteTrigger(datastore: string, trigger: string, options: DeleteOptions): Promise<DeletedPart>;
 }

@@ -13,11 +13,9 @@ import type { ErasureScope, ShownRetention } from '../cell.ts';
  */
 export interface ErasureOperations {
   /**
-   * Erases, and answers as soon as it is done everywhere, or after some seconds: what is left is done in the background,
-   * which the record tells. Asked again for the same, it answers the same record, and looks once more whether anything
-   * has come back.
-   *
-   * @throws SchemalessError `invalid_field`, `missing_field`
+   * Erases, and answers as soon as it is done everywhere, or after some seconds: what is left is done in the
+   * background, which the record tells. Asked again for the same, it answers the same record, and looks once more
+   * whether anything has come back. Throws SchemalessError `invalid_field`, `missing_field`.
    */
   erase(target: ErasureRequest): Promise<Erasure>;
   /** Throws `unknown_erasure`. */

@@ -15,10 +15,9 @@ export interface MoveOperations {
   /** The move of a shard that is under way, or the last one that ended. */
   move(shard: number): Promise<MoveStatus>;
   /**
-   * Begins one; asked again with the same group, gives the one that is under way.
-   *
-   * @throws SchemalessError `move_refused`: the shard is on that group already, or is being moved elsewhere;
-   *   `invalid_field` for a group that there is not
+   * Begins one; asked again with the same group, gives the one that is under way. Throws SchemalessError
+   * `move_refused`: the shard is on that group already, or is being moved elsewhere; `invalid_field` for a group that
+   * there is not.
    */
   createMove(shard: number, to: string, options?: MoveOptions): Promise<MoveStatus>;
   /** Makes the copy the shard as soon as it has all of it: refused after the first time, see `reverseMove`. */

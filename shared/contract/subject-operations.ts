@@ -6,11 +6,8 @@
 export interface SubjectOperations {
   /**
    * Forgets a subject for good: its key goes, and with it every value that was ever sealed under it, wherever that is.
-   * Nothing is sealed for it any more. One that has no key is forgotten all the same, and its
-   * record says so (`had_key`). Asked again, it answers the same
-   * record.
-   *
-   * @throws SchemalessError `invalid_field`, `missing_field`
+   * Nothing is sealed for it any more. One that has no key is forgotten all the same, and its record says so
+   * (`had_key`). Asked again, it answers the same record. Throws SchemalessError `invalid_field`, `missing_field`.
    */
   forget(request: ForgetRequest): Promise<ForgottenSubject>;
   /** The records, in no order. A page may have few of them, or none, and still not be the last. */

@@ -18,9 +18,8 @@ export interface TriggerOperations {
   /**
    * Sets it to another place, back or on; a time must have passed. Cells sent again are marked as replays; those that
    * lie between where it was and a place further on are skipped: never sent, and said so. What is on its queue already
-   * stays there, and is consumed.
-   *
-   * @throws SchemalessError `unknown_shard`, `invalid_field` for a place that is not in the log
+   * stays there, and is consumed. Throws SchemalessError `unknown_shard`, `invalid_field` for a place that is not in
+   * the log.
    */
   rewindTrigger(name: string, to: RewindTo, options?: RewindOptions): Promise<TriggerRewind>;
 

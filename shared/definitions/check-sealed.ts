@@ -20,10 +20,8 @@ export function checkSealed(file: DefinitionFile<typeof datastoreYaml>): void {
 }
 
 /**
- * Checks the fields of an index against those that are sealed.
- *
- * @param types of the sealed fields that other indexes name, by column and field; those of this one are added: a field
- *   has one hash
+ * Checks the fields of an index against those that are sealed. `types`: of the sealed fields that other indexes name,
+ * by column and field; those of this one are added: a field has one hash.
  */
 export function checkIndexOverSealed(
   index: DefinitionFile<typeof indexYaml>,

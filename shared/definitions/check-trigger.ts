@@ -4,9 +4,8 @@ import type { DefinitionFile } from './definition-file.ts';
 import { MOST_ATTEMPTS_OF_FUNCTIONS, type triggerYaml } from './yaml-schemas.ts';
 
 /**
- * Checks that a trigger names each column once, and what follows from its function.
- *
- * @param project the folder that `function` is given from @default whether the file is there is not looked at
+ * Checks that a trigger names each column once, and what follows from its function. `project`: the folder that
+ * `function` is given from @default whether the file is there is not looked at.
  */
 export function checkTrigger(trigger: DefinitionFile<typeof triggerYaml>, project?: string): void {
   const { sound = {} } = trigger;

@@ -12,10 +12,9 @@ export interface DefinitionSource {
   /** What messages call it. */
   readonly name: string;
   /**
-   * What lies in a folder of it, `''` its root. Sorted, so that the same files always give the same definitions; without
-   * what editors and file managers hide there, and notes for people (`*.md`).
-   *
-   * @returns undefined where no folder is
+   * What lies in a folder of it, `''` its root. Sorted, so that the same files always give the same definitions;
+   * without what editors and file managers hide there, and notes for people (`*.md`). Returns undefined where no folder
+   * is.
    */
   entries(path: string): readonly FolderEntry[] | undefined;
   /** What a file says that `entries` has. */

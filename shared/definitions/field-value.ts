@@ -61,11 +61,9 @@ export const SEALED_KEY = '$sealed';
 export const HASH_KEY = '$hash';
 
 /**
- * The value that a body has at a field's path.
- *
- * @param sealed the value is sealed: its keyed hash is what counts @default false
- * @returns the value; null when it is missing or null; undefined when it is there and of another type, or one that is to
- *   be sealed and has no hash
+ * The value that a body has at a field's path. `sealed`: the value is sealed: its keyed hash is what counts @default
+ * false. Returns the value; null when it is missing or null; undefined when it is there and of another type, or one
+ * that is to be sealed and has no hash.
  */
 export function readField(
   body: Json | undefined,

@@ -34,10 +34,8 @@ interface JudgedDefinitions {
 /**
  * Reads and checks every `<datastore>/datastore.yaml`, and the datastore's indexes and triggers beside it: the one way
  * in which definitions are judged, whoever asks. That there is no datastore at all is a problem, too, and so is what
- * lies where nothing would read it.
- *
- * @param project the folder that the triggers' functions are given from @default whether they are there is not looked
- *   at
+ * lies where nothing would read it. `project`: the folder that the triggers' functions are given from @default whether
+ * they are there is not looked at.
  */
 export function judgeDefinitions(source: DefinitionSource, project?: string): JudgedDefinitions {
   const files = new DefinitionFiles(source);
@@ -72,11 +70,8 @@ export function judgeDefinitions(source: DefinitionSource, project?: string): Ju
 }
 
 /**
- * The definitions in a folder.
- *
- * @param warn told of what can be done, and will be regretted
- * @param project as that of `judgeDefinitions`
- * @throws one `DefinitionsError` that lists every problem of every file with its line
+ * The definitions in a folder. `warn`: told of what can be done, and will be regretted. `project`: as that of
+ * `judgeDefinitions`. Throws one `DefinitionsError` that lists every problem of every file with its line.
  */
 export function loadDefinitions(
   folder: string,

@@ -50,10 +50,8 @@ const FEWEST_BODIES = 8;
 /**
  * Appends what the writer of a shard lacks and may have been acknowledged. Each hint is looked for on the writer; only
  * if it has no cell there, all groups are asked about the address. Drained hints come first, in order. A body that no
- * group can decode is passed over: the drain parks its hints, and an alarm tells.
- *
- * @throws SqlError or SchemalessError when the writer refuses or has changed, or it or a group cannot be asked: not
- *   everything is there
+ * group can decode is passed over: the drain parks its hints, and an alarm tells. Throws SqlError or SchemalessError
+ * when the writer refuses or has changed, or it or a group cannot be asked: not everything is there.
  */
 export async function bringBackShard(work: BringingBack): Promise<BroughtBack> {
   const { datastore, shard, holders } = work;

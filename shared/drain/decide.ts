@@ -23,10 +23,8 @@ export type CopyAction = 'drain' | 'append' | 'compare' | 'conflict' | 'forget' 
 /**
  * Decides on one hint. It may go only if each node was heard and shows the body, and at most one takes writes: a silent
  * node may be promoted at that moment. Appends are always safe: an append leaves out what exists, and a writer that may
- * lack cells refuses it.
- *
- * @param writer what the node that takes appends shows
- * @param nodes all that could be promoted, with the writer
+ * lack cells refuses it. `writer`: what the node that takes appends shows. `nodes`: all that could be promoted, with
+ * the writer.
  */
 export function decideCopy(writer: Shown, nodes: readonly NodeWord[]): CopyAction {
   if (writer === 'missing') return 'append';
@@ -72,10 +70,9 @@ type AddressAction<Body> =
 
 /**
  * Decides on an address at which a writer that may lack cells shows none, before it takes appends again. Never chooses
- * between two bodies: the first may be of a writer that died before its append, and the other acknowledged.
- *
- * @param bodies all that may have been acknowledged, on any group; answered hints are the drain's
- * @param hasWaited longer than a request lives since the bodies were first seen
+ * between two bodies: the first may be of a writer that died before its append, and the other acknowledged. `bodies`:
+ * all that may have been acknowledged, on any group; answered hints are the drain's. `hasWaited`: longer than a request
+ * lives since the bodies were first seen.
  */
 export function decideAddress<Body>(bodies: readonly Body[], hasWaited: boolean): AddressAction<Body> {
   const [first, ...others] = bodies;

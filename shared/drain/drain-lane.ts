@@ -45,10 +45,8 @@ const LOOK_SHARE = 0.25;
 /**
  * Takes a turn: some rows of the shards that are due, oldest first. Deletes what every node shows, appends what the
  * primary lacks, marks conflicts. A primary that cannot be asked, and a shard that is refused, closed or slow, pauses
- * alone for a growing time.
- *
- * @returns milliseconds until something is due
- * @throws SqlError if the holder's own table cannot be read or changed
+ * alone for a growing time. Returns milliseconds until something is due. Throws SqlError if the holder's own table
+ * cannot be read or changed.
  */
 export async function laneTurn(lane: Lane): Promise<number> {
   const { turns, report } = lane;

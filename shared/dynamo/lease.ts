@@ -21,15 +21,12 @@ interface HeldLease {
 export interface Leases {
   /**
    * Takes a lease that is free or has expired, or that its holder gave up. Asks the holder to hand over otherwise.
-   *
-   * @returns undefined while another holds it: try again
+   * Returns undefined while another holds it: try again.
    */
   take(name: string): Promise<Lease | undefined>;
   /**
-   * Says that the holder is alive.
-   *
-   * @returns `held`; `wanted` when a successor asks for it, so that it should be released soon; `lost` when it was
-   *   taken
+   * Says that the holder is alive. Returns `held`; `wanted` when a successor asks for it, so that it should be released
+   * soon; `lost` when it was taken.
    */
   renew(lease: Lease): Promise<'held' | 'wanted' | 'lost'>;
   /** Gives the lease up at once, so that a successor need not wait for it to expire. */
@@ -38,10 +35,8 @@ export interface Leases {
 
 /**
  * Leases in DynamoDB, by conditional writes. Clocks of different machines are never compared: a lease has expired when
- * its beat has not changed for its whole duration of local time.
- *
- * @param owner unique to this run
- * @param durationMs how long a holder may be silent
+ * its beat has not changed for its whole duration of local time. `owner`: unique to this run. `durationMs`: how long a
+ * holder may be silent.
  */
 export function leases(
   table: DynamoTable,

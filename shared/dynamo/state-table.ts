@@ -57,12 +57,7 @@ export async function readState({ client, table }: DynamoTable, key: string): Pr
   return Item;
 }
 
-/**
- * Deletes an item.
- *
- * @param only where all of its attribute is this @default whatever it has
- * @returns whether it was
- */
+/** Deletes an item. `only`: where all of its attribute is this @default whatever it has. Returns whether it was. */
 export async function deleteState(
   { client, table }: DynamoTable,
   key: string,
@@ -95,11 +90,9 @@ interface ScannedItems {
 }
 
 /**
- * Reads a table from end to end, a page of a megabyte at a time, for items whose keys begin alike: for what few ask. The
- * whole of it counts, and takes the time that it takes.
- *
- * @param after the key behind which it begins @default at the beginning
- * @param having an attribute that they have @default it does not matter
+ * Reads a table from end to end, a page of a megabyte at a time, for items whose keys begin alike: for what few ask.
+ * The whole of it counts, and takes the time that it takes. `after`: the key behind which it begins @default at the
+ * beginning. `having`: an attribute that they have @default it does not matter.
  */
 export async function* scanState(
   { client, table }: DynamoTable,

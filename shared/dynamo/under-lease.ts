@@ -15,10 +15,8 @@ export interface LeasedWork {
   readonly isPatient?: boolean;
   /**
    * Nobody else may work before all of it is done: a successor that asks waits for it, and the lease is renewed until
-   * then.
-   *
-   * @default false: it ends for a successor, and what then takes long, or hangs, keeps it waiting no longer than the
-   *   lease lasts
+   * then. @default false: it ends for a successor, and what then takes long, or hangs, keeps it waiting no longer than
+   * the lease lasts
    */
   readonly isExclusive?: boolean;
 }
@@ -32,11 +30,9 @@ interface LeasedEnd<T> {
 
 /**
  * Works under a lease: takes it, says that its holder is alive while the work goes on, and gives it up, whatever the
- * work came to. One that cannot be given up is taken by others once it has been silent for long enough.
- *
- * @param work gets a signal that says when to end: once the lease is lost or wanted, or with the signal given
- * @returns undefined where the lease was not taken
- * @throws what the work throws
+ * work came to. One that cannot be given up is taken by others once it has been silent for long enough. `work`: gets a
+ * signal that says when to end: once the lease is lost or wanted, or with the signal given. Returns undefined where the
+ * lease was not taken. Throws what the work throws.
  */
 export async function underLease<T>(
   leased: LeasedWork,

@@ -28,10 +28,7 @@ import {
 
 /** The erasures of every datastore, for those who ask for them. */
 export interface ErasureManagement {
-  /**
-   * @param caller who asks, for the records
-   * @throws SchemalessError `unknown_datastore`
-   */
+  /** `caller`: who asks, for the records. Throws SchemalessError `unknown_datastore`. */
   erasures(datastore: string, caller: string): Promise<ErasureOperations>;
 }
 

@@ -29,9 +29,8 @@ export async function readErasure(table: DynamoTable, datastore: string, id: str
 }
 
 /**
- * Begins an erasure, or one that was done once more.
- *
- * @returns the record as it is then; undefined where too many are under way
+ * Begins an erasure, or one that was done once more. Returns the record as it is then; undefined where too many are
+ * under way.
  */
 export async function beginErasure(
   table: DynamoTable,
@@ -115,9 +114,8 @@ async function forgetOpen(table: DynamoTable, datastore: string, id: string): Pr
 }
 
 /**
- * A page of all records: the state table is read from end to end, as few ask for it.
- *
- * @returns where to go on; undefined at the end
+ * A page of all records: the state table is read from end to end, as few ask for it. Returns where to go on; undefined
+ * at the end.
  */
 export async function listErasures(
   table: DynamoTable,

@@ -49,9 +49,7 @@ export interface EntriesOfRow {
   /**
    * Where bodies of a page say that entries are, or may be written yet by who has read them: once before they go, since
    * nothing else says where that is, and once after, since whoever read them until then may have written meanwhile.
-   *
-   * @returns where they are
-   * @throws EntriesMissed where not all could be taken away: the bodies have to stay then
+   * Returns where they are. Throws EntriesMissed where not all could be taken away: the bodies have to stay then.
    */
   takeAway(writer: SqlClient, page: readonly BodyToErase[]): Promise<readonly EntryPlace[]>;
   /** All that is at a place, of bodies that are gone. Throws as `takeAway`. */

@@ -46,9 +46,8 @@ const DOUBT_MS = 1000;
 const WRITER_MS = 5000;
 
 /**
- * Reads one page of some shards of a group, gives it to the follower, and moves the offsets.
- *
- * @throws what reading or the handler throw; the offsets then stay
+ * Reads one page of some shards of a group, gives it to the follower, and moves the offsets. Throws what reading or the
+ * handler throw; the offsets then stay.
  */
 export async function followShards(work: FollowWork, group: string, shards: readonly ShardAtWork[]): Promise<PassEnd> {
   const troubles = shards.map(({ held }) => held.trouble);

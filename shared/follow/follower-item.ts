@@ -33,9 +33,8 @@ export function defaultPartitions(shards: number): number {
 }
 
 /**
- * Reads the follower's item, and creates it if the follower is new.
- *
- * @param wanted partitions of a new follower, at least one for 1024 shards and at most one a shard
+ * Reads the follower's item, and creates it if the follower is new. `wanted`: partitions of a new follower, at least
+ * one for 1024 shards and at most one a shard.
  */
 export async function openFollower(
   table: DynamoTable,

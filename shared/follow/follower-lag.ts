@@ -20,9 +20,8 @@ export interface ShardLag {
 const SHARDS_A_STATEMENT = 256;
 
 /**
- * Returns how far a follower is, for each shard in order. Offsets are a commit behind, half a second or so.
- *
- * @throws SchemalessError `unknown_datastore`, and what DynamoDB throws
+ * Returns how far a follower is, for each shard in order. Offsets are a commit behind, half a second or so. Throws
+ * SchemalessError `unknown_datastore`, and what DynamoDB throws.
  */
 export async function followerLag(
   stateTable: DynamoTable,

@@ -36,10 +36,9 @@ export interface Follower {
   /** Whether cells after this offset are wanted now: otherwise the shard is not read. @default always */
   wants?(shard: number, offset: ShardOffset): boolean;
   /**
-   * Handles cells of one group, in log order for each shard. Calls run in parallel, but never two with cells of one shard.
-   *
-   * @returns for each shard the added id of the last cell that is done: the rest is given again. After an error every
-   *   offset stays; after a second one each shard is given by itself.
+   * Handles cells of one group, in log order for each shard. Calls run in parallel, but never two with cells of one
+   * shard. Returns for each shard the added id of the last cell that is done: the rest is given again. After an error
+   * every offset stays; after a second one each shard is given by itself.
    */
   handle(group: string, cells: readonly LogEntry[]): Promise<ReadonlyMap<number, number>>;
 }

@@ -26,9 +26,8 @@ interface CellsDone {
 }
 
 /**
- * Gives a follower its cells of one group, and returns for each of `logs` how far it is done.
- *
- * @throws HandleError if the handler throws, or claims cells that it was not given
+ * Gives a follower its cells of one group, and returns for each of `logs` how far it is done. Throws HandleError if the
+ * handler throws, or claims cells that it was not given.
  */
 export async function giveCells(follower: Follower, group: string, logs: readonly ShardCells[]): Promise<CellsDone[]> {
   const isWanted = wantedBy(follower);

@@ -96,9 +96,8 @@ export class HeldPartition {
 
   /**
    * Sets a shard back whose log was cut, under the next generation: what was handed out before names added ids that
-   * other cells have by now. The write comes before any of them is handed out.
-   *
-   * @returns false if the partition was rewound or lost since, or a write is under way: the cut is then found again
+   * other cells have by now. The write comes before any of them is handed out. Returns false if the partition was
+   * rewound or lost since, or a write is under way: the cut is then found again.
    */
   async goBack(shard: HeldShard, offset: ShardOffset, under: Tenure): Promise<boolean> {
     await this.#writing?.catch(() => undefined);

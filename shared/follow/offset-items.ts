@@ -119,9 +119,8 @@ export class OffsetItems {
   }
 
   /**
-   * Changes the offsets under whichever worker holds the partition, and raises the generation.
-   *
-   * @param to the new generation; a partition that has it, or a higher one, stays as it is @default the next one
+   * Changes the offsets under whichever worker holds the partition, and raises the generation. `to`: the new
+   * generation; a partition that has it, or a higher one, stays as it is @default the next one.
    */
   async rewind(
     partition: number,

@@ -72,9 +72,8 @@ export interface LogRead {
 }
 
 /**
- * Reads the next cells of at most 95 shards of one group, in one statement and in their order.
- *
- * @throws SchemalessError `unavailable` when no node answered
+ * Reads the next cells of at most 95 shards of one group, in one statement and in their order. Throws SchemalessError
+ * `unavailable` when no node answered.
  */
 export async function readLogEntries(
   context: StoreContext,

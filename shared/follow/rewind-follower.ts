@@ -13,10 +13,8 @@ import { OffsetItems } from './offset-items.ts';
 import { findStarts, unread } from './start-offsets.ts';
 
 /**
- * Returns where each shard continues after a rewind.
- *
- * @throws SchemalessError `unknown_shard`; `invalid_field` for an added id below 0 or past the log's end; `unavailable` if
- *   the logs cannot be read
+ * Returns where each shard continues after a rewind. Throws SchemalessError `unknown_shard`; `invalid_field` for an
+ * added id below 0 or past the log's end; `unavailable` if the logs cannot be read.
  */
 export async function rewindLocations(
   context: StoreContext,
@@ -37,10 +35,9 @@ export async function rewindLocations(
 }
 
 /**
- * Sets some shards to other locations, and raises the generations. Workers notice within two seconds, and nothing that they
- * do in the meantime moves the offsets.
- *
- * @param moved called after each write with the former offsets of the shards moved so far; undefined if not begun
+ * Sets some shards to other locations, and raises the generations. Workers notice within two seconds, and nothing that
+ * they do in the meantime moves the offsets. `moved`: called after each write with the former offsets of the shards
+ * moved so far; undefined if not begun.
  */
 export async function setLocations(
   stateTable: DynamoTable,

@@ -10,11 +10,9 @@ import { writeEntries } from './write-entries.ts';
 const DEADLINE_MS = 250;
 
 /**
- * Maintains the index entries of rows just written, before the write is answered.
- *
- * @param cells stored cells; indexes of other columns are left alone
- * @param after what their rows were found to hold when stored; other rows are read now
- * @param areNew no cell was there before: a row without others has no entry yet
+ * Maintains the index entries of rows just written, before the write is answered. `cells`: stored cells; indexes of
+ * other columns are left alone. `after`: what their rows were found to hold when stored; other rows are read now.
+ * `areNew`: no cell was there before: a row without others has no entry yet.
  */
 export async function keepEntries(
   context: StoreContext,

@@ -52,9 +52,8 @@ interface WantedPart extends Wanted {
 
 /**
  * Computes what indexes should hold of rows, read **now** from the writers: never from a body in hand, so that the last
- * writer has seen the most. Yields parts of one group each, with only a part in memory.
- *
- * @throws SqlError when a group cannot be asked; its refusals make rows `unread`
+ * writer has seen the most. Yields parts of one group each, with only a part in memory. Throws SqlError when a group
+ * cannot be asked; its refusals make rows `unread`.
  */
 export async function* wantedInParts(
   context: StoreContext,

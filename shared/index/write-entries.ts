@@ -67,10 +67,8 @@ export interface MissedEntries {
 
 /**
  * Writes entries to the shards of their shard fields, one statement a table, side by side; of a moving shard also to
- * its copy, whose misses are found when it becomes the shard.
- *
- * @param areNew the cells of their rows are known to be new
- * @returns what could not be written, by table
+ * its copy, whose misses are found when it becomes the shard. `areNew`: the cells of their rows are known to be new.
+ * Returns what could not be written, by table.
  */
 export async function writeEntries(
   context: StoreContext,

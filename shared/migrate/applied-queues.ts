@@ -17,10 +17,9 @@ import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../triggers/state/que
 /** The queues of triggers that no deployment makes: as those that it makes, with names by which rights are given. */
 export interface AppliedQueues {
   /**
-   * Makes them, or changes them to what the definition says.
-   *
-   * @param isNew the trigger is none that there is. What its queues still hold is of another one of its name: then they
-   *   are deleted, and it is `unavailable` until they can be made again
+   * Makes them, or changes them to what the definition says. `isNew`: the trigger is none that there is. What its
+   * queues still hold is of another one of its name: then they are deleted, and it is `unavailable` until they can be
+   * made again.
    */
   make(datastore: string, definition: TriggerDefinition, isNew: boolean): Promise<DeployedTrigger>;
   /** Where they are; undefined where there are none, or but one of the two. */

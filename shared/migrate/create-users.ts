@@ -26,10 +26,9 @@ export type UserLogin = 'token' | { readonly username: string; readonly password
 /**
  * Makes the users of the functions on a group's servers, each with the rights that it needs on the datastores given.
  * Can be repeated; a password that was changed is taken over. A user with a password is made under both of its names,
- * see `otherName`; one that is there under the other name keeps its password there.
- *
- * @param datastores names; their databases need not be there yet
- * @throws Error naming a user whose password or name is of another shape, never the password
+ * see `otherName`; one that is there under the other name keeps its password there. `datastores`: names; their
+ * databases need not be there yet. Throws Error naming a user whose password or name is of another shape, never the
+ * password.
  */
 export async function createUsers(
   client: SqlClient,
@@ -68,10 +67,8 @@ function accountsByPassword(name: string, { username, password }: Exclude<UserLo
 const PASSWORD = /^[A-Za-z0-9]{20,128}$/u;
 
 /**
- * Statements that make an account if it is not there, and that give it a password.
- *
- * @param password 20 to 128 letters and digits
- * @throws Error naming the account whose password is of another shape, never the password
+ * Statements that make an account if it is not there, and that give it a password. `password`: 20 to 128 letters and
+ * digits. Throws Error naming the account whose password is of another shape, never the password.
  */
 export function passwordStatements(name: string, password: string): readonly [create: string, alter: string] {
   if (!PASSWORD.test(password))

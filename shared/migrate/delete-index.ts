@@ -9,9 +9,8 @@ import { wishedVersions } from './index-versions.ts';
 
 /**
  * Deletes an index for good: nobody keeps or asks it any more from when they know, and the repair drops its tables and
- * what is kept of it some minutes later. It holds nothing that the cells do not say.
- *
- * @throws SchemalessError `unknown_index`, `still_defined`
+ * what is kept of it some minutes later. It holds nothing that the cells do not say. Throws SchemalessError
+ * `unknown_index`, `still_defined`.
  */
 export async function deleteIndex(
   { topologyTable, deployed }: Pick<DefinitionParts, 'topologyTable' | 'deployed'>,

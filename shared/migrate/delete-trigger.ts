@@ -12,11 +12,10 @@ import type { DefinitionParts } from './definition-parts.ts';
 import { checkConfirmed, stillDefined } from './deletion-refusals.ts';
 
 /**
- * Deletes a trigger for good, also one that a deployment left behind, or that was never made whole. In this order, so that a repetition finishes what
- * was cut off: from the first step on nobody would make it again, and who sends for it ends within seconds of the
- * second. Its mark as removed stays until nobody can be left who would write of it; a later migration takes that, too.
- *
- * @throws SchemalessError `unknown_trigger`, `still_defined`, `would_lose`
+ * Deletes a trigger for good, also one that a deployment left behind, or that was never made whole. In this order, so
+ * that a repetition finishes what was cut off: from the first step on nobody would make it again, and who sends for it
+ * ends within seconds of the second. Its mark as removed stays until nobody can be left who would write of it; a later
+ * migration takes that, too. Throws SchemalessError `unknown_trigger`, `still_defined`, `would_lose`.
  */
 export async function deleteTrigger(
   parts: DefinitionParts,

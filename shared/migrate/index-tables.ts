@@ -23,9 +23,7 @@ export function indexTableStatement(datastore: string, shard: number, { hash, de
 
 /**
  * Creates the tables of an index version in all shards that a group owns and that lack it. Goes on where it stopped,
- * since what is there is looked up first.
- *
- * @returns whether all are there
+ * since what is there is looked up first. Returns whether all are there.
  */
 export async function createIndexTables(
   client: SqlClient,

@@ -79,10 +79,9 @@ export async function readVersions(
 }
 
 /**
- * Brings the versions of all indexes of a datastore to what its definition says.
- *
- * @param created the versions whose tables were created for this
- * @returns false when one is wished now whose tables were not: others changed the catalogue meanwhile
+ * Brings the versions of all indexes of a datastore to what its definition says. `created`: the versions whose tables
+ * were created for this. Returns false when one is wished now whose tables were not: others changed the catalogue
+ * meanwhile.
  */
 export async function listWishedVersions(
   table: DynamoTable,

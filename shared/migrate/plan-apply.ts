@@ -49,10 +49,8 @@ const NO_KEY: Fixed = {
 
 /**
  * What has to be done for definitions to hold, and what of them cannot be had: each is held against what there is
- * before anything is done.
- *
- * @param wished with the shard counts that this environment gives
- * @param canSeal this environment has a root key
+ * before anything is done. `wished`: with the shard counts that this environment gives. `canSeal`: this environment has
+ * a root key.
  */
 export function planApply(
   wished: Definitions,

@@ -13,9 +13,8 @@ export const ONE_HASH = 'a sealed field has one keyed hash, made of a string or 
 
 /**
  * The types of sealed fields that indexes may not have: others than `string` and `UUID`, or than another index has.
- *
- * @param wished with their sealed fields marked; of two that differ the first is right
- * @param there whatever is there, with those marked whose hashes it has: right before all that is wished
+ * `wished`: with their sealed fields marked; of two that differ the first is right. `there`: whatever is there, with
+ * those marked whose hashes it has: right before all that is wished.
  */
 export function wrongSealedTypes(
   wished: readonly IndexDefinition[],

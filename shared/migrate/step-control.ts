@@ -8,8 +8,7 @@ const DONE_BEFORE = new Set([1060, 1061, 1091]);
 
 /**
  * Takes the steps that a group's control database has not taken yet. Steps that this release does not know stay.
- *
- * @param steps all of them: step n is at n - 1
+ * `steps`: all of them: step n is at n - 1.
  */
 export async function stepControl(client: SqlClient, steps = CONTROL_STEPS): Promise<void> {
   const [[known] = []] = await client.select(

@@ -89,9 +89,8 @@ export class ModelCell<Body> {
   }
 
   /**
-   * Changes a member; `save` writes it. Undefined takes it away.
-   *
-   * @throws ModelError `readonly_field` for an index field that has another value
+   * Changes a member; `save` writes it. Undefined takes it away. Throws ModelError `readonly_field` for an index field
+   * that has another value.
    */
   set<Member extends keyof Body & string>(member: Member, value: Body[Member] | undefined): this {
     return this.#change({ [member]: value as Json | undefined });
@@ -100,9 +99,8 @@ export class ModelCell<Body> {
   /**
    * Writes the next version with the changes made by `set`, or nothing where none differs. What is not confirmed
    * (`unavailable`) is to be saved again: it is there once, whatever became of it, with what an `update` made, too.
-   *
-   * @throws ModelError `version_conflict`; SchemalessError `invalid_body`, what the datastore refuses, `unavailable`;
-   *   `erased` where the whole column, or its row, was
+   * Throws ModelError `version_conflict`; SchemalessError `invalid_body`, what the datastore refuses, `unavailable`;
+   * `erased` where the whole column, or its row, was.
    */
   async save(options: SaveOptions = {}): Promise<this> {
     const [changes, open] = [this.#changes, this.#unconfirmed];
@@ -118,10 +116,9 @@ export class ModelCell<Body> {
 
   /**
    * Merges members into the body and saves it. As a function it is asked again for what it makes of the version that it
-   * is put on top of. What counts (a balance, a number of calls) needs a member that differs each time, such as the id of
-   * the request: two equal bodies are one version. After `unavailable`, `save` and the same `update` do the same.
-   *
-   * @throws as `set` and `save`
+   * is put on top of. What counts (a balance, a number of calls) needs a member that differs each time, such as the id
+   * of the request: two equal bodies are one version. After `unavailable`, `save` and the same `update` do the same.
+   * Throws as `set` and `save`.
    */
   async update(changes: Changes<Body> | ((body: Body) => Changes<Body>), options: SaveOptions = {}): Promise<this> {
     if (typeof changes !== 'function') return this.#change(changes as Members).save(options);

@@ -42,10 +42,8 @@ export interface Model<D extends ModelDeclaration> {
   /**
    * Makes the record of the tuple of primary index fields, or merges the body into the one that is there, as its next
    * version; nothing is written where none differs. Whoever else does so at the same time, it is one record, and the
-   * last one's members hold.
-   *
-   * @throws SchemalessError `missing_field`, `invalid_field` for an index field, `invalid_body`; ModelError
-   *   `readonly_field`
+   * last one's members hold. Throws SchemalessError `missing_field`, `invalid_field` for an index field,
+   * `invalid_body`; ModelError `readonly_field`.
    */
   put(body: BaseInput<D> & IndexFields<D>): Promise<ModelRecord<D>>;
   /** The record of a tuple, by its row key: without the index, and as it is now; null where there is none. */

@@ -48,11 +48,9 @@ function pairOf({ fromDatabase, toDatabase }: EntryTables, { name, hash, definit
 }
 
 /**
- * Brings the entries of one table to another, each only over one of a lower version, page by page.
- *
- * @param begin behind which key to begin @default at the first one
- * @param mayGoOn asked before each page
- * @returns where to go on; undefined once all are there
+ * Brings the entries of one table to another, each only over one of a lower version, page by page. `begin`: behind
+ * which key to begin @default at the first one. `mayGoOn`: asked before each page. Returns where to go on; undefined
+ * once all are there.
  */
 export async function bringEntries(
   tables: EntryTables,

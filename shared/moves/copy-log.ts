@@ -39,10 +39,9 @@ type CopiedLog = Pick<Move, 'datastore' | 'shard' | 'source' | 'target' | 'copie
 type CheckedMove = CopiedLog & Pick<Move, 'switches'>;
 
 /**
- * Looks whether the shard's log, and the copy, are still what was read of them: a replica that was promoted may lack the
- * last cells, and others stand at their places by now. Goes back to what both of them still have.
- *
- * @throws SchemalessError `internal` where the copy may be all that there is of a log: nothing of it is taken back then
+ * Looks whether the shard's log, and the copy, are still what was read of them: a replica that was promoted may lack
+ * the last cells, and others stand at their places by now. Goes back to what both of them still have. Throws
+ * SchemalessError `internal` where the copy may be all that there is of a log: nothing of it is taken back then.
  */
 export async function checkPlaces<M extends CheckedMove>(move: M, { source, target }: MovingClients): Promise<M> {
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
@@ -121,8 +120,7 @@ async function cellAt(client: SqlClient, database: string, added_id: number): Pr
 
 /**
  * Copies the next page of a shard's log. The move as it is given back has the same place where there was nothing.
- *
- * @param from whom to ask: a reader where there is time, the writer for what was appended last
+ * `from`: whom to ask: a reader where there is time, the writer for what was appended last.
  */
 export async function copyPage<M extends CopiedLog>(
   move: M,
@@ -151,11 +149,9 @@ export async function copyPage<M extends CopiedLog>(
 }
 
 /**
- * Reads the copy back, as far as the shard was copied, and compares it with what was read of the shard.
- *
- * @param from the node of the copy's group that is asked: what it shows is on its disk
- * @param mayGoOn asked after each page
- * @throws SchemalessError `internal` where they differ
+ * Reads the copy back, as far as the shard was copied, and compares it with what was read of the shard. `from`: the
+ * node of the copy's group that is asked: what it shows is on its disk. `mayGoOn`: asked after each page. Throws
+ * SchemalessError `internal` where they differ.
  */
 export async function compareCopy<M extends CopiedLog>(
   move: M,

@@ -134,8 +134,7 @@ export function wishOf(
 
 /**
  * What the mover has done. Nothing, and undefined, where the move is another's by now, or somebody else moves shards.
- *
- * @param fulfilled the wish that is done with: one that came meanwhile stays
+ * `fulfilled`: the wish that is done with: one that came meanwhile stays.
  */
 export function writeMove(table: DynamoTable, move: Move, fulfilled?: MoveWish | null): Promise<MoveItem | undefined> {
   return change(table, move, (seen) => {

@@ -18,10 +18,8 @@ export interface PlannedMove {
 
 /**
  * Plans the fewest moves after which each group holds equally many shards, or one more than others. Retired groups hold
- * none. The same shards and groups give the same plan.
- *
- * @param groups all that there are
- * @throws SchemalessError `invalid_field` if a retired group does not exist, or all groups are retired
+ * none. The same shards and groups give the same plan. `groups`: all that there are. Throws SchemalessError
+ * `invalid_field` if a retired group does not exist, or all groups are retired.
  */
 export function planMoves(
   shards: readonly PlacedShard[],

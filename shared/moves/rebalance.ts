@@ -47,9 +47,8 @@ const AT_ONCE = 4;
 
 /**
  * Begins the moves of a plan, a few at a time, and waits until each shard has moved or will not. Retries while the API
- * is unavailable. After it was interrupted, a new plan goes on from where the shards are.
- *
- * @throws SchemalessError for what a retry would not help
+ * is unavailable. After it was interrupted, a new plan goes on from where the shards are. Throws SchemalessError for
+ * what a retry would not help.
  */
 export async function rebalance(
   operations: Moving,

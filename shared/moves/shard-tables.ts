@@ -61,11 +61,10 @@ export async function dropForgotten(
 }
 
 /**
- * Brings a shard and its copy to what the topology says of them: a group that failed over may have forgotten that tables
- * were renamed, or a shard closed or opened; and whoever moved it may have died in between.
- *
- * @param home of the shard, as the topology has it now: the move's source
- * @throws SchemalessError `internal` where tables lie under both names: nobody but an operator knows which are which
+ * Brings a shard and its copy to what the topology says of them: a group that failed over may have forgotten that
+ * tables were renamed, or a shard closed or opened; and whoever moved it may have died in between. `home`: of the
+ * shard, as the topology has it now: the move's source. Throws SchemalessError `internal` where tables lie under both
+ * names: nobody but an operator knows which are which.
  */
 export async function mendNames(
   context: StoreContext,

@@ -18,9 +18,8 @@ const LOOK_MS = 4;
 const LAG_MS = 100;
 
 /**
- * Waits until a node of the new group shows all of the copy, and compares it.
- *
- * @throws SchemalessError `internal` where it differs, or does not show it in time
+ * Waits until a node of the new group shows all of the copy, and compares it. Throws SchemalessError `internal` where
+ * it differs, or does not show it in time.
  */
 export async function shows(given: Move, clients: MovingClients, node: Target, isLate: () => boolean): Promise<void> {
   let move = given;

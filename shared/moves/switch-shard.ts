@@ -114,9 +114,8 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
 }
 
 /**
- * Goes on with a switch that was cut off: finishes it where the topology has it, takes it back otherwise.
- *
- * @throws what DynamoDB throws: nothing is known then
+ * Goes on with a switch that was cut off: finishes it where the topology has it, takes it back otherwise. Throws what
+ * DynamoDB throws: nothing is known then.
  */
 export async function resumeSwitch(switching: Switching, move: Move, clients: MovingClients): Promise<Switched> {
   const closedMs = (): number => Date.now() - move.closed_at;
@@ -154,9 +153,8 @@ interface CopiedRest {
 }
 
 /**
- * The move with all of the shard copied and compared; undefined where that takes too long.
- *
- * @throws SchemalessError `internal` where the copy cannot become the shard
+ * The move with all of the shard copied and compared; undefined where that takes too long. Throws SchemalessError
+ * `internal` where the copy cannot become the shard.
  */
 async function copyRest(
   switching: Switching,

@@ -45,12 +45,10 @@ interface Wanted<Given extends NewCell> {
 }
 
 /**
- * Seals what is to be sealed of some cells.
- *
- * @param prefixOf how messages name each: `cells[3].`, or nothing
- * @param open asked for the keys only where something is to be sealed
- * @throws SchemalessError `invalid_field`, `missing_field` for a value that cannot be sealed, or a token that does not
- *   open where it stands; what is wrong with an address or a body; `unavailable`
+ * Seals what is to be sealed of some cells. `prefixOf`: how messages name each: `cells[3].`, or nothing. `open`: asked
+ * for the keys only where something is to be sealed. Throws SchemalessError `invalid_field`, `missing_field` for a
+ * value that cannot be sealed, or a token that does not open where it stands; what is wrong with an address or a body;
+ * `unavailable`.
  */
 export async function sealCells<Given extends NewCell>(
   datastore: string,

@@ -43,10 +43,8 @@ export interface FoundValue {
 }
 
 /**
- * What of a body is to be sealed: what is there and not null.
- *
- * @param field how messages name the body
- * @throws SchemalessError `invalid_field` where a path leads through something that is no object, and would not be sealed
+ * What of a body is to be sealed: what is there and not null. `field`: how messages name the body. Throws
+ * SchemalessError `invalid_field` where a path leads through something that is no object, and would not be sealed.
  */
 export function valuesToSeal(body: Json, paths: readonly SealedPath[], field: string): readonly FoundValue[] {
   return paths.flatMap((at) => {

@@ -13,10 +13,7 @@ import { KNOWN_MS, subjectItem } from './subject-keyring.ts';
 
 /** The subjects of every datastore. */
 export interface SubjectManagement {
-  /**
-   * @param caller who asks, for the records
-   * @throws SchemalessError `unknown_datastore`
-   */
+  /** `caller`: who asks, for the records. Throws SchemalessError `unknown_datastore`. */
   subjects(datastore: string, caller: string): Promise<SubjectOperations>;
 }
 

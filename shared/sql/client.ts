@@ -97,9 +97,8 @@ export interface SqlTransactions {
   readonly spare: number;
   /**
    * Runs statements that change rows on the writer, in order, then reads what each wants. Waits for a lock for at most
-   * a second, since earlier statements hold theirs. A failed read leaves the changes reported.
-   *
-   * @throws SqlError with the `position` of the refused statement; nothing was done, except after `unclear`
+   * a second, since earlier statements hold theirs. A failed read leaves the changes reported. Throws SqlError with the
+   * `position` of the refused statement; nothing was done, except after `unclear`.
    */
   run(statements: readonly Statement[]): Promise<readonly SqlChange[]>;
 }

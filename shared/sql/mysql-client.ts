@@ -52,9 +52,7 @@ const DEFAULTS = { connections: 8, lanes: 2, connectTimeoutMs: 1000, queryTimeou
 /**
  * Reaches one group over the MySQL protocol, with a small pool for each endpoint, opened on first use, and one for the
  * writer's transactions. Text protocol, since prepared statements pin the connections of a proxy. A read whose
- * connection was lost is run once more; a change is its caller's to repeat.
- *
- * @param login called once for each new pool
+ * connection was lost is run once more; a change is its caller's to repeat. `login`: called once for each new pool.
  */
 export function mysqlClient(
   address: GroupEndpoints,

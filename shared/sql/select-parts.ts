@@ -21,9 +21,8 @@ const known = new WeakMap<SqlClient, Map<Role, LockedTables>>();
 /**
  * Runs a union as `selectDivided` does. After a timeout it asks each table for one row; those that show none while the
  * node answers are `refused`, and the rest is asked again. Unions leave such a table out for a while, or until it
- * answers. A statement that is slow by itself fails as it is.
- *
- * @throws SqlError if the node does not answer, or no table is locked
+ * answers. A statement that is slow by itself fails as it is. Throws SqlError if the node does not answer, or no table
+ * is locked.
  */
 export function selectParts(client: SqlClient, parts: readonly Statement[], role: Role): Promise<DividedAnswer> {
   const locked = lockedTablesOf(client, role);

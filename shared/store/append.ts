@@ -43,10 +43,8 @@ const RING_MS = 50;
 /**
  * Appends cells to one shard of its primary, and says what became of each. An unclear end is tried once more, so that a
  * dead socket does not buffer a healthy write; the append leaves out what the first try stored. A shard found closed,
- * moved or gone is tried where it is now.
- *
- * @param cells of this shard, no address twice
- * @throws SqlError or SchemalessError when the primary failed; `unclear`: the cells may be there
+ * moved or gone is tried where it is now. `cells`: of this shard, no address twice. Throws SqlError or SchemalessError
+ * when the primary failed; `unclear`: the cells may be there.
  */
 export async function appendToPrimary(
   context: StoreContext,
@@ -180,10 +178,8 @@ function restsOf(topology: TopologySource): Map<string, number> {
 
 /**
  * Handles a shard found closed or gone: looks where it is now. Waits for one that is being moved; later writes to it
- * fail at once, and are buffered.
- *
- * @returns takes where the shard was looked for, and resolves when the write is to be tried again
- * @throws SchemalessError `unavailable` if the shard takes no appends for longer
+ * fail at once, and are buffered. Returns takes where the shard was looked for, and resolves when the write is to be
+ * tried again. Throws SchemalessError `unavailable` if the shard takes no appends for longer.
  */
 function whenOpened(context: StoreContext, datastore: string, shard: number): (tried: ShardHome) => Promise<void> {
   const { topology } = context;

@@ -15,11 +15,9 @@ export interface ErasedBodies {
 
 /**
  * Erases a target's bodies in one database, page by page. Repeatable. Complete if the erasure is in the log before:
- * nothing is appended there any more.
- *
- * @param database of the shard, or of its copy
- * @param done counts what was erased, whatever comes then
- * @param beside called with a page while its bodies can be read, and once they are gone; if it throws, the rest stays
+ * nothing is appended there any more. `database`: of the shard, or of its copy. `done`: counts what was erased,
+ * whatever comes then. `beside`: called with a page while its bodies can be read, and once they are gone; if it throws,
+ * the rest stays.
  */
 export async function eraseBodies(
   client: SqlClient,

@@ -34,10 +34,9 @@ const BYTES_A_MS = 2048;
 /**
  * Puts hints of cells on `copies` random secondaries, and tries another for each that fails. A hint that is late is put
  * on another group too, in parallel, and one that is more is taken back. Its group is chosen last for half a minute.
- *
- * @param avoid the primary, and groups with a hint
- * @param last groups chosen only if no other can be reached: one that becomes the primary meanwhile would hold both
- * @returns the groups with a hint now; fewer than `copies` if no more could be reached
+ * `avoid`: the primary, and groups with a hint. `last`: groups chosen only if no other can be reached: one that becomes
+ * the primary meanwhile would hold both. Returns the groups with a hint now; fewer than `copies` if no more could be
+ * reached.
  */
 export async function bufferOnSecondaries(
   { groups, buffer, late, withdraw, stepAside = () => undefined }: Secondaries,
@@ -139,10 +138,9 @@ export async function withdrawCopies(
 
 /**
  * Marks hints whose writer is about to be answered `buffered`: they give way to an acknowledged cell when the primary's
- * last cells are brought back, unless their append may have been done (`isShown`). One group must confirm a hint of each
- * cell; a hint drained meanwhile is not confirmed, so the client may have to retry and get `stored_before`.
- *
- * @returns whether they may be answered `buffered`
+ * last cells are brought back, unless their append may have been done (`isShown`). One group must confirm a hint of
+ * each cell; a hint drained meanwhile is not confirmed, so the client may have to retry and get `stored_before`.
+ * Returns whether they may be answered `buffered`.
  */
 export async function markAnswered(
   context: StoreContext,

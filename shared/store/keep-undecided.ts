@@ -8,11 +8,9 @@ import { onWriter } from '../access/ask-parts.ts';
 
 /**
  * Chooses some undecided writes: all others at their addresses give way on all groups, so that recovery finds one body
- * there. The others end as conflicts.
- *
- * @returns how many were undecided
- * @throws SchemalessError `invalid_field` for two bodies of one address; `unavailable` if a group cannot be told: the
- *   address stays undecided, or is decided for the chosen body
+ * there. The others end as conflicts. Returns how many were undecided. Throws SchemalessError `invalid_field` for two
+ * bodies of one address; `unavailable` if a group cannot be told: the address stays undecided, or is decided for the
+ * chosen body.
  */
 export async function keepUndecided(
   { groups }: Pick<StoreContext, 'groups'>,

@@ -9,11 +9,8 @@ export type LookedUp = Found | { readonly error: unknown };
 export interface LookUps {
   /**
    * Finds cells as `get` and `getLatest` do, one statement a group. A key that needs another statement holds up only
-   * itself.
-   *
-   * @param keys up to LIMITS.batchCells
-   * @param tell called once for each key, as soon as its group answered; must not throw
-   * @returns once all are told; rejects, without telling any, if the whole request is bad
+   * itself. `keys`: up to LIMITS.batchCells. `tell`: called once for each key, as soon as its group answered; must not
+   * throw. Returns once all are told; rejects, without telling any, if the whole request is bad.
    */
   findEach(
     keys: readonly LookUpKey[],

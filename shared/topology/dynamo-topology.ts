@@ -50,9 +50,8 @@ const PATIENCE_MS = 1000;
 
 /**
  * Reads the topology, cached for a minute, or until `refresh`. When the table cannot be read, what is known stays in
- * use: shards rarely move, and a write to a shard that did is refused by its fence.
- *
- * @throws SchemalessError `unavailable` when the table cannot be read and nothing is known
+ * use: shards rarely move, and a write to a shard that did is refused by its fence. Throws SchemalessError
+ * `unavailable` when the table cannot be read and nothing is known.
  */
 export function dynamoTopology(table: DynamoTable): TopologySource {
   let known: WholeTopology | undefined;
@@ -211,9 +210,8 @@ export async function readDatastore(
 }
 
 /**
- * Writes a datastore's topology unless there is one already.
- *
- * @returns what is written now: another's, when it came first
+ * Writes a datastore's topology unless there is one already. Returns what is written now: another's, when it came
+ * first.
  */
 export async function createDatastore(table: DynamoTable, topology: DatastoreTopology): Promise<DatastoreTopology> {
   const names = [...new Set(topology.homes.map(({ group }) => group))];

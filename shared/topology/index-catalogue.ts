@@ -43,8 +43,7 @@ const INDEX = 'index#';
 
 /**
  * Names a definition by what it says: the first eight hexadecimal digits of the SHA-256 of its fields and keys.
- *
- * @param round 1, 2, … where versions of the same definition were retired and not forgotten yet @default 0
+ * `round`: 1, 2, … where versions of the same definition were retired and not forgotten yet @default 0.
  */
 export function definitionHash({ fields, keys }: IndexDefinition, round = 0): string {
   const said = {
@@ -77,10 +76,8 @@ export interface IndexName {
 
 /**
  * Changes an index's versions, whatever others change beside it: what `change` makes of them is written only over what
- * it was made of, and made again otherwise.
- *
- * @param change returns the versions it was given when there is nothing to change: then nothing is written
- * @returns the versions as they are then
+ * it was made of, and made again otherwise. `change`: returns the versions it was given when there is nothing to
+ * change: then nothing is written. Returns the versions as they are then.
  */
 export function changeIndexVersions(
   table: DynamoTable,
@@ -101,9 +98,7 @@ export function changeIndexVersions(
 
 /**
  * Moves a version from one state to another, unless it has another one by now. Where it becomes live, the one that was
- * live so far is retired with the same write.
- *
- * @returns whether it was in the state `from`
+ * live so far is retired with the same write. Returns whether it was in the state `from`.
  */
 export async function setIndexState(
   table: DynamoTable,
@@ -125,9 +120,7 @@ export async function setIndexState(
 }
 
 /**
- * Takes a retired version out of the catalogue, after its tables were dropped.
- *
- * @returns whether it was there, retired
+ * Takes a retired version out of the catalogue, after its tables were dropped. Returns whether it was there, retired.
  */
 export async function forgetIndexVersion(table: DynamoTable, index: IndexName, hash: string): Promise<boolean> {
   let found = false;

@@ -66,9 +66,8 @@ export async function announceCopy(table: DynamoTable, moving: OwnMoving): Promi
 
 /**
  * Begins an attempt to switch: what an earlier one is still at decides nothing any more. Asked for before the shard is
- * closed, and before what an attempt that was cut off has closed is opened again.
- *
- * @returns what the topology says of the shard; undefined where it is elsewhere by now, or the copy is another move's
+ * closed, and before what an attempt that was cut off has closed is opened again. Returns what the topology says of the
+ * shard; undefined where it is elsewhere by now, or the copy is another move's.
  */
 export async function beginAttempt(
   table: DynamoTable,
@@ -89,10 +88,8 @@ export async function beginAttempt(
 
 /**
  * Makes the copy the shard, with a new epoch, and what was the shard its copy. One write: whoever reads the topology
- * from then on goes to the new group.
- *
- * @param seen when the attempt was begun
- * @returns false where the shard, its epoch, its copy or the attempt is another by now
+ * from then on goes to the new group. `seen`: when the attempt was begun. Returns false where the shard, its epoch, its
+ * copy or the attempt is another by now.
  */
 export async function switchHome(
   table: DynamoTable,

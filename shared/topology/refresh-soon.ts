@@ -5,9 +5,7 @@ const refreshedAt = new WeakMap<TopologySource, number>();
 
 /**
  * Refreshes a topology unless that was done so a moment ago: for what any client can cause as often as it likes, such
- * as writes to a shard that is closed. Each refresh scans the table.
- *
- * @param everyMs how long ago @default a second
+ * as writes to a shard that is closed. Each refresh scans the table. `everyMs`: how long ago @default a second.
  */
 export function refreshSoon(topology: TopologySource, everyMs = EVERY_MS): void {
   const now = performance.now();

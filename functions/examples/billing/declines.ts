@@ -8,9 +8,7 @@ const REASONS = ['card_declined', 'insufficient_funds', 'card_expired', 'process
 
 /**
  * Why a simulated card declines an attempt; undefined when it does not. Always the same for the same key and attempt,
- * so that a message that comes twice finds the same world.
- *
- * @param rate the share of attempts declined, 0 to 1
+ * so that a message that comes twice finds the same world. `rate`: the share of attempts declined, 0 to 1.
  */
 export function declineReason(idempotencyKey: string, attempt: number, rate: number): string | undefined {
   const stubborn = share(`${idempotencyKey} stubborn`) < rate * STUBBORN_SHARE && attempt <= STUBBORN_ATTEMPTS;

@@ -9,10 +9,8 @@ export const CHARGES = 'CHARGE';
 
 /**
  * A card service for examples. Its books are cells of the column `CHARGE`, where anybody can check them: the row key is
- * the idempotency key, the ref key always 0, and since an address takes one body, a key is charged once.
- *
- * @param books of any datastore
- * @param declineRate the share of attempts that a card declines, 0 to 1
+ * the idempotency key, the ref key always 0, and since an address takes one body, a key is charged once. `books`: of
+ * any datastore. `declineRate`: the share of attempts that a card declines, 0 to 1.
  */
 export function simulatedCards(books: Pick<Datastore, 'put' | 'get'>, declineRate: number): CardService {
   return {

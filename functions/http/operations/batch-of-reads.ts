@@ -19,10 +19,9 @@ import { soonDone } from './soon-done.ts';
 const PATIENCE_MS = 100;
 
 /**
- * POST `{targets: […]}`: many reads, each answered as its own GET would be.
- *
- * @param operations those that can be asked for, all of them of GET
- * @param together answers those of some operations that have the same query at once @default each is answered by itself
+ * POST `{targets: […]}`: many reads, each answered as its own GET would be. `operations`: those that can be asked for,
+ * all of them of GET. `together`: answers those of some operations that have the same query at once @default each is
+ * answered by itself.
  */
 export function batchOfReads(
   operations: { readonly [operation in Operation]?: HttpOperation },

@@ -63,10 +63,9 @@ const BRACKETED = OPERATORS.filter((operator) => operator !== 'eq');
 const WANTED_CONDITION = `a field, alone for equality or with one of ${BRACKETED.map((operator) => `[${operator}]`).join(' ')} behind it`;
 
 /**
- * The conditions of a query string: `city=Lisbon`, `riders[gte]=2`, `city[in]=Lisbon&city[in]=Porto`.
- *
- * @param parameters all but those that mean something else; names and values decoded
- * @throws SchemalessError `invalid_field` for a name that is no condition, and for a second value where one is taken
+ * The conditions of a query string: `city=Lisbon`, `riders[gte]=2`, `city[in]=Lisbon&city[in]=Porto`. `parameters`: all
+ * but those that mean something else; names and values decoded. Throws SchemalessError `invalid_field` for a name that
+ * is no condition, and for a second value where one is taken.
  */
 function readConditions(parameters: ReadonlyMap<string, readonly string[]>): readonly Condition[] {
   return [...parameters].map(([name, values]) => {

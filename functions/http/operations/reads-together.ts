@@ -9,9 +9,8 @@ export interface ReadsTogether {
   /** Whose reads it answers, and what each asks for. Throws what is wrong with its path. */
   readonly keyOf: { readonly [operation in Operation]?: (read: Pick<HttpRequest, 'path'>) => LookUpKey };
   /**
-   * @param request with the query of all of them
-   * @param tell told of each read by the place of its key, once: what it answers, or throws
-   * @returns once all are told; rejects with what is wrong with all that were not
+   * `request`: with the query of all of them. `tell`: told of each read by the place of its key, once: what it answers,
+   * or throws. Returns once all are told; rejects with what is wrong with all that were not.
    */
   readonly answer: (
     keys: readonly LookUpKey[],

@@ -1,11 +1,7 @@
 /**
- * The results of pieces of work that are there when all are, or so long after the first: undefined in the place of those
- * that were not.
- *
- * @param count how many
- * @param patienceMs milliseconds
- * @param begin begins all of it, and tells the result of each by its place, once; undefined where it has none. What it
- *   rejects with is thrown
+ * The results of pieces of work that are there when all are, or so long after the first: undefined in the place of
+ * those that were not. `count`: how many. `patienceMs`: milliseconds. `begin`: begins all of it, and tells the result
+ * of each by its place, once; undefined where it has none. What it rejects with is thrown.
  */
 export async function soonDone<Result>(
   count: number,

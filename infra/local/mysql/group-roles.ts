@@ -125,9 +125,7 @@ export class GroupRoles {
   /**
    * Restores the group to a position of its log: a reader is rebuilt up to there and becomes the writer, then the
    * others are rebuilt from it. Later writes are lost. Throws, with the writer unchanged, if the position cannot be
-   * reached.
-   *
-   * @param marked a statement that runs on the node before it is the writer
+   * reached. `marked`: a statement that runs on the node before it is the writer.
    */
   async setBack(position: string, marked?: string): Promise<void> {
     const { group, record, replication, passwords, log } = this.#options;

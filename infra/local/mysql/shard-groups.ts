@@ -60,9 +60,8 @@ export interface ShardGroups {
   add(wanted: readonly WantedGroup[]): Promise<void>;
   positions(): Promise<ReadonlyMap<string, string>>;
   /**
-   * Restores a group to a position of its log; returns when it takes writes. Later writes are lost.
-   *
-   * @param marked a statement that runs on the new writer before clients reach it
+   * Restores a group to a position of its log; returns when it takes writes. Later writes are lost. `marked`: a
+   * statement that runs on the new writer before clients reach it.
    */
   setBack(group: string, position: string, marked?: string): Promise<void>;
   onChange(listener: () => void): void;

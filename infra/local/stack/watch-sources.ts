@@ -20,9 +20,7 @@ const YAML = /\.ya?ml$/u;
 
 /**
  * Applies changes of a stack's sources: the YAML of datastores, and every module and bundled file outside packages.
- * Resolves once all are watched.
- *
- * @param since by `Date.now()`: changes from then on are applied as well
+ * Resolves once all are watched. `since`: by `Date.now()`: changes from then on are applied as well.
  */
 export async function watchSources(
   stack: WatchedStack,

@@ -43,10 +43,8 @@ export interface RunningTemplate {
   /**
    * Applies a template in a deployment's order: tables and queues, functions, custom resources, then routes, schedules
    * and event sources; removed queues last. Unchanged parts keep running. If a part fails, everything before it keeps
-   * running, and the next template removes what was made. Not concurrent.
-   *
-   * @param areAnew replaces unchanged functions as well
-   * @returns the titles of new and changed functions
+   * running, and the next template removes what was made. Not concurrent. `areAnew`: replaces unchanged functions as
+   * well. Returns the titles of new and changed functions.
    */
   take(local: LocalResources, areAnew?: boolean): Promise<readonly string[]>;
   readonly functions: FunctionHost;

@@ -2,12 +2,11 @@ import type { ErasureTarget } from '../../address.ts';
 import type { ColumnOfRow, ColumnState } from '../statements/select-column-state.ts';
 
 /**
- * What is to be erased of a column: one erasure of all versions that newer ones put out, and of what is too old one of each
- * cell. An erasure of versions takes all that is below its last, also what comes between this and its place in the log:
- * that would be put out, too, but it would not be too old.
- *
- * @param least bodies that make it worth an erasure, which takes a place in the log itself
- * @param aged ref keys of bodies that are known to be too old: they may lie behind what `versions` has
+ * What is to be erased of a column: one erasure of all versions that newer ones put out, and of what is too old one of
+ * each cell. An erasure of versions takes all that is below its last, also what comes between this and its place in the
+ * log: that would be put out, too, but it would not be too old. `least`: bodies that make it worth an erasure, which
+ * takes a place in the log itself. `aged`: ref keys of bodies that are known to be too old: they may lie behind what
+ * `versions` has.
  */
 export function chooseHidden(
   { row_key, column_name }: ColumnOfRow,

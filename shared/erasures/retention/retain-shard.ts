@@ -163,10 +163,9 @@ class Retaining {
   }
 
   /**
-   * Continues the erasures that were begun. Under the same rules and epoch, what was out of its retention still is. Under
-   * others, parts that have no place yet, in the log or in a buffer, are dropped: the look finds them again.
-   *
-   * @returns false if the turn must end: a group that may have such a place is unavailable, or the rules have changed
+   * Continues the erasures that were begun. Under the same rules and epoch, what was out of its retention still is.
+   * Under others, parts that have no place yet, in the log or in a buffer, are dropped: the look finds them again.
+   * Returns false if the turn must end: a group that may have such a place is unavailable, or the rules have changed.
    */
   async #goOn(): Promise<boolean> {
     const { work, at, isAnew, isAsRuled } = this.#turn;

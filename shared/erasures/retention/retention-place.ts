@@ -57,10 +57,8 @@ export async function readPlaces(
 }
 
 /**
- * Writes how far a shard is.
- *
- * @param token of the lease: who had it before writes nothing any more
- * @returns false where another has the lease by now
+ * Writes how far a shard is. `token`: of the lease: who had it before writes nothing any more. Returns false where
+ * another has the lease by now.
  */
 export async function writePlace(
   table: DynamoTable,

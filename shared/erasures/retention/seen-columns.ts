@@ -17,10 +17,8 @@ export function hasMore({ aged }: SeenColumn, { versions }: ColumnState): boolea
 }
 
 /**
- * The columns of cells.
- *
- * @param head how far the log goes: cells up to there are seen with their column. Undefined where they are meant themselves
- * @param seen columns, and up to where
+ * The columns of cells. `head`: how far the log goes: cells up to there are seen with their column. Undefined where
+ * they are meant themselves. `seen`: columns, and up to where.
  */
 export function columnsOf(
   cells: readonly WrittenCell[],

@@ -7,9 +7,7 @@ import { HAS_BODY } from '../../sql/statements/select-bodies.ts';
 
 /**
  * Whether a node shows any body of a target still, and whether it shows the erasure: without it, it may have bodies yet
- * to come.
- *
- * @param database of the shard, or of its copy
+ * to come. `database`: of the shard, or of its copy.
  */
 export function countLeft(database: string, target: ErasureTarget): Statement {
   const entity = `${quoteName(database)}.\`entity\``;

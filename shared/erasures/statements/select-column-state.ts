@@ -35,10 +35,8 @@ export interface ColumnState {
 }
 
 /**
- * The lowest versions of columns of one shard that were not erased yet, and which of them are out of their retention: what
- * was erased before is not passed over, however much it is.
- *
- * @param limit of each column
+ * The lowest versions of columns of one shard that were not erased yet, and which of them are out of their retention:
+ * what was erased before is not passed over, however much it is. `limit`: of each column.
  */
 export function selectColumnStates(
   at: { readonly datastore: string; readonly shard: number; readonly rules: RetentionRules },

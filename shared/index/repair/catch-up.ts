@@ -13,9 +13,7 @@ const REST_MS = { first: 1000, most: 60_000 };
 
 /**
  * Writes the entries that groups missed while away: reads the marked shards' logs from their marks to their ends, then
- * clears the marks. A shard whose log, rows or entries fail keeps its mark alone.
- *
- * @returns a look, to be repeated
+ * clears the marks. A shard whose log, rows or entries fail keeps its mark alone. Returns a look, to be repeated.
  */
 export function watchPending(work: RepairWork, pending: PendingMarks, signal: AbortSignal): () => Promise<void> {
   const rests = new Map<string, { readonly ms: number; readonly until: number }>();

@@ -26,10 +26,8 @@ type RowsWork = Pick<RepairWork, 'context' | 'datastore' | 'away' | 'slow'>;
 
 /**
  * Compares the entries of rows of one group's shards with their cells **now**, and writes those that differ. A refused
- * table costs its own rows and entries alone.
- *
- * @param only the group whose entries matter @default all
- * @throws SqlError, SchemalessError `unavailable` when the rows cannot be read
+ * table costs its own rows and entries alone. `only`: the group whose entries matter @default all. Throws SqlError,
+ * SchemalessError `unavailable` when the rows cannot be read.
  */
 export async function repairRows(
   work: RowsWork,

@@ -8,9 +8,8 @@ import type { RepairWork } from './repair-work.ts';
 /**
  * Notices a new writer of a group. It may lack the last cells, and followers cannot tell: they are seconds behind, or
  * read the promoted server. Entries of lost cells would win over the cells that take their added ids, so the shards'
- * epochs are raised, and their rows verified. Groups with shared storage lose nothing.
- *
- * @returns a look, to be repeated by one run at a time
+ * epochs are raised, and their rows verified. Groups with shared storage lose nothing. Returns a look, to be repeated
+ * by one run at a time.
  */
 export function watchWriters(work: RepairWork): () => Promise<void> {
   const { context, datastore, stateTable, topologyTable } = work;

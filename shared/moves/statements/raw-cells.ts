@@ -23,10 +23,8 @@ function entityOf(database: string): string {
 }
 
 /**
- * The cells that follow a place in a log, at most `limit`, and `bytes` of bodies once there is one. The reader must stop
- * at a hole.
- *
- * @param database of the shard, or of its copy
+ * The cells that follow a place in a log, at most `limit`, and `bytes` of bodies once there is one. The reader must
+ * stop at a hole. `database`: of the shard, or of its copy.
  */
 export function selectRawCells(database: string, after: number, limit: number, bytes: number): Statement {
   const entity = entityOf(database);

@@ -91,11 +91,9 @@ export function arriveShard(
 }
 
 /**
- * Lets a shard that has come take appends.
- *
- * @param isBound to the server that answers, which every node of its group was compared with; `nobody`: it takes none
- *   before it was asked what it lacks
- * @param hasErasures something of it was erased, or may have been @default it is as it was
+ * Lets a shard that has come take appends. `isBound`: to the server that answers, which every node of its group was
+ * compared with; `nobody`: it takes none before it was asked what it lacks. `hasErasures`: something of it was erased,
+ * or may have been @default it is as it was.
  */
 export function openShard(
   { datastore, shard }: MovingShard,

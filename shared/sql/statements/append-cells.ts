@@ -123,8 +123,7 @@ function textOf(entity: string, fence: ShardFence): string {
 /**
  * Appends restored cells: `appendCells` with other times. A time is at least that of the cell before it, which is known
  * here; a window function would cost the square of their number. NOW, not SYSDATE: times in the future become one time.
- *
- * @param cells of this shard, no address twice
+ * `cells`: of this shard, no address twice.
  */
 export function appendRestored(fence: ShardFence, cells: readonly RestoredEncodedCell[]): Statement {
   let latest = '';

@@ -8,9 +8,8 @@ export const IS_NUMBERED = `head_epoch = epoch AND state = 'open' AND ${NOTHING_
 /**
  * Moves the heads of shards on for appends, and takes their times, which never go back. For an append that is not
  * numbered the row is locked, and its log's end forgotten. One statement a datastore, first in its transaction: it
- * locks these rows in key order, so that transactions wait for each other, but not in a circle.
- *
- * @param logs of different shards
+ * locks these rows in key order, so that transactions wait for each other, but not in a circle. `logs`: of different
+ * shards.
  */
 export function numberCells(logs: readonly AppendedLog[]): readonly Statement[] {
   return byDatastore(logs).map(([datastore, ofDatastore]): Statement => {

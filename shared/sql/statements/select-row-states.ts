@@ -50,9 +50,7 @@ export function cellsOfRow(columns: readonly ColumnDepth[]): number {
 
 /**
  * Selects the latest cells of some columns of many rows of one group: a part for each shard, with its epoch in one
- * snapshot. Not all may come, see `toRowStates`.
- *
- * @param bodyBytes longer bodies are left out, which bounds the answer
+ * snapshot. Not all may come, see `toRowStates`. `bodyBytes`: longer bodies are left out, which bounds the answer.
  */
 export function selectRowStates(
   datastore: string,
@@ -142,10 +140,7 @@ interface RowStates {
 
 /**
  * Returns states in the order of `wanted`. Rows of a shard with many cells of short columns do not come whole: they are
- * to be asked for as long.
- *
- * @param columns as asked for
- * @param epoch of the shards, if the answer does not have it
+ * to be asked for as long. `columns`: as asked for. `epoch`: of the shards, if the answer does not have it.
  */
 export function toRowStates(
   found: readonly SqlRow[],

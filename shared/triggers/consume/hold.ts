@@ -10,10 +10,9 @@ export interface HoldSettings {
 export type Hold = ReturnType<typeof holdMessages>;
 
 /**
- * Hides a batch's messages for the time of a call, and again while the batch is consumed. The queue's own visibility time
- * must be many times a batch's time, and a consumer that dies hard would leave its shards waiting for all of it.
- *
- * @param failed told when the queue cannot be reached: the messages then come back in their own time
+ * Hides a batch's messages for the time of a call, and again while the batch is consumed. The queue's own visibility
+ * time must be many times a batch's time, and a consumer that dies hard would leave its shards waiting for all of it.
+ * `failed`: told when the queue cannot be reached: the messages then come back in their own time.
  */
 export function holdMessages(
   queue: ConsumerQueue,

@@ -9,10 +9,8 @@ const CHOICE = `"*" for all, or an array of 1 to ${LIMITS.listCells} cells`;
 const REASON_CHARACTERS = 500;
 
 /**
- * Parses a rewind of the API: `"start"`, `"now"`, `"2026-01-31T08:00:00Z"`, `{"233": 17}`. It does not check whether the
- * datastore has the shards and cells.
- *
- * @throws SchemalessError `missing_field`, `invalid_field`
+ * Parses a rewind of the API: `"start"`, `"now"`, `"2026-01-31T08:00:00Z"`, `{"233": 17}`. It does not check whether
+ * the datastore has the shards and cells. Throws SchemalessError `missing_field`, `invalid_field`.
  */
 export function parseRewind(to: unknown): RewindTo {
   if (to === undefined) throw missingField('to', REWIND);

@@ -7,9 +7,8 @@ import { isSameQueue } from '../state/same-queue.ts';
 
 /**
  * Resumes a halted trigger: with what its queue has if that is known to be all, else from the oldest cell of each shard
- * that is not known to be consumed.
- *
- * @throws SchemalessError `unavailable` if its queue cannot be reached: then it stays halted
+ * that is not known to be consumed. Throws SchemalessError `unavailable` if its queue cannot be reached: then it stays
+ * halted.
  */
 export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
   const { stateTable, deployed, topology, follower, store } = trigger;

@@ -9,11 +9,9 @@ import type { ManagedTrigger } from './managed-trigger.ts';
 import { parsePassed } from './parse-choices.ts';
 
 /**
- * Sets a trigger to another location. The marks of its shards come first: they tell which cells are replays, and void what
- * was consumed before.
- *
- * @returns what it skips, by the offsets as they were in the write that moved them
- * @throws SchemalessError `invalid_field`, `unknown_shard`: then nothing is changed; `unavailable`
+ * Sets a trigger to another location. The marks of its shards come first: they tell which cells are replays, and void
+ * what was consumed before. Returns what it skips, by the offsets as they were in the write that moved them. Throws
+ * SchemalessError `invalid_field`, `unknown_shard`: then nothing is changed; `unavailable`.
  */
 export async function rewindTrigger(
   trigger: ManagedTrigger,

@@ -14,9 +14,8 @@ export async function readTailerCount(table: DynamoTable): Promise<number | unde
 }
 
 /**
- * Sets the number of tailers, 0 to 64: surplus ones end within seconds, missing ones start with their schedules.
- *
- * @throws SchemalessError `invalid_field`
+ * Sets the number of tailers, 0 to 64: surplus ones end within seconds, missing ones start with their schedules. Throws
+ * SchemalessError `invalid_field`.
  */
 export async function writeTailerCount(table: DynamoTable, count: number): Promise<void> {
   if (!Number.isInteger(count) || count < 0 || count > MAX_TAILERS)

@@ -31,10 +31,8 @@ export class TriggerWatch {
   }
 
   /**
-   * Returns up to where a shard is sent: its next cell may be sent if the one sent before lies below. Remembers that the
-   * shard is this worker's.
-   *
-   * @param after the added id up to which it is sent
+   * Returns up to where a shard is sent: its next cell may be sent if the one sent before lies below. Remembers that
+   * the shard is this worker's. `after`: the added id up to which it is sent.
    */
   limitOf(shard: number, after: number): number {
     this.#asked.set(shard, performance.now());

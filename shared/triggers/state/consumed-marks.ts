@@ -95,10 +95,8 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
 }
 
 /**
- * Returns the offsets whose marks are of a later generation: of a rewind that was cut off, or that is under way and sets its
- * marks once more at its end.
- *
- * @param offsets as read after the marks, since a rewind raises the marks first
+ * Returns the offsets whose marks are of a later generation: of a rewind that was cut off, or that is under way and
+ * sets its marks once more at its end. `offsets`: as read after the marks, since a rewind raises the marks first.
  */
 export function cutOffRewinds(
   marks: ReadonlyMap<number, ConsumedMark>,

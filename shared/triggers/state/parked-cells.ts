@@ -4,9 +4,8 @@ import type { FailingCell } from './trigger-store.ts';
 import type { ShardChange, TroubledShards } from './troubled-shards.ts';
 
 /**
- * Changes parked cells, shard by shard, and returns how many; undefined removes a cell.
- *
- * @param troubled the shards that may have some
+ * Changes parked cells, shard by shard, and returns how many; undefined removes a cell. `troubled`: the shards that may
+ * have some.
  */
 export function changeParked(
   shards: TroubledShards,

@@ -9,10 +9,8 @@ import type { TriggerMessage } from './message.ts';
 import type { FailingCell } from './trigger-store.ts';
 
 /**
- * Makes the message of a cell. A replay is a cell that was in its log at the last rewind; a later one is new, although the
- * generation stays raised.
- *
- * @param replayedTo of the shard's mark, read after the cell's generation was known
+ * Makes the message of a cell. A replay is a cell that was in its log at the last rewind; a later one is new, although
+ * the generation stays raised. `replayedTo`: of the shard's mark, read after the cell's generation was known.
  */
 export function toMessage(
   cell: LogEntry,
@@ -68,9 +66,8 @@ export function encodeMessage(message: TriggerMessage): string {
 }
 
 /**
- * Parses a message's body, and ignores unknown members.
- *
- * @throws SchemalessError `invalid_json`; `missing_field` or `invalid_field`, naming the field
+ * Parses a message's body, and ignores unknown members. Throws SchemalessError `invalid_json`; `missing_field` or
+ * `invalid_field`, naming the field.
  */
 export function parseMessage(text: string): TriggerMessage {
   const fields = parseObject(text);

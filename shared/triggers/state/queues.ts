@@ -31,9 +31,8 @@ type Received = Pick<DeadMessage, 'receiptHandle'>;
 /** The queues of triggers. All methods throw what SQS throws. */
 export interface Queues {
   /**
-   * Sends 1 to 10 messages in one request.
-   *
-   * @returns for each message in order: undefined once the queue has it, else why it does not
+   * Sends 1 to 10 messages in one request. Returns for each message in order: undefined once the queue has it, else why
+   * it does not.
    */
   send(queueUrl: string, messages: readonly QueueMessage[]): Promise<readonly (Error | undefined)[]>;
   /** Returns about how many messages the queue holds, being consumed or not: SQS counts up to a minute late. */

@@ -30,10 +30,8 @@ interface LaggingTrigger {
 }
 
 /**
- * Returns the lag of consuming and sending. Marks are rare, so the queue's depth bounds the cells, and what consumers say
- * bounds the seconds.
- *
- * @param waiting about how many messages are on its queue; undefined if unknown
+ * Returns the lag of consuming and sending. Marks are rare, so the queue's depth bounds the cells, and what consumers
+ * say bounds the seconds. `waiting`: about how many messages are on its queue; undefined if unknown.
  */
 export async function triggerLags(
   { context, stateTable, topology, definition, store }: LaggingTrigger,

@@ -54,9 +54,8 @@ export async function confirmSound(table: DynamoTable, name: TriggerName): Promi
 }
 
 /**
- * Records where cells are sent to; only the first call counts.
- *
- * @param soundAt since when its messages are known to be consumed: for a halted trigger the time of the halt
+ * Records where cells are sent to; only the first call counts. `soundAt`: since when its messages are known to be
+ * consumed: for a halted trigger the time of the halt.
  */
 export async function beginQueue(
   table: DynamoTable,
