@@ -146,6 +146,7 @@ async function giveUp(refKey: number): Promise<void> {
     ...address,
     created_at,
     replay: false,
+    generation: 0,
   };
   await client.send(
     new SendMessageCommand({
