@@ -58,6 +58,9 @@ function driverWhere(isBad: (row: { readonly driver: string }) => boolean, wante
   }
 }
 
+/** Waits for entries by a query for each driver, which must leave the repair some time. */
+const RARELY = { pollMs: 250 };
+
 async function entriesOf(drivers: ReadonlySet<string>): Promise<Set<string>> {
   return new Set((await Promise.all([...drivers].map(indexed.found))).flat());
 }
@@ -84,7 +87,7 @@ describe('the repair, of tables of one group, one of which', () => {
         const rows = await rowsWithoutEntries([bad, ...good]);
         const drivers = new Set(rows.map(({ driver }) => driver));
         const wanted = new Set(rows.filter(({ shard }) => shard !== bad).map(({ row_key }) => row_key));
-        await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size);
+        await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, RARELY);
         expect(await entriesOf(drivers)).toEqual(wanted);
         // Without readers its log cannot be read either, which the follower tells.
         const told = () =>
@@ -95,7 +98,7 @@ describe('the repair, of tables of one group, one of which', () => {
           );
         await until('it is told', () => told().length > 0);
         fault.now = (client) => client;
-        await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length);
+        await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length, RARELY);
         expect(told()).toHaveLength(1);
       } finally {
         await run.stop();
@@ -121,15 +124,19 @@ describe('the repair, of tables of one group, one of which', () => {
       const rows = await rowsWithoutEntries(shards, () => driverWhere(isBad, made++ % 4 === 0));
       const drivers = new Set(rows.map(({ driver }) => driver));
       const wanted = new Set(rows.filter((row) => !isBad(row)).map(({ row_key }) => row_key));
-      await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size);
+      await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, RARELY);
       expect(await entriesOf(drivers)).toEqual(wanted);
       const later = await rowsWithoutEntries(
         shards.slice(0, 1),
         () => [...drivers].find((driver) => !isBad({ driver })) ?? '',
       );
-      await until('later ones too', async () => (await entriesOf(drivers)).size === wanted.size + later.length);
+      await until('later ones too', async () => (await entriesOf(drivers)).size === wanted.size + later.length, RARELY);
       fault.now = (client) => client;
-      await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length + later.length);
+      await until(
+        'all are repaired',
+        async () => (await entriesOf(drivers)).size === rows.length + later.length,
+        RARELY,
+      );
       await until('no mark is left', () => run.events.some(({ kind }) => kind === 'caught_up'));
     } finally {
       await run.stop();
