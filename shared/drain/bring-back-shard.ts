@@ -123,7 +123,8 @@ async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], d
   const faulty = new Set<string>();
   for (const [holder, ofHolder] of Map.groupBy(bodies, ({ copies: [{ holder }] }) => holder)) {
     const rows = ofHolder.map(({ copies: [{ row }] }) => row);
-    if (holder.kind === 'answered') await holder.client.change(markShown(rows));
+    // Its writer may still be told `buffered`: the append may be read, and lost again, before that.
+    if (holder.kind !== 'drained') await holder.client.change(markShown(rows));
     for await (const page of openRows(holder.client, rows, tableOf(holder.kind))) {
       for (const row of page.rows) opened.set(addressKey(row), row);
       for (const { row } of page.faulty) faulty.add(addressKey(row));
