@@ -5,6 +5,7 @@ import { laneTurn } from '../../../shared/drain/drain-lane.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
+import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { SET_BACK } from '../../../shared/sql/statements/record-writer.ts';
 import { copyOf } from '../../support/copy-of.ts';
@@ -101,6 +102,19 @@ describe('a cell that was answered `buffered` and then read', () => {
     await recover();
     expect(await bodyOf(cell)).toBe('restored');
   });
+});
+
+it('a cell that a recovery appended while its write was under way keeps its body, though the write is buffered then', async () => {
+  const cell = cellIn(0, { body: 'under way' });
+  const [holder = ''] = others;
+  await store.client(holder).change(insertBuffered(name, [copyOf(cell)]));
+  await promote(opened);
+  await recover();
+  expect(await bodyOf(cell)).toBe('under way');
+  await store.client(holder).change(answerBuffered(name, [copyOf(cell)]));
+  await loseDisk(cell);
+  await recover();
+  expect(await bodyOf(cell)).toBe('under way');
 });
 
 describe('a lost answer counts no writer of a copy twice', () => {
