@@ -40,12 +40,12 @@ export const acksRun = stagedRun({
     return await truthControls(stage, (await cutAnswers(stage)).access);
   },
   judge(real, control) {
-    const { aftermath, judged, conflicts, killed, doubts } = real;
+    const { judged, conflicts, killed, doubts } = real;
     const { inDoubt, there, unsettled } = doubts;
     return {
       checks: [
         toldCheck(judged, control),
-        wholeCheck(real, control, judged.bufferedThere > 0 && aftermath.outcomes.unavailable > 0),
+        wholeCheck(real, control, judged.bufferedThere > 0),
         {
           what: 'cells in doubt after kills that were not settled by asking again; control: nobody asks again',
           figure: `${unsettled} of ${grouped(inDoubt)}`,
