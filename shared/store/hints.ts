@@ -110,7 +110,10 @@ export async function bufferOn(
   return isHeld === true;
 }
 
-/** Sends a statement that may be repeated, twice at most: a lost answer must not leave a hint uncounted, or untold. */
+/**
+ * Sends hints, twice at most. Marks and withdrawals are sent once: a first try that arrives late would count again, and a
+ * hint with too many answered or too few writers gives way though its cell was acknowledged.
+ */
 async function repeated(client: SqlClient, statement: Statement, isWanted = () => true): Promise<SqlChange> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -131,8 +134,8 @@ export async function withdrawCopies(
 ): Promise<void> {
   if (cells.length === 0) return;
   await onHolders(context, holders, async (client) => {
-    await repeated(client, withdrawBuffered(datastore, cells));
-    await repeated(client, deleteWithdrawn(datastore, cells));
+    await client.change(withdrawBuffered(datastore, cells));
+    await client.change(deleteWithdrawn(datastore, cells));
   });
 }
 
@@ -150,7 +153,7 @@ export async function markAnswered(
   isShown: boolean,
 ): Promise<boolean> {
   const marked = await onHolders(context, holders, async (client) => {
-    const { affectedRows } = await repeated(client, answerBuffered(datastore, cells, isShown));
+    const { affectedRows } = await client.change(answerBuffered(datastore, cells, isShown));
     return affectedRows === cells.length;
   });
   return marked.includes(true);

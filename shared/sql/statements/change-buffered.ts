@@ -53,7 +53,7 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
 
 /**
  * Counts a writer of each hint as answered `buffered`; one with all so gives way to acknowledged cells, unless its append
- * may have been done (`isShown`). The statement may be sent again after an unclear end.
+ * may have been done (`isShown`).
  */
 export function answerBuffered(datastore: string, cells: readonly BufferedCell[], isShown = false): Statement {
   const change = changeId();
@@ -71,7 +71,7 @@ export function markShown(rows: readonly CopyKey[]): Statement {
   };
 }
 
-/** Takes a writer that was answered 409 off its hints. The statement may be sent again after an unclear end. */
+/** Takes a writer that was answered 409 off its hints. */
 export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   const change = changeId();
   return {
