@@ -1,13 +1,7 @@
 import { SchemalessError } from '../errors.ts';
 import { shardOf } from '../address.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
-import {
-  deleteBuffered,
-  deleteLost,
-  failBuffered,
-  markConflicts,
-  noteRefusal,
-} from '../sql/statements/change-buffered.ts';
+import { deleteBuffered, failBuffered, markConflicts, noteRefusal } from '../sql/statements/change-buffered.ts';
 import { keepDrained } from '../sql/statements/drained-copies.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { MOST_ADDRESSES } from '../sql/statements/select-body-hashes.ts';
@@ -150,16 +144,14 @@ async function write(
     await holder.change(deleteBuffered(drained));
   }
   if (erased.length > 0) await holder.change(deleteBuffered(erased));
-  if (conflicts.length > 0) {
-    await holder.change(deleteLost(conflicts));
-    report.conflicts += (await holder.change(markConflicts(conflicts))).affectedRows;
-  }
+  if (conflicts.length > 0) await holder.change(markConflicts(conflicts));
   for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message)) {
     const rows = ofError.map(({ row }) => row);
     await holder.change(noteRefusal(rows, error));
   }
   for (const { row, error } of [...misplaced, ...faulty]) await holder.change(failBuffered(row, error, maxAttempts));
   report.drained += drained.length;
+  report.conflicts += conflicts.length;
   report.appended += appended;
   report.failed += misplaced.length + faulty.length;
 }

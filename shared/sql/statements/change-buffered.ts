@@ -10,14 +10,6 @@ export function deleteBuffered(rows: readonly CopyKey[]): Statement {
   };
 }
 
-/** Deletes hints that lost against another body, and of which no writer was answered `buffered`. */
-export function deleteLost(rows: readonly CopyKey[]): Statement {
-  return {
-    sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE state = 'waiting' AND answered = 0 AND shown = 0 AND (${anyOfCopies(rows.length)})`,
-    parameters: keyParameters(rows),
-  };
-}
-
 /** Marks hints that lost against another body: they are kept and listed, never appended. */
 export function markConflicts(rows: readonly CopyKey[]): Statement {
   return {

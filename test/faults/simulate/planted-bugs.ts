@@ -74,7 +74,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'kept-copies',
     what: 'a write that is answered 409 leaves its copies behind',
-    isRare: true,
     writing: changing(async (statement, client) =>
       planOf(statement.sql).kind.includes('withdraw') ? NOTHING : client.change(statement),
     ),

@@ -4,7 +4,6 @@ import { insertBuffered, type BufferedCell } from '../../../shared/sql/statement
 import {
   answerBuffered,
   deleteBuffered,
-  deleteLost,
   discardConflicts,
   markConflicts,
   markShown,
@@ -135,7 +134,6 @@ describe('rows read of a buffer table', () => {
   const CHANGES: readonly (readonly [what: string, of: (cells: readonly BufferedCell[]) => Statement])[] = [
     ['deleted once they are drained', (cells) => deleteBuffered(keysOf(datastore, cells))],
     ['marked before they are appended', (cells) => markShown(keysOf(datastore, cells))],
-    ['deleted as lost', (cells) => deleteLost(keysOf(datastore, cells))],
     ['marked as lost', (cells) => markConflicts(keysOf(datastore, cells))],
     ['told why they were refused', (cells) => noteRefusal(keysOf(datastore, cells), 'no room')],
     ['withdrawn', (cells) => withdrawBuffered(datastore, cells)],
@@ -155,6 +153,8 @@ describe('rows read of a buffer table', () => {
   });
 
   it('by a health check that writes are its own', async () => {
+    // The first one opens the table, for which the server reads of its own.
+    await readByChange(writeHealthCheck());
     expect(await readByChange(writeHealthCheck())).toBeLessThanOrEqual(2);
   });
 

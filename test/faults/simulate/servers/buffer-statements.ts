@@ -32,11 +32,6 @@ const CHANGES: readonly (readonly [
   // One by its columns, several as tuples of them.
   ['delete buffered', `DELETE FROM ${BUFFER} WHERE (datastore`, deletedWhere(() => true)],
   ['delete withdrawn', `DELETE FROM ${BUFFER} WHERE writers = 0 AND (`, deletedWhere(({ writers }) => writers === 0)],
-  [
-    'delete lost',
-    `DELETE FROM ${BUFFER} WHERE state = 'waiting' AND answered = 0 AND shown = 0 AND (`,
-    deletedWhere((row) => isWaiting(row) && row.answered === 0 && !row.isShown),
-  ],
   ['discard conflicts', `DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`, discard],
   [
     'withdraw',
