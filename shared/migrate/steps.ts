@@ -48,7 +48,7 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'writers INT UNSIGNED NOT NULL DEFAULT 1, ' +
       // Of the writers: those that were answered `buffered`.
       'answered INT UNSIGNED NOT NULL DEFAULT 0, ' +
-      // The last change of both counts: a change that is repeated after a lost answer counts once.
+      // The last insert that counted a writer: an insert that is repeated after a lost answer counts once.
       'counted_by BINARY(8) NOT NULL, ' +
       // 1: its body may be in the log, and seen there, though its writers were answered `buffered`.
       'shown TINYINT UNSIGNED NOT NULL DEFAULT 0, ' +

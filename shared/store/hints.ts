@@ -1,6 +1,6 @@
 import type { StoreContext } from '../access/context.ts';
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type SqlChange, type SqlClient, type Statement } from '../sql/client.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
 import type { Quarantine } from '../sql/quarantine.ts';
 import { answerBuffered, deleteWithdrawn, withdrawBuffered } from '../sql/statements/change-buffered.ts';
 import { insertBuffered, type BufferedCell } from '../sql/statements/insert-buffered.ts';
@@ -85,47 +85,31 @@ export async function bufferOnSecondaries(
   return promise;
 }
 
-/** An unclear end is tried once more, on a fresh connection. */
-const TRIES = 2;
-
-/** Puts hints into one group's buffer. Returns whether it holds them; reports failures. */
+/** Puts hints into one group's buffer, once more after an unclear end. Returns whether it holds them. */
 export async function bufferOn(
   context: StoreContext,
   group: string,
   datastore: string,
   parts: readonly HintPart[],
 ): Promise<boolean> {
-  const isWanted = (): boolean => parts.some((part) => part.isWanted());
+  const cells = parts.flatMap((part) => part.cells);
+  // The same statement twice counts once.
+  const statement = insertBuffered(datastore, cells);
   const [isHeld] = await onHolders(context, [group], async (client) => {
-    await repeated(
-      client,
-      insertBuffered(
-        datastore,
-        parts.flatMap(({ cells }) => cells),
-      ),
-      isWanted,
-    );
+    await client.change(statement).catch((error: unknown) => {
+      const isOpen = error instanceof SqlError && error.failure !== 'rejected' && error.failure !== 'unreachable';
+      if (!isOpen || !parts.some(({ isWanted }) => isWanted())) throw error;
+      return client.change(statement);
+    });
     return true;
   });
   return isHeld === true;
 }
 
 /**
- * Sends hints, twice at most. Marks and withdrawals are sent once: a first try that arrives late would count again, and a
- * hint with too many answered or too few writers gives way though its cell was acknowledged.
+ * Takes back hints of refused cells. Best effort: the drain judges the rest again. It is not repeated: a first try that
+ * arrives late would take a second writer off.
  */
-async function repeated(client: SqlClient, statement: Statement, isWanted = () => true): Promise<SqlChange> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await client.change(statement);
-    } catch (error) {
-      const isOpen = error instanceof SqlError && error.failure !== 'rejected' && error.failure !== 'unreachable';
-      if (attempt === TRIES || !isOpen || !isWanted()) throw error;
-    }
-  }
-}
-
-/** Takes back hints of refused cells. Best effort: the drain judges the rest again. */
 export async function withdrawCopies(
   context: StoreContext,
   datastore: string,
@@ -143,7 +127,8 @@ export async function withdrawCopies(
  * Marks hints whose writer is about to be answered `buffered`: they give way to an acknowledged cell when the primary's
  * last cells are brought back, unless their append may have been done (`isShown`). One group must confirm a hint of
  * each cell; a hint drained meanwhile is not confirmed, so the client may have to retry and get `stored_before`.
- * Returns whether they may be answered `buffered`.
+ * Returns whether they may be answered `buffered`. It is not repeated: a first try that arrives late would count again,
+ * and a hint that was answered too often gives way though its cell was acknowledged.
  */
 export async function markAnswered(
   context: StoreContext,

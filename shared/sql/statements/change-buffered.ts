@@ -1,7 +1,7 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { anyOfCopies, BY_COPY, copyHint, keyParameters, keysOf, SAME_COPY, type CopyKey } from './copy-key.ts';
-import { changeId, type BufferedCell } from './insert-buffered.ts';
+import type { BufferedCell } from './insert-buffered.ts';
 
 export function deleteBuffered(rows: readonly CopyKey[]): Statement {
   return {
@@ -48,10 +48,9 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
  * may have been done (`isShown`).
  */
 export function answerBuffered(datastore: string, cells: readonly BufferedCell[], isShown = false): Statement {
-  const change = changeId();
   return {
-    sql: `UPDATE ${BY_COPY} SET answered = answered + (counted_by <> ?), counted_by = ?, shown = GREATEST(shown, ?) WHERE ${anyOfCopies(cells.length)}`,
-    parameters: [change, change, Number(isShown), ...keyParameters(keysOf(datastore, cells))],
+    sql: `UPDATE ${BY_COPY} SET answered = answered + 1, shown = GREATEST(shown, ?) WHERE ${anyOfCopies(cells.length)}`,
+    parameters: [Number(isShown), ...keyParameters(keysOf(datastore, cells))],
   };
 }
 
@@ -65,10 +64,9 @@ export function markShown(rows: readonly CopyKey[]): Statement {
 
 /** Takes a writer that was answered 409 off its hints. */
 export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
-  const change = changeId();
   return {
-    sql: `UPDATE ${BY_COPY} SET writers = writers - (counted_by <> ?), counted_by = ? WHERE writers > 0 AND (${anyOfCopies(cells.length)})`,
-    parameters: [change, change, ...keyParameters(keysOf(datastore, cells))],
+    sql: `UPDATE ${BY_COPY} SET writers = writers - 1 WHERE writers > 0 AND (${anyOfCopies(cells.length)})`,
+    parameters: keyParameters(keysOf(datastore, cells)),
   };
 }
 

@@ -19,7 +19,7 @@ export interface BufferedCell extends EncodedCell {
  * - A hint that was set aside, or damaged, waits again: a promoted writer would get it back.
  */
 export function insertBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
-  const change = changeId();
+  const insert = randomBytes(8);
   return {
     mayShareCommit: true,
     table: `${CONTROL}.buffer`,
@@ -36,14 +36,9 @@ export function insertBuffered(datastore: string, cells: readonly BufferedCell[]
       cell.encoded,
       bodyHash(cell.encoded),
       cell.stored_at === undefined ? null : toSqlTime(cell.stored_at),
-      change,
+      insert,
     ]),
   };
-}
-
-/** Names one change of a hint's counts. */
-export function changeId(): Buffer {
-  return randomBytes(8);
 }
 
 export function bodyHash(encoded: Uint8Array): Buffer {

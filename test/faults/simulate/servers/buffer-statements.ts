@@ -1,5 +1,4 @@
 import { bufferRead, isUnanswered, isWaiting, ofIds } from './buffer-reads.ts';
-import type { SqlParameter } from '../../../../shared/sql/client.ts';
 import { bound, type Execution, type Plan, type Written, written } from './plan.ts';
 import { addressOf, copyKey, type BufferedRow, type TableChange } from './tables.ts';
 
@@ -35,25 +34,17 @@ const CHANGES: readonly (readonly [
   ['discard conflicts', `DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`, discard],
   [
     'withdraw',
-    `${UPDATE} writers = writers - (counted_by <> ?), counted_by = ? WHERE writers > 0 AND (`,
-    ({ tables, parameters: [change, , ...key] }) => {
-      const countedBy = changeOf(change);
-      return changed(
-        (row) => row.writers > 0 && { writers: row.writers - Number(row.countedBy !== countedBy), countedBy },
-      )({ tables, parameters: key });
-    },
+    `${UPDATE} writers = writers - 1 WHERE writers > 0 AND (`,
+    changed(({ writers }) => writers > 0 && { writers: writers - 1 }),
   ],
   [
     'answer buffered',
-    `${UPDATE} answered = answered + (counted_by <> ?), counted_by = ?, shown = GREATEST(shown, ?) WHERE (`,
-    ({ tables, parameters: [change, , isShown, ...key] }) => {
-      const countedBy = changeOf(change);
-      return changed((row) => ({
-        answered: row.answered + Number(row.countedBy !== countedBy),
-        countedBy,
-        isShown: row.isShown || Number(isShown) === 1,
-      }))({ tables, parameters: key });
-    },
+    `${UPDATE} answered = answered + 1, shown = GREATEST(shown, ?) WHERE (`,
+    ({ tables, parameters: [isShown, ...key] }) =>
+      changed((row) => ({ answered: row.answered + 1, isShown: row.isShown || isShown === 1 }))({
+        tables,
+        parameters: key,
+      }),
   ],
   ['mark shown', `${UPDATE} shown = 1 WHERE shown = 0 AND (`, changed((row) => !row.isShown && { isShown: true })],
   [
@@ -96,7 +87,7 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
     );
     const [rowKey, columnName, ref_key, body, bodyHash] = content;
     values.nothing();
-    const countedBy = changeOf(values.bytes());
+    const countedBy = Buffer.from(values.bytes()).toString('hex');
     const address = addressOf(rowKey, columnName, ref_key);
     const key = copyKey({ datastore, address, bodyHash });
     const taken = flaws.copiesByAddress
@@ -114,8 +105,6 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
   }
   return { affectedRows: changes.size, insertId: 0, changes: [...changes.values()] };
 }
-
-const changeOf = (id: SqlParameter | undefined): string => Buffer.from(id as Uint8Array).toString('hex');
 
 function fail({ tables, parameters: [, most, ...key] }: Execution): Written {
   return changed((row) => {

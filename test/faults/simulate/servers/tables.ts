@@ -52,7 +52,7 @@ export interface BufferedRow {
   readonly writers: number;
   /** Of them, those that were answered `buffered`. */
   readonly answered: number;
-  /** The last change of both counts. */
+  /** The last insert that counted a writer. */
   readonly countedBy: string;
   /** Its body may be in the log. */
   readonly isShown: boolean;
