@@ -38,7 +38,7 @@ export function withoutSql(error: unknown, message: string): Error {
 export function toSqlError(error: unknown, sent: boolean, position?: number): SqlError {
   const { code = '', errno = 0, message: whole = String(error) } = (error ?? {}) as DriverError;
   const serverErrno = errno > 0 && code.startsWith('ER_') ? errno : 0;
-  // What has no number comes from the driver or the network, which quote no values.
+  // Errors without a number come from the driver or the network, which quote no values.
   const message = errno > 0 ? withoutValues(whole, serverErrno) : whole;
   const failure = sortOut(serverErrno, sent && errno !== PROXY_TIMED_OUT);
   return new SqlError(failure, message, {

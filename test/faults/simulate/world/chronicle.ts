@@ -83,8 +83,14 @@ export function chronicle(now: () => number): Chronicle {
           push(byLocation, locationKey(cell.shard, cell.added_id), appended);
           push(byAddress, cell.address, appended);
         }
-      } else if (change.kind === 'buffered')
-        push(copies, change.row.address, { group, body: change.row.body, isLost: false });
+      } else if (change.kind === 'buffered') {
+        const { address, body, state, writers } = change.row;
+        push(copies, address, { group, body, isLost: false });
+        // A hint may arrive after its write was answered, whose instance may not be there to take it back.
+        const wasAnswered = (one: AnsweredPut): boolean =>
+          one.address === address && equalJson(one.cell.body, valueOf(body));
+        if (state === 'waiting' && writers === 1 && answers.some(wasAnswered)) leftovers.add(address);
+      }
     },
     lost(group, changes) {
       for (const change of changes) {
