@@ -94,4 +94,16 @@ describe('one run of the drain after the other', () => {
     expect(await items.read('group-9')).toEqual({ arrivals: [[5, 10]], places: { 'trips/1': 7 } });
     expect(await items.read('group-8')).toBeUndefined();
   });
+
+  it('saves how far it came in a group with more waiting shards than an item can list', async () => {
+    const items = progressItems(state);
+    const places = Object.fromEntries(
+      Array.from({ length: 60_000 }, (_, at) => [`a_datastore_of_many_${at >> 12}/${at % 4096}`, 1e12 + at * 7919]),
+    );
+    await items.write('group-many', { token: 1 }, { arrivals: [[5, 10]], places });
+    const read = await items.read('group-many');
+    expect(read?.arrivals).toEqual([[5, 10]]);
+    expect(Object.keys(read?.places ?? {}).length).toBeGreaterThan(30_000);
+    expect(places).toMatchObject(read?.places ?? {});
+  });
 });
