@@ -90,7 +90,7 @@ async function catchUpShards(work: RepairWork, marked: MarkedShards, signal: Abo
       rows,
       group,
     );
-    const lacking = missed.get(group) ?? new Set();
+    const lacking = new Set([...missed.values()].flatMap((rows) => [...rows]));
     const next: PendingShard[] = [];
     for (const [item, { state, entries, full, hole }] of logs.entries()) {
       const mark = from[item]?.mark;

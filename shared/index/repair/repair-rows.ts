@@ -26,8 +26,8 @@ type RowsWork = Pick<RepairWork, 'context' | 'datastore' | 'away' | 'slow'>;
 
 /**
  * Compares the entries of rows of one group's shards with their cells **now**, and writes those that differ. A refused
- * table costs its own rows and entries alone. `only`: the group whose entries matter @default all. Throws SqlError,
- * SchemalessError `unavailable` when the rows cannot be read.
+ * table costs its own rows and entries alone. `only`: the group whose entries matter, with those that may have moved
+ * away from it @default all. Throws SqlError, SchemalessError `unavailable` when the rows cannot be read.
  */
 export async function repairRows(
   work: RowsWork,
@@ -105,10 +105,12 @@ class RowsRepair {
     for (const { rows, error } of part.unread) for (const { shard } of rows) this.#unread.set(shard, error);
     for (const field of part.mistyped) this.#mistyped.push(field);
     const groupOf = ({ shard }: EntryOfShard): string => homeOf(this.#topology, shard).group;
+    const isWanted = ({ shard }: EntryOfShard): boolean => {
+      const { group, epoch } = homeOf(this.#topology, shard);
+      return this.#only === undefined || group === this.#only || epoch > 1;
+    };
     const [asked, left]: [EntryOfShard[], EntryOfShard[]] = [[], []];
-    for (const entry of part.entries)
-      if (this.#only === undefined || groupOf(entry) === this.#only)
-        (away.has(groupOf(entry)) ? left : asked).push(entry);
+    for (const entry of part.entries.filter(isWanted)) (away.has(groupOf(entry)) ? left : asked).push(entry);
     for (const [group, entries] of Map.groupBy(left, groupOf)) this.#miss({ group, entries, error: undefined });
     const { differences, unasked } = await differencesOf(context, datastore, asked);
     for (const one of unasked) this.#miss(one);
