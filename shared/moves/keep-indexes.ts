@@ -1,3 +1,5 @@
+import type { DynamoTable } from '../dynamo/table.ts';
+import { noteVerified } from '../index/repair/verified-epochs.ts';
 import { indexTableName, type PhysicalIndex } from '../index/index-table.ts';
 import { copyDatabase, shardDatabase } from '../address.ts';
 import { bringEntries, pruneEntries } from './copy-indexes.ts';
@@ -77,6 +79,16 @@ export async function keepIndexes(given: Move, kept: KeptIndexes): Promise<Move>
     move = { ...move, cursor: null, indexed: [...move.indexed, table], indexed_at: Date.now() };
   }
   return move;
+}
+
+/** How long a former shard's entries are brought to the shard: half of the age at which tombstones are purged. */
+const OWED_FOR_MS = 12 * 3_600_000;
+
+/** Has the shard's entries compared with its cells instead: an entry that is owed may have lost its tombstone. */
+export async function withoutOldDebts(stateTable: DynamoTable, move: Move): Promise<Move> {
+  if (move.owed.length === 0 || Date.now() - Date.parse(move.switched_at ?? '') < OWED_FOR_MS) return move;
+  await noteVerified(stateTable, move.datastore, move.shard, move.epoch - 1);
+  return { ...move, owed: [], cursor: null };
 }
 
 function beginOf({ cursor }: Move, task: string): EntryKey | undefined {

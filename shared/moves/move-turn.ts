@@ -12,9 +12,9 @@ import { SqlError } from '../sql/client.ts';
 import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
 import { announceCopy, beginAttempt, endMoving } from '../topology/moving-shards.ts';
 import { checkPlaces, compareCopy, comparedAnew, copiedAnew, copyPage, type MovingClients } from './copy-log.ts';
-import { hasAllIndexes, keepIndexes } from './keep-indexes.ts';
+import { hasAllIndexes, keepIndexes, withoutOldDebts } from './keep-indexes.ts';
 import type { Move, MoveWish } from './move-item.ts';
-import { dropForgotten, makeCopy, mendNames, tablesOf } from './shard-tables.ts';
+import { dropForgotten, makeCopy, mendNames, takeFence } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
 import { forgetShard, reopenShard } from './statements/shard-states.ts';
 import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
@@ -120,7 +120,7 @@ async function copyTurn(
   if (work.isFirst) await findItsFeet(work, given, clients, indexes);
   const [since, before] = [performance.now(), given.bytes];
   const mayGoOn = (): boolean => performance.now() - since < turnMs && !work.signal.aborted;
-  let move = await checkPlaces(given, clients);
+  let move = await checkPlaces(await withoutOldDebts(work.stateTable, given), clients);
   const isFar = move.head - move.source.at > NEAR_CELLS;
   move = await copyPages(move, clients, mayGoOn);
   move = await compareOrGoBack(move, clients, mayGoOn);
@@ -292,8 +292,7 @@ async function drop(work: MoveWork, move: Move, { source, target }: MovingClient
   await source.change(reopenShard(move, Number.MAX_SAFE_INTEGER));
   await target.change(forgetShard(move));
   await target.change(dropCopy(copy));
-  // Made for the names of a switch.
-  if ((await tablesOf(source, copy)).length === 0) await source.change(dropCopy(copy));
+  await takeFence(source, copy);
   await work.write({ ...move, step: move.switches > 0 ? 'completed' : 'cancelled', last_error: null });
   await endMoving(work.topologyTable, move);
   work.tellMoved();

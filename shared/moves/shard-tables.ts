@@ -13,6 +13,9 @@ import type { Move } from './move-item.ts';
 import { isBound } from './moving-groups.ts';
 import {
   createDatabase,
+  createFence,
+  dropCopy,
+  dropFence,
   dropTablesOfCopy,
   renameTables,
   selectTables,
@@ -29,6 +32,19 @@ export async function tablesOf(client: SqlClient, database: string): Promise<rea
 export async function renameAll(client: SqlClient, from: string, to: string): Promise<void> {
   const tables = await tablesOf(client, from);
   if (tables.length > 0) await client.change(renameTables(from, to, tables));
+}
+
+/** Allows the switch of a move to take the names of the shard's tables away. */
+export async function raiseFence(source: SqlClient, copy: string): Promise<void> {
+  await source.change(createDatabase(copy));
+  await source.change(createFence(copy));
+}
+
+/** Ends that, and drops the database that was made for the names of a switch, unless it is the copy's own. */
+export async function takeFence(source: SqlClient, copy: string): Promise<void> {
+  await source.change(createDatabase(copy));
+  await source.change(dropFence(copy));
+  if ((await tablesOf(source, copy)).length === 0) await source.change(dropCopy(copy));
 }
 
 /** Makes what a copy lacks of its database and tables. */

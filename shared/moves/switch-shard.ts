@@ -11,9 +11,9 @@ import { beginAttempt, switchHome, type SeenShard } from '../topology/moving-sha
 import { copyPage, type MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
 import { isBound, nodesOf } from './moving-groups.ts';
-import { renameAll, tablesOf } from './shard-tables.ts';
+import { raiseFence, renameAll, tablesOf } from './shard-tables.ts';
 import { allClosed, isStillWhole, sameWriter, shows } from './switch-checks.ts';
-import { createDatabase, renameAndBack, renameTables } from './statements/copy-tables.ts';
+import { createDatabase, renameAndBack, renameAway, renameTables } from './statements/copy-tables.ts';
 import { selectLastIdNow } from './statements/raw-cells.ts';
 import {
   arriveShard,
@@ -82,7 +82,7 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
   const tables: Tables = { ofShard: await tablesOf(source, shard), ofCopy: await tablesOf(target, copy) };
   await Promise.all([
     target.change(createDatabase(shard)),
-    source.change(createDatabase(copy)),
+    raiseFence(source, copy),
     target.change(arriveShard(given, given.epoch, before)),
     ...nodes.map((node) => target.select(selectShardState(given), node)),
   ]);
@@ -121,12 +121,16 @@ export async function resumeSwitch(switching: Switching, move: Move, clients: Mo
   const closedMs = (): number => Date.now() - move.closed_at;
   if (await takeBack(switching, move, clients))
     return notDone(move, 'it was cut off before it was decided', closedMs());
-  // It may be neither: whoever stood still for long finds that the move has ended, and the shard gone elsewhere since.
-  const home = (await readDatastore(switching.topologyTable, move.datastore))?.homes[move.shard];
+  await mustBeSwitched(switching, move);
+  const settled = await settle(switching, move, clients);
+  return { isDone: true, move: settled, closedMs: closedMs() };
+}
+
+/** Throws where a move that stood still has ended, and the shard has gone elsewhere since. */
+async function mustBeSwitched({ topologyTable }: Switching, move: Move): Promise<void> {
+  const home = (await readDatastore(topologyTable, move.datastore))?.homes[move.shard];
   if (home?.group !== move.to || home.copy?.move !== move.id || home.epoch < move.epoch)
     throw new SchemalessError('unavailable', `another moves shard ${move.shard} of ${move.datastore} by now`);
-  const settled = await settle(switching.context, move, clients);
-  return { isDone: true, move: settled, closedMs: closedMs() };
 }
 
 /**
@@ -206,7 +210,7 @@ async function finishSwitch(
   // It was another's, or it was written, and the answer lost.
   if (!isSwitched) return resumeSwitch(switching, move, clients);
   switching.tellMoved();
-  await source.change(renameTables(shard, copy, tables.ofShard));
+  await source.change(renameAway(shard, copy, tables.ofShard));
   await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), hasErasures));
   const closedMs = performance.now() - since;
   await source.change(leaveShard(move, move.epoch));
@@ -214,13 +218,16 @@ async function finishSwitch(
 }
 
 /** From here on it is decided. */
-async function settle(context: StoreContext, move: Move, { source, target }: MovingClients): Promise<Move> {
+async function settle(switching: Switching, move: Move, { source, target }: MovingClients): Promise<Move> {
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
   await renameAll(target, copy, shard);
-  await source.change(createDatabase(copy));
-  await renameAll(source, shard, copy);
+  await raiseFence(source, copy);
+  // Who ends the move takes the fence: looked at before it was raised, the topology would say nothing.
+  await mustBeSwitched(switching, move);
+  const tables = await tablesOf(source, shard);
+  if (tables.length > 0) await source.change(renameAway(shard, copy, tables));
   // The old group may not be there to say whether something was erased: to look for it harms nothing.
-  await target.change(openShard(move, move.epoch, await isBound(context, move.to), true));
+  await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), true));
   await source.change(leaveShard(move, move.epoch));
   return switched(move);
 }

@@ -3,8 +3,9 @@ import { beforeEach, expect, it } from 'vitest';
 import { rowKeyBytes, copyDatabase, shardDatabase, shardOf } from '../../../shared/address.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { indexTableName } from '../../../shared/index/index-table.ts';
-import type { Move } from '../../../shared/moves/move-item.ts';
-import { resumeSwitch } from '../../../shared/moves/switch-shard.ts';
+import { verifiedEpochs } from '../../../shared/index/repair/verified-epochs.ts';
+import { writeMove, type Move } from '../../../shared/moves/move-item.ts';
+import { resumeSwitch, switchShard } from '../../../shared/moves/switch-shard.ts';
 import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { SqlError, type SqlClient, type SqlValue, type Statement } from '../../../shared/sql/client.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
@@ -133,6 +134,65 @@ it('a move that has ended is not gone on with by who was at its switch', async (
   expect((await datastore.heads())[SHARD]).toMatchObject({ group: to });
 });
 
+/** Reverses a switched move and completes it. */
+async function takenBack(mover: Mover): Promise<void> {
+  mover.start();
+  await mover.switched(SHARD);
+  await mover.operations.reverseMove(SHARD);
+  await mover.switched(SHARD, 2);
+  await mover.complete(SHARD);
+}
+
+it('a switch that stood still takes no table away while its move is completed', async () => {
+  await using mover = await openMover(store, 'trips');
+  const { from, to } = await followed(mover);
+  const { context, topologyTable } = store;
+  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const shard = shardDatabase(name, SHARD);
+  const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
+  const write = async (move: Move): Promise<void> => void (await writeMove(mover.stateTable, move));
+  const move: Move = { ...(await mover.read(SHARD)), step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
+  const switching = { context, topologyTable, settings: { closedMs: 30_000 }, tellMoved: () => undefined, write };
+  let late: Promise<unknown> = Promise.resolve();
+  before = async (group, { sql }) => {
+    if (group !== from || !sql.startsWith('RENAME') || sql.includes(`TO \`${shard}\``)) return;
+    // The worst moment: what is dropped was seen to be empty.
+    before = async (of, { sql: dropping }) => {
+      if (of !== from || !dropping.startsWith('DROP DATABASE')) return;
+      goesOn.resolve();
+      await late;
+    };
+    stood.resolve();
+    await goesOn.promise;
+  };
+  late = switchShard(switching, move, { source, target }).catch((error: unknown) => error);
+  await stood.promise;
+  await takenBack(mover);
+  expect(await late).not.toMatchObject({ isDone: true });
+  expect(await mover.home(SHARD)).toMatchObject({ group: from });
+  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+});
+
+it('who finishes a switch and stands still takes no table away after its move was reversed and completed', async () => {
+  await using mover = await openMover(store, 'trips');
+  const { from, to } = await followed(mover);
+  const move = await mover.read(SHARD);
+  await switched(mover);
+  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  before = async (group, { sql }) => {
+    if (group !== from || !sql.startsWith('CREATE DATABASE')) return;
+    before = () => undefined;
+    stood.resolve();
+    await goesOn.promise;
+  };
+  const late = resumed({ ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch }, from, to);
+  await stood.promise;
+  await takenBack(mover);
+  goesOn.resolve();
+  await expect(late).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+});
+
 it('a write whose shard moves to the group that holds its copy gets another copy before it is confirmed', async () => {
   await using mover = await openMover(store, 'trips');
   const { from, to, third } = await followed(mover);
@@ -174,6 +234,30 @@ it('entries that the former shard alone was given are brought to the shard', asy
   mover.start();
   const late = () => datastore.query({ index: 'by_city', where: [eq('city', 'late')] });
   await expect.poll(async () => (await late()).entries.map(({ row_key }) => row_key)).toEqual([known.row_key]);
+  await completed(mover);
+});
+
+it('entries of a former shard that was away for long are compared with the cells in place of being brought', async () => {
+  await using mover = await openMover(store, 'trips');
+  const known = cell('kept');
+  await datastore.put(known);
+  const { from } = await followed(mover);
+  await switched(mover);
+  const [catalogue] = await store.topology.indexes(name);
+  const table = indexTableName('by_city', catalogue?.versions.at(-1)?.hash ?? '');
+  const copy = `\`${copyDatabase(name, SHARD)}\`.\`${table}\``;
+  // Its tombstone is purged where the shard is.
+  await change(
+    from,
+    `INSERT INTO ${copy} (f0, row_key, epoch, added_id, tombstone_at) SELECT 'purged', row_key, epoch, added_id, NULL FROM ${copy} WHERE f0 = 'kept'`,
+  );
+  const { epoch } = await mover.home(SHARD);
+  const switched_at = new Date(Date.now() - 86_400_000).toISOString();
+  await writeMove(mover.stateTable, { ...(await mover.read(SHARD)), owed: [table], switched_at });
+  mover.start();
+  await expect.poll(async () => (await mover.read(SHARD)).owed).toEqual([]);
+  expect((await datastore.query({ index: 'by_city', where: [eq('city', 'purged')] })).entries).toEqual([]);
+  expect((await verifiedEpochs(mover.stateTable, name, [SHARD]))(SHARD)).toBe(epoch - 1);
   await completed(mover);
 });
 
