@@ -141,7 +141,7 @@ it('what a turn has done needs no look by the next one, and others who are at th
   expect(await turn(100)).toMatchObject({ state: 'erasing' });
   [failure, beforeBodiesGo, onceTheyAreGone] = [undefined, async () => undefined, () => undefined];
   expect(await places(id), 'of what is not done').toBeDefined();
-  expect(await turn(100)).toMatchObject({ state: 'erased' });
+  await expect.poll(() => turn(100)).toMatchObject({ state: 'erased' });
   expect(await indexed.found(driver)).toEqual([]);
   expect(await places(id)).toBeUndefined();
 });
