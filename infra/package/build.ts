@@ -1,6 +1,7 @@
 /**
  * `npm run build`, before the package is packed: compiles the entries of `entries.json` and the command line, with all
- * that they import and nothing else, into `dist`, and puts beside them the OpenAPI document and the JSON Schemas of the YAML.
+ * that they import and nothing else, into `dist`, and puts beside them the OpenAPI document and the JSON Schemas of the
+ * YAML. `--check`: writes nothing, and fails where they use what Node 20 lacks.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,10 +17,15 @@ const COMMAND = 'infra/cli/command.ts';
 
 const entries: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(PACKAGE, 'entries.json'), 'utf8'));
 
-// Its content, not itself: who looks at what the project is made of, such as a stack that starts, sees no change of it.
 mkdirSync(DIST, { recursive: true });
+const sources = [...Object.values(entries), COMMAND];
+if (process.argv.includes('--check')) {
+  compile(sources, '--noEmit');
+  process.exit();
+}
+// Its content, not itself: who looks at what the project is made of, such as a stack that starts, sees no change of it.
 for (const name of readdirSync(DIST)) rmSync(join(DIST, name), { recursive: true, force: true });
-compile([...Object.values(entries), COMMAND]);
+compile(sources);
 mkdirSync(join(DIST, 'entries'));
 for (const [entry, source] of Object.entries(entries)) writeEntry(entry, source);
 writeFileSync(join(DIST, 'openapi.json'), `${JSON.stringify(openApi({ isSigned: true }), undefined, 2)}\n`);
@@ -27,13 +33,16 @@ mkdirSync(join(DIST, 'schemas'));
 for (const schema of globSync(join(ROOT, 'infra/schemas/*.schema.json')))
   copyFileSync(schema, join(DIST, 'schemas', basename(schema)));
 
-function compile(sources: readonly string[]): void {
-  const project = join(DIST, 'tsconfig.json');
+function compile(sources: readonly string[], ...options: readonly string[]): void {
+  const project = join(DIST, `tsconfig-${process.pid}.json`);
   const files = sources.map((source) => relative(DIST, join(ROOT, source)));
   writeFileSync(project, JSON.stringify({ extends: '../tsconfig.build.json', files }));
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-  execFileSync(process.execPath, [tsc, '-p', project], { stdio: ['ignore', 2, 2] });
-  rmSync(project);
+  try {
+    execFileSync(process.execPath, [tsc, '-p', project, ...options], { stdio: ['ignore', 2, 2] });
+  } finally {
+    rmSync(project);
+  }
 }
 
 /** What a program imports, and nothing else can: `entries/triggers.js` for `schemaless/triggers`. */

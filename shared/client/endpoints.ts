@@ -27,6 +27,18 @@ export interface Endpoints {
 /** How long one that failed is tried last. Then a single request tries it again. */
 const REMEMBERED_MS = 10_000;
 
+/** A first request to an endpoint, which others wait for. */
+interface Trial {
+  readonly isAnswered: Promise<boolean>;
+  readonly end: (isAnswered: boolean) => void;
+}
+
+function newTrial(): Trial {
+  let end: Trial['end'] = () => undefined;
+  const isAnswered = new Promise<boolean>((resolve) => (end = resolve));
+  return { isAnswered, end: (answer) => end(answer) };
+}
+
 /** `now`: milliseconds that only go forward. Throws TypeError where there is none, or one is no URL. */
 export function endpointsOf(
   { url, datastore, fetch }: ClientOptions,
@@ -43,9 +55,9 @@ export function endpointsOf(
   /** Until when, of those that failed. */
   const avoided = new Map<Endpoint, number>();
   const answers = new Map<Endpoint, boolean>();
-  const trials = new Map<Endpoint, PromiseWithResolvers<boolean>>();
+  const trials = new Map<Endpoint, Trial>();
   const endTrial = (endpoint: Endpoint, isAnswered: boolean): void => {
-    trials.get(endpoint)?.resolve(isAnswered);
+    trials.get(endpoint)?.end(isAnswered);
     trials.delete(endpoint);
   };
   const learn = (endpoint: Endpoint, isAnswered: boolean): void => {
@@ -65,8 +77,8 @@ export function endpointsOf(
       return [...all.filter((one) => !last.includes(one)), ...last];
     },
     async mayTurnTo(endpoint) {
-      const known = answers.get(endpoint) ?? trials.get(endpoint)?.promise;
-      if (known === undefined) trials.set(endpoint, Promise.withResolvers());
+      const known = answers.get(endpoint) ?? trials.get(endpoint)?.isAnswered;
+      if (known === undefined) trials.set(endpoint, newTrial());
       return known ?? true;
     },
     failed(endpoint) {
