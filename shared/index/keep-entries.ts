@@ -1,6 +1,6 @@
 import type { StoreContext } from '../access/context.ts';
 import { comesWithin } from '../sql/comes-within.ts';
-import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
+import type { PlacedCell } from '../sql/statements/insert-buffered.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { concernedIndexes, rowsOf, statesAfter, type RowsAfter } from './rows-after.ts';
 import { DEPTH, wantedEntries } from './wanted-entries.ts';
@@ -17,7 +17,7 @@ const DEADLINE_MS = 250;
 export async function keepEntries(
   context: StoreContext,
   datastore: string,
-  cells: readonly BufferedCell[],
+  cells: readonly PlacedCell[],
   { after = [], areNew = false }: { readonly after?: readonly RowsAfter[]; readonly areNew?: boolean } = {},
 ): Promise<void> {
   if (cells.length === 0) return;
@@ -29,7 +29,7 @@ export async function keepEntries(
 interface KeptRows {
   readonly datastore: string;
   readonly indexes: readonly PhysicalIndex[];
-  readonly cells: readonly BufferedCell[];
+  readonly cells: readonly PlacedCell[];
   readonly after: readonly RowsAfter[];
   readonly areNew: boolean;
 }

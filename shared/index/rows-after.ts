@@ -1,5 +1,5 @@
 import type { ReadBehind, SqlRow } from '../sql/client.ts';
-import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
+import type { PlacedCell } from '../sql/statements/insert-buffered.ts';
 import {
   branchesOf,
   cellsOfRow,
@@ -17,7 +17,7 @@ import { DEPTH, readsAny } from './wanted-entries.ts';
 export async function concernedIndexes(
   topology: TopologySource,
   datastore: string,
-  cells: readonly BufferedCell[],
+  cells: readonly PlacedCell[],
 ): Promise<readonly PhysicalIndex[]> {
   const columns = cells.map(({ column_name }) => column_name);
   return (await maintainedIndexes(topology, datastore)).filter((index) => readsAny(index, columns));
@@ -40,7 +40,7 @@ interface WantedAfter {
 export function wantRowsAfter(
   datastore: string,
   shard: number,
-  cells: readonly BufferedCell[],
+  cells: readonly PlacedCell[],
   indexes: readonly PhysicalIndex[],
 ): WantedAfter {
   const rows = rowsOf(cells, indexes);
@@ -59,11 +59,11 @@ export function wantRowsAfter(
   };
 }
 
-export function rowsOf(cells: readonly BufferedCell[], indexes: readonly PhysicalIndex[]): readonly RowOfShard[] {
+export function rowsOf(cells: readonly PlacedCell[], indexes: readonly PhysicalIndex[]): readonly RowOfShard[] {
   const rows: RowOfShard[] = [];
   const byRow = cells.length === 1 ? [cells] : Map.groupBy(cells, ({ row_key }) => row_key).values();
   for (const written of byRow) {
-    const { row_key, shard } = written[0] as BufferedCell;
+    const { row_key, shard } = written[0] as PlacedCell;
     const columns = written.map(({ column_name }) => column_name);
     if (indexes.some((index) => readsAny(index, columns))) rows.push({ row_key, shard, columns, written });
   }

@@ -45,11 +45,10 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       // The time that a restored cell brings. NULL for a new cell.
       'stored_at DATETIME(6) NULL, ' +
       "state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'waiting', " +
-      'writers INT UNSIGNED NOT NULL DEFAULT 1, ' +
+      // Ids of 8 bytes of the writes that rely on it: what is repeated after a lost answer counts once.
+      'writers VARBINARY(4000) NOT NULL, ' +
       // Of the writers: those that were answered `buffered`.
-      'answered INT UNSIGNED NOT NULL DEFAULT 0, ' +
-      // The last insert that counted a writer: an insert that is repeated after a lost answer counts once.
-      'counted_by BINARY(8) NOT NULL, ' +
+      "answered VARBINARY(4000) NOT NULL DEFAULT '', " +
       // 1: its body may be in the log, and seen there, though its writers were answered `buffered`.
       'shown TINYINT UNSIGNED NOT NULL DEFAULT 0, ' +
       'attempts INT UNSIGNED NOT NULL DEFAULT 0, ' +

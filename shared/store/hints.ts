@@ -1,6 +1,6 @@
 import type { StoreContext } from '../access/context.ts';
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type SqlClient } from '../sql/client.ts';
+import { SqlError, type SqlChange, type SqlClient, type Statement } from '../sql/client.ts';
 import type { Quarantine } from '../sql/quarantine.ts';
 import { answerBuffered, deleteWithdrawn, withdrawBuffered } from '../sql/statements/change-buffered.ts';
 import { insertBuffered, type BufferedCell } from '../sql/statements/insert-buffered.ts';
@@ -106,10 +106,7 @@ export async function bufferOn(
   return isHeld === true;
 }
 
-/**
- * Takes back hints of refused cells. Best effort: the drain judges the rest again. It is not repeated: a first try that
- * arrives late would take a second writer off.
- */
+/** Takes back hints of refused cells of one write. Best effort: the drain judges the rest again. */
 export async function withdrawCopies(
   context: StoreContext,
   datastore: string,
@@ -118,17 +115,16 @@ export async function withdrawCopies(
 ): Promise<void> {
   if (cells.length === 0) return;
   await onHolders(context, holders, async (client) => {
-    await client.change(withdrawBuffered(datastore, cells));
+    await changeTwice(client, withdrawBuffered(datastore, cells));
     await client.change(deleteWithdrawn(datastore, cells));
   });
 }
 
 /**
- * Marks hints whose writer is about to be answered `buffered`: they give way to an acknowledged cell when the primary's
- * last cells are brought back, unless their append may have been done (`isShown`). One group must confirm a hint of
- * each cell; a hint drained meanwhile is not confirmed, so the client may have to retry and get `stored_before`.
- * Returns whether they may be answered `buffered`. It is not repeated: a first try that arrives late would count again,
- * and a hint that was answered too often gives way though its cell was acknowledged.
+ * Marks hints of one write that is about to be answered `buffered`: they give way to an acknowledged cell when the
+ * primary's last cells are brought back, unless their append may have been done (`isShown`). One group must confirm a
+ * hint of each cell; a hint drained meanwhile is not confirmed, so the client may have to retry and get `stored_before`.
+ * Returns whether they may be answered `buffered`.
  */
 export async function markAnswered(
   context: StoreContext,
@@ -138,10 +134,18 @@ export async function markAnswered(
   isShown: boolean,
 ): Promise<boolean> {
   const marked = await onHolders(context, holders, async (client) => {
-    const { affectedRows } = await client.change(answerBuffered(datastore, cells, isShown));
+    const { affectedRows } = await changeTwice(client, answerBuffered(datastore, cells, isShown));
     return affectedRows === cells.length;
   });
   return marked.includes(true);
+}
+
+/** Sends a change of hints once more where the connection was lost. After a time limit there is no time for it. */
+function changeTwice(client: SqlClient, statement: Statement): Promise<SqlChange> {
+  return client.change(statement).catch((error: unknown) => {
+    if (!(error instanceof SqlError) || error.failure !== 'unclear' || error.timedOut) throw error;
+    return client.change(statement);
+  });
 }
 
 /** Returns each group's answer; undefined if it could not be asked, which is reported. */

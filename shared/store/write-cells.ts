@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { addressKey, parseAddress, parseBatch, shardOf } from '../address.ts';
 import { encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
@@ -7,7 +8,7 @@ import type { RowsAfter } from '../index/rows-after.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
-import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
+import type { BufferedCell, PlacedCell } from '../sql/statements/insert-buffered.ts';
 import { parseTime } from '../time.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import { isRefused } from './append-result.ts';
@@ -23,18 +24,20 @@ export function cellWrites(
   shards: number,
 ): Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'> {
   const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
-  const prepare = (cell: NewCell, prefix: string): BufferedCell => {
+  const prepare = (cell: NewCell, prefix: string): PlacedCell => {
     const address = parseAddress(cell, prefix);
     const encoded = encodeBody(cell.body, `${prefix}body`);
     return { ...address, body: cell.body, encoded, shard: shardOf(address.row_key, shards) };
   };
 
   async function write(
-    cells: readonly BufferedCell[],
+    prepared: readonly PlacedCell[],
     field: (position: number) => string,
   ): Promise<readonly PutResult[]> {
     const topology = await requireDatastore(context.topology, name);
     const groupOf = ({ shard }: BufferedCell): string => homeOf(topology, shard).group;
+    const writer = newWriter();
+    const cells = prepared.map((cell): BufferedCell => ({ ...cell, writer }));
     const [first] = cells;
     if (!first) return [];
     checkBounds(cells, await context.groups.client(groupOf(first)), field);
@@ -43,7 +46,7 @@ export function cellWrites(
     );
   }
 
-  function batchOf<Given extends NewCell>(prepareOne: (cell: Given, prefix: string) => BufferedCell) {
+  function batchOf<Given extends NewCell>(prepareOne: (cell: Given, prefix: string) => PlacedCell) {
     return async (cells: readonly Given[]): Promise<readonly PutResult[]> =>
       write(parseBatch(cells, 'cells', prepareOne), (position) => `cells[${position}].body`);
   }
@@ -56,12 +59,14 @@ export function cellWrites(
 
     batchPut: batchOf(prepare),
 
-    batchRestore: batchOf((cell: RestoredCell, prefix): BufferedCell => ({
+    batchRestore: batchOf((cell: RestoredCell, prefix): PlacedCell => ({
       ...prepare(cell, prefix),
       stored_at: parseTime(cell.created_at, `${prefix}created_at`),
     })),
   };
 }
+
+const newWriter = (): Uint8Array => randomBytes(8);
 
 /** Writes erasures, whose names no application can use: as any write, but for the check of the name. */
 export async function reservedWrites(
@@ -73,7 +78,7 @@ export async function reservedWrites(
   return async (cell) => {
     const shard = shardOf(cell.row_key, shards);
     const { group } = homeOf(await requireDatastore(context.topology, name), shard);
-    const prepared = { ...cell, encoded: encodeBody(cell.body), shard };
+    const prepared = { ...cell, encoded: encodeBody(cell.body), shard, writer: newWriter() };
     const [result] = (await admitToGroup(writes, group, [prepared])) as readonly [PutResult];
     return result;
   };

@@ -77,7 +77,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
     ]).sql,
   }));
   const numbersText = numbersOf(0, [dummy]).sql;
-  const bufferText = insertBuffered(datastore, [{ ...dummy, shard: 0 }]).sql;
+  const bufferText = insertBuffered(datastore, [{ ...dummy, shard: 0, writer: new Uint8Array(8) }]).sql;
   const groupOf = (shard: number): string => topology.homes[shard]?.group ?? '';
   const secondaryOf = (primary: string): string => {
     const others = names.filter((name) => name !== primary);
@@ -169,6 +169,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
         ...cell,
         encoded: encodeBody(cell.body),
         shard: shardOf(cell.row_key, shards),
+        writer: new Uint8Array(8),
       }));
       await Promise.all(
         [...Map.groupBy(encoded, ({ shard }) => groupOf(shard))].map(async ([primary, ofGroup]) => {

@@ -44,14 +44,20 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
 }
 
 /**
- * Counts a writer of each hint as answered `buffered`; one with all so gives way to acknowledged cells, unless its append
- * may have been done (`isShown`).
+ * Notes in the hints of one write that it was answered `buffered`; a hint all of whose writers were so gives way to
+ * acknowledged cells, unless its append may have been done (`isShown`). Counts hints that list the write.
  */
 export function answerBuffered(datastore: string, cells: readonly BufferedCell[], isShown = false): Statement {
+  const writer = writerOf(cells);
   return {
-    sql: `UPDATE ${BY_COPY} SET answered = answered + 1, shown = GREATEST(shown, ?) WHERE ${anyOfCopies(cells.length)}`,
-    parameters: [Number(isShown), ...keyParameters(keysOf(datastore, cells))],
+    sql: `UPDATE ${BY_COPY} SET answered = IF(LOCATE(?, answered) > 0, answered, CONCAT(answered, ?)), shown = GREATEST(shown, ?) WHERE LOCATE(?, writers) > 0 AND (${anyOfCopies(cells.length)})`,
+    parameters: [writer, writer, Number(isShown), writer, ...keyParameters(keysOf(datastore, cells))],
   };
+}
+
+function writerOf([first]: readonly BufferedCell[]): Uint8Array {
+  if (!first) throw new Error('wanted cells');
+  return first.writer;
 }
 
 /** Notes that hints are about to be appended: from then on their bodies may be read, and must not be lost again. */
@@ -62,18 +68,18 @@ export function markShown(rows: readonly CopyKey[]): Statement {
   };
 }
 
-/** Takes a writer that was answered 409 off its hints. */
+/** Takes one write that was answered 409 off its hints. */
 export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
-    sql: `UPDATE ${BY_COPY} SET writers = writers - 1 WHERE writers > 0 AND (${anyOfCopies(cells.length)})`,
-    parameters: keyParameters(keysOf(datastore, cells)),
+    sql: `UPDATE ${BY_COPY} SET writers = REPLACE(writers, ?, '') WHERE ${anyOfCopies(cells.length)}`,
+    parameters: [writerOf(cells), ...keyParameters(keysOf(datastore, cells))],
   };
 }
 
 /** Deletes hints without writers. A second statement, so that the last writer to leave deletes. */
 export function deleteWithdrawn(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
-    sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE writers = 0 AND (${anyOfCopies(cells.length)})`,
+    sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE writers = '' AND (${anyOfCopies(cells.length)})`,
     parameters: keyParameters(keysOf(datastore, cells)),
   };
 }

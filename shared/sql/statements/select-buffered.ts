@@ -36,7 +36,7 @@ export function selectBuffered(ids: readonly number[], bytes: number, table: Cop
 }
 
 /** A hint whose writers all were answered `buffered` gives way by itself, unless its body may have been read. */
-export const MAY_BE_STORED = '(answered < writers OR shown = 1)';
+export const MAY_BE_STORED = '(OCTET_LENGTH(answered) < OCTET_LENGTH(writers) OR shown = 1)';
 
 export function selectKept(
   state: KeptState,

@@ -43,7 +43,7 @@ export const damagedRow = (holder: string, home: string): AlarmCase => ({
     const key = Buffer.from(rowKeyBytes(row));
     await world.sql(
       holder,
-      "INSERT INTO schemaless.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, counted_by, answered) VALUES ('trips', ?, ?, 'BASE', 1, ?, ?, SYSDATE(6), '', 1)",
+      "INSERT INTO schemaless.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, writers, answered) VALUES ('trips', ?, ?, 'BASE', 1, ?, ?, SYSDATE(6), 'a writer', 'a writer')",
       [shard, key, Buffer.from(encodeBody({})), Buffer.alloc(32)],
     );
     return () => world.sql(holder, 'DELETE FROM schemaless.buffer WHERE row_key = ?', [key]);

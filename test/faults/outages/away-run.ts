@@ -148,7 +148,12 @@ async function fillBuffers(
     const cells = Array.from({ length: BATCH }, (_, position): BufferedCell => {
       const body = { number: start + position, note: 'a'.repeat(random.integer(0, 120)) };
       const row_key = rowKeyIn(random, shards, SHARDS);
-      return { ...baseCell(row_key, body), encoded: encodeBody(body), shard: shardOf(row_key, SHARDS) };
+      return {
+        ...baseCell(row_key, body),
+        encoded: encodeBody(body),
+        shard: shardOf(row_key, SHARDS),
+        writer: new Uint8Array(8),
+      };
     });
     const fill = async (holder: string): Promise<void> => {
       await tables.client(holder).change(insertBuffered(DATASTORE, cells));

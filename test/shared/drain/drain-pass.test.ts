@@ -82,11 +82,12 @@ async function buffer(cells: readonly NewCell[], as: Partial<BufferedCell> = {})
 
 /** The same of writers that were answered `buffered`. */
 async function answered(cells: readonly NewCell[]): Promise<void> {
-  await buffer(cells);
+  const writer = new Uint8Array(8);
+  await buffer(cells, { writer });
   await store.client(holder).change(
     answerBuffered(
       name,
-      cells.map((cell) => copyOf(cell)),
+      cells.map((cell) => ({ ...copyOf(cell), writer })),
     ),
   );
 }
@@ -232,7 +233,7 @@ describe('the drain', () => {
 
   it('leaves a row of a datastore that it does not find: it may be too new to be known', async () => {
     const strange = `${name}_new`;
-    const row = { ...newCell(), shard: 0, encoded: encodeBody('early') };
+    const row = copyOf({ ...newCell(), body: 'early' });
     await store.client(holder).change(insertBuffered(strange, [row]));
     for (let round = 0; round < 5; round += 1) await pass();
     const ofStrange = 'FROM schemaless.buffer WHERE datastore = ?';
@@ -344,6 +345,7 @@ describe('the drain', () => {
       ...cellOf({ row_key }),
       shard: 0,
       encoded: encodeBody('away'),
+      writer: new Uint8Array(8),
     }));
     for (let start = 0; start < many.length; start += 500)
       await store.client(holder).change(insertBuffered(name, many.slice(start, start + 500)));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { encodeBody } from '../../../shared/body/codec.ts';
+import { copyOf } from '../../support/copy-of.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { drainPass } from '../../support/drain-pass.ts';
@@ -29,7 +29,7 @@ it('of few shards at a time are bodies in memory, of however many rows wait', as
   expect(shards.length).toBeGreaterThan(24);
   const cells = shards.map((shard) => {
     const cell = cellOf({ row_key: rowsOfShard(shard, SHARDS, 1)[0] ?? '' });
-    return { ...cell, shard, encoded: encodeBody(cell.body) };
+    return copyOf(cell, shard);
   });
   await store.client(holder).change(insertBuffered(name, cells));
   const { appended } = await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0 });

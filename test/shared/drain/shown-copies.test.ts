@@ -68,7 +68,8 @@ async function bufferedWhile(behaviour: 'down' | 'lost-answers', body: string): 
 }
 
 async function hintsOf({ row_key }: NewCell): Promise<readonly unknown[]> {
-  const sql = "SELECT CONCAT(state, ' ', writers, ' ', answered) FROM schemaless.buffer WHERE row_key = ?";
+  const sql =
+    "SELECT CONCAT(state, ' ', OCTET_LENGTH(writers) DIV 8, ' ', OCTET_LENGTH(answered) DIV 8) FROM schemaless.buffer WHERE row_key = ?";
   const rows = await Promise.all(others.map((group) => select(store.client(group), sql, rowKeyBytes(row_key))));
   return rows.flat(2);
 }
@@ -106,11 +107,12 @@ describe('a cell that was answered `buffered` and then read', () => {
 it('a cell that a recovery appended while its write was under way keeps its body, though the write is buffered then', async () => {
   const cell = cellIn(0, { body: 'under way' });
   const [holder = ''] = others;
-  await store.client(holder).change(insertBuffered(name, [copyOf(cell)]));
+  const copy = copyOf(cell);
+  await store.client(holder).change(insertBuffered(name, [copy]));
   await promote(opened);
   await recover();
   expect(await bodyOf(cell)).toBe('under way');
-  await store.client(holder).change(answerBuffered(name, [copyOf(cell)]));
+  await store.client(holder).change(answerBuffered(name, [copy]));
   await loseDisk(cell);
   await recover();
   expect(await bodyOf(cell)).toBe('under way');
@@ -136,6 +138,31 @@ describe('a lost answer counts no writer of a copy twice', () => {
     await promote(opened);
     expect(await recover()).toMatchObject({ closed: [] });
     expect(await bodyOf(cell)).toBe('stored');
+  });
+
+  it.each([
+    ['did not arrive', false],
+    ['was answered to nobody', true],
+  ])('to the mark that %s: what was answered `buffered` is marked on every group', async (_, isDone) => {
+    lose('SET answered', { isDone });
+    const cell = await bufferedWhile('down', 'marked');
+    expect([...losses.values()]).toEqual([1, 1]);
+    expect(await hintsOf(cell)).toEqual(['waiting 1 1', 'waiting 1 1']);
+  });
+
+  it.each([
+    ['did not arrive', false],
+    ['was answered to nobody', true],
+  ])('to the withdrawal that %s: a write that was answered 409 takes its own writer away', async (_, isDone) => {
+    const cell = cellIn(0, { body: 'first' });
+    expect((await trips.put(cell)).outcome).toBe('stored');
+    const second = { ...cell, body: 'second' };
+    for (const group of others) await store.client(group).change(insertBuffered(name, [copyOf(second)]));
+    lose('SET writers', { isDone });
+    expect((await trips.put(second)).outcome).toBe('conflict');
+    expect([...losses.values()]).toContain(1);
+    // The first write's, and that of the other who sent the second body.
+    expect(await hintsOf(cell)).toEqual(['waiting 1 0', 'waiting 1 0', 'waiting 1 0']);
   });
 });
 

@@ -24,6 +24,7 @@ async function bufferMany(): Promise<void> {
     ...cellOf({ row_key, body: null }),
     encoded: LARGE,
     shard: 0,
+    writer: new Uint8Array(8),
   }));
   await store.client(holder).change(insertBuffered(name, cells));
 }

@@ -36,7 +36,7 @@ beforeAll(async () => {
   for (let ref_key = 0; ref_key < COUNT; ref_key += 1)
     await change(
       store.client(store.groups[0]?.name ?? ''),
-      "INSERT INTO schemaless.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, counted_by, state) VALUES (?, 0, ?, 'LARGE', ?, ?, ?, '2026-01-01 00:00:00', '', 'conflict')",
+      "INSERT INTO schemaless.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, writers, state) VALUES (?, 0, ?, 'LARGE', ?, ?, ?, '2026-01-01 00:00:00', 'a writer', 'conflict')",
       name,
       rowKeyBytes(row),
       ref_key,
