@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { SqlError, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
+import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
+import type { TopologySource } from '../../../shared/topology/topology.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
 import { changing, NOTHING, rewording, rewordingTogether } from '../changed-clients.ts';
 import { hidesYoung, hidesYounger, parksRefused, seesFirstRows, takesRefusalsForDone } from './planted-drain-bugs.ts';
+import { hintsInTurn, withIds } from './planted-hint-bugs.ts';
 import type { ServerFlaws } from './servers/plan.ts';
 import { planOf } from './servers/plans.ts';
 import type { SimulatedGroup } from './servers/simulated-group.ts';
@@ -15,8 +17,6 @@ import { addressOf } from './servers/tables.ts';
 export interface PlantedBug {
   readonly name: string;
   readonly what: string;
-  /** Found in one of some hundred or thousand seeds: looked for in whole runs alone. */
-  readonly isRare?: true;
   /** Stands between writers and a group. @default the client itself */
   readonly writing?: (client: SqlClient, group: SimulatedGroup) => SqlClient;
   /** Stands between the drain and the groups; made anew for each simulation. @default the client itself */
@@ -24,6 +24,8 @@ export interface PlantedBug {
   readonly flaws?: ServerFlaws;
   /** Stands between readers of logs and the groups. @default the client itself */
   readonly reading?: (client: SqlClient) => SqlClient;
+  /** Stands between the drain and what it reads of the topology. @default the topology itself */
+  readonly topology?: (source: TopologySource) => TopologySource;
   /** Of the readers of logs. @default true */
   readonly stopsAtHoles?: false;
   /** Where a follower begins is written before it follows. @default true */
@@ -139,7 +141,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'shown-unsaid',
     what: 'the drain appends a copy without noting that it may be read from then on',
-    isRare: true,
     draining: () =>
       changing(async (statement, client) =>
         planOf(statement.sql).kind === 'mark shown' ? NOTHING : client.change(statement),
@@ -148,11 +149,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'unclear-is-unseen',
     what: 'a write whose append may have been done is answered `buffered` as one that was not',
-    isRare: true,
     writing: changing((statement, client) =>
       client.change(
         planOf(statement.sql).kind === 'answer buffered'
-          ? { ...statement, parameters: statement.parameters.with(0, 0) }
+          ? { ...statement, parameters: statement.parameters.with(2, 0) }
           : statement,
       ),
     ),
@@ -160,8 +160,44 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'counts-again',
     what: 'an insert of a copy counts once more when it is repeated after a lost answer',
-    isRare: true,
-    writing: changing((statement, client) => client.change(recounted(statement))),
+    writing: changing((statement, client) => client.change(withIds(statement, () => randomBytes(8)))),
+  },
+  {
+    name: 'one-id',
+    what: 'writes of one body count as one in their hint: who is told 409 takes it from the others',
+    writing: changing((statement, client) => client.change(withIds(statement, () => new Uint8Array(8)))),
+  },
+  {
+    name: 'hints-in-turn',
+    what: 'a hint that is late is waited for before another group is asked to keep it',
+    writing: hintsInTurn(),
+  },
+  {
+    name: 'unknown-is-empty',
+    what: 'the drain takes a datastore that it cannot find for one without shards',
+    topology: (source) => ({
+      ...source,
+      datastore: async (name) => (await source.datastore(name)) ?? { datastore: name, shards: 0, homes: [] },
+    }),
+  },
+  {
+    name: 'former-writer',
+    what: 'reads of the writer are answered by whoever the connection leads to',
+    writing: (client) => ({
+      ...client,
+      select: (statement, target) =>
+        client.select(statement, target === 'writer' && planOf(statement.sql).kind === 'cells' ? 'reader' : target),
+    }),
+  },
+  {
+    name: 'writer-alone',
+    what: 'the drain deletes a copy once the writer shows the cell',
+    draining: () => (client, group) => ({
+      ...client,
+      nodes: 1,
+      select: (statement, target) =>
+        client.select(statement, typeof target === 'object' ? { node: group.writer } : target),
+    }),
   },
   { name: 'parks-refused', what: 'a refusal by the server sets the rows aside', draining: () => parksRefused },
   {
@@ -175,13 +211,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     draining: () => seesFirstRows,
   },
 ];
-
-/** As if each try were another insert: every ninth value names it. */
-function recounted(statement: Statement): Statement {
-  if (planOf(statement.sql).kind !== 'buffer') return statement;
-  const insert = randomBytes(8);
-  return { ...statement, parameters: statement.parameters.map((one, at) => (at % 9 === 8 ? insert : one)) };
-}
 
 function numbersApart(client: SqlClient): SqlClient {
   const { transactions } = client;

@@ -2,6 +2,7 @@ import { rowKeyIn } from '../row-keys.ts';
 import { longAbsence } from './world/long-absence.ts';
 import { bufferedRows, judgeEnd, logOf, openJudge, type Judge } from './judge.ts';
 import type { PlantedBug } from './planted-bugs.ts';
+import { calmTrials } from './world/calm-trials.ts';
 import { runClients } from './world/clients.ts';
 import { duel } from './world/duels.ts';
 import { keepDeciding } from './world/operator.ts';
@@ -74,6 +75,10 @@ async function simulate(world: World): Promise<SeedVerdict> {
   Object.assign(pace, { appendsPerSecond: 1e6, isHasty: false });
   heal(world);
   const undone = await untilDone(world, readers);
+  if (undone.length === 0) {
+    await calmTrials(world, judge);
+    undone.push(...(await untilDone(world, readers)));
+  }
   undone.push(...(await writeOnce(world, judge)), ...(await untilDone(world, readers)));
   end.isNear = true;
   await loops;

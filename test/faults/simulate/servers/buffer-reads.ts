@@ -7,6 +7,8 @@ const ROLE =
   "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
 const KEY_COLUMNS = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
 
+export const MAY_BE_STORED = '(OCTET_LENGTH(answered) < OCTET_LENGTH(writers) OR shown = 1)';
+
 interface BufferRead {
   readonly kind: string;
   readonly read: (execution: Execution) => SqlRow[];
@@ -40,7 +42,7 @@ export function bufferRead(sql: string): BufferRead | undefined {
     return { kind: 'copies', read: copies };
   if (
     sql.startsWith(
-      `SELECT ${KEY_COLUMNS} FROM ${BUFFER} WHERE state = 'undecided' AND (answered < writers OR shown = 1) AND datastore = ? AND id IN (`,
+      `SELECT ${KEY_COLUMNS} FROM ${BUFFER} WHERE state = 'undecided' AND ${MAY_BE_STORED} AND datastore = ? AND id IN (`,
     )
   )
     return { kind: 'undecided', read: undecided };
@@ -153,7 +155,8 @@ export function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly Sq
 }
 
 export const isWaiting = ({ state }: BufferedRow): boolean => state === 'waiting';
-export const isUnanswered = ({ answered, writers, isShown }: BufferedRow): boolean => answered < writers || isShown;
+export const isUnanswered = ({ answered, writers, isShown }: BufferedRow): boolean =>
+  answered.length < writers.length || isShown;
 const byId = (one: BufferedRow, other: BufferedRow): number => one.id - other.id;
 
 function keyRow({ id, datastore, shard, rowKey, columnName, ref_key, bodyHash }: BufferedRow): SqlRow {

@@ -1,4 +1,4 @@
-import { bufferRead, isUnanswered, isWaiting, ofIds } from './buffer-reads.ts';
+import { bufferRead, isUnanswered, isWaiting, MAY_BE_STORED, ofIds } from './buffer-reads.ts';
 import { bound, type Execution, type Plan, type Written, written } from './plan.ts';
 import { addressOf, copyKey, type BufferedRow, type TableChange } from './tables.ts';
 
@@ -26,25 +26,32 @@ const CHANGES: readonly (readonly [
     'buffer',
     `INSERT INTO ${BUFFER} (`,
     insert,
-    "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + (counted_by <> VALUES(counted_by)), counted_by = VALUES(counted_by), stored_at = IF(VALUES(stored_at) IS NULL, NULL, stored_at)",
+    "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), shown = GREATEST(shown, OCTET_LENGTH(writers) >= 4000), writers = IF(LOCATE(VALUES(writers), writers) > 0 OR OCTET_LENGTH(writers) >= 4000, writers, CONCAT(writers, VALUES(writers))), stored_at = IF(VALUES(stored_at) IS NULL, NULL, stored_at)",
   ],
   // One by its columns, several as tuples of them.
   ['delete buffered', `DELETE FROM ${BUFFER} WHERE (datastore`, deletedWhere(() => true)],
-  ['delete withdrawn', `DELETE FROM ${BUFFER} WHERE writers = 0 AND (`, deletedWhere(({ writers }) => writers === 0)],
+  [
+    'delete withdrawn',
+    `DELETE FROM ${BUFFER} WHERE writers = '' AND (`,
+    deletedWhere(({ writers }) => writers.length === 0),
+  ],
   ['discard conflicts', `DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`, discard],
   [
     'withdraw',
-    `${UPDATE} writers = writers - 1 WHERE writers > 0 AND (`,
-    changed(({ writers }) => writers > 0 && { writers: writers - 1 }),
+    `${UPDATE} writers = REPLACE(writers, ?, '') WHERE (`,
+    ofWriter((row, writer) => ({ writers: row.writers.filter((one) => one !== writer) })),
   ],
   [
     'answer buffered',
-    `${UPDATE} answered = answered + 1, shown = GREATEST(shown, ?) WHERE (`,
-    ({ tables, parameters: [isShown, ...key] }) =>
-      changed((row) => ({ answered: row.answered + 1, isShown: row.isShown || isShown === 1 }))({
-        tables,
-        parameters: key,
-      }),
+    `${UPDATE} answered = IF(LOCATE(?, answered) > 0, answered, CONCAT(answered, ?)), shown = GREATEST(shown, ?) WHERE LOCATE(?, writers) > 0 AND (`,
+    ({ tables, parameters: [, , isShown, ...key] }) =>
+      ofWriter(
+        (row, writer) =>
+          row.writers.includes(writer) && {
+            answered: [...new Set([...row.answered, writer])],
+            isShown: row.isShown || isShown === 1,
+          },
+      )({ tables, parameters: key }),
   ],
   ['mark shown', `${UPDATE} shown = 1 WHERE shown = 0 AND (`, changed((row) => !row.isShown && { isShown: true })],
   [
@@ -54,7 +61,7 @@ const CHANGES: readonly (readonly [
   ],
   [
     'mark undecided',
-    `${UPDATE} state = 'undecided' WHERE state IN ('waiting', 'parked') AND (answered < writers OR shown = 1) AND (`,
+    `${UPDATE} state = 'undecided' WHERE state IN ('waiting', 'parked') AND ${MAY_BE_STORED} AND (`,
     changed((row) => isUnanswered(row) && ['waiting', 'parked'].includes(row.state) && { state: 'undecided' }),
   ],
   ['fail buffered', `${UPDATE} attempts = attempts + 1`, fail],
@@ -65,7 +72,7 @@ const CHANGES: readonly (readonly [
   ],
   [
     'give way',
-    `${UPDATE} answered = writers, shown = 0, state = 'waiting' WHERE state = 'undecided' AND (answered < writers OR shown = 1) AND datastore = ?`,
+    `${UPDATE} answered = writers, shown = 0, state = 'waiting' WHERE state = 'undecided' AND ${MAY_BE_STORED} AND datastore = ?`,
     giveWay,
     ' AND body_hash <> ?',
   ],
@@ -87,7 +94,7 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
     );
     const [rowKey, columnName, ref_key, body, bodyHash] = content;
     values.nothing();
-    const countedBy = Buffer.from(values.bytes()).toString('hex');
+    const writer = Buffer.from(values.bytes()).toString('hex');
     const address = addressOf(rowKey, columnName, ref_key);
     const key = copyKey({ datastore, address, bodyHash });
     const taken = flaws.copiesByAddress
@@ -96,9 +103,9 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
     const old = added.get(key) ?? taken;
     const state = old?.state === 'undecided' ? old.state : 'waiting';
     const cell = { datastore, shard, address, rowKey, columnName, ref_key, bodyHash, createdAt: now };
-    const kept = old ?? { id: next, ...cell, writers: 0, answered: 0, isShown: false, countedBy: '' };
-    const writers = kept.writers + Number(kept.countedBy !== countedBy);
-    const row: BufferedRow = { ...kept, body, attempts: 0, state, writers, countedBy };
+    const kept = old ?? { id: next, ...cell, writers: [], answered: [], isShown: false };
+    const writers = [...new Set([...kept.writers, writer])];
+    const row: BufferedRow = { ...kept, body, attempts: 0, state, writers };
     if (!old) next += 1;
     added.set(key, row);
     changes.set(row.id, { kind: 'buffered', row });
@@ -164,6 +171,16 @@ function changed(change: (row: BufferedRow) => Partial<BufferedRow> | false): (e
         return to ? [{ ...row, ...to }] : [];
       }),
     );
+}
+
+/** The same, by one write: its id stands before the keys. */
+function ofWriter(
+  change: (row: BufferedRow, writer: string) => Partial<BufferedRow> | false,
+): (execution: Named) => Written {
+  return ({ tables, parameters: [id, ...parameters] }) => {
+    const writer = Buffer.from(id as Uint8Array).toString('hex');
+    return changed((row) => change(row, writer))({ tables, parameters });
+  };
 }
 
 function deletedWhere(isMeant: (row: BufferedRow) => boolean): (execution: Named) => Written {

@@ -11,12 +11,16 @@ import type { VirtualTime } from '../world/virtual-time.ts';
 
 export interface MemoryTopology {
   readonly table: DynamoTable;
+  /** The same, but for moments in which the datastore is forgotten. */
+  readonly tableForDrains: DynamoTable;
   home(shard: number): ShardHome;
   shardsOf(group: string): readonly number[];
   /** An operator moved a shard. */
   move(shard: number, home: ShardHome): void;
   /** Requests fail while it is away. */
   isAway: boolean;
+  /** Drains read a topology without the datastore meanwhile. */
+  isForgotten: boolean;
 }
 
 export function groupAddress(name: string): GroupAddress {
@@ -70,8 +74,20 @@ export function memoryTopology(
     return {};
   }
 
+  async function sendForDrains(command: unknown): Promise<unknown> {
+    const answer = await send(command);
+    if (!topology.isForgotten) return answer;
+    if (command instanceof ScanCommand) return { Items: [groupsItem] };
+    return command instanceof GetItemCommand && command.input.Key?.['pk']?.S === key ? {} : answer;
+  }
+
+  const tableOf = (through: typeof send): DynamoTable => ({
+    client: { send: through } as unknown as DynamoTable['client'],
+    table: 'topology',
+  });
   const topology: MemoryTopology = {
-    table: { client: { send } as unknown as DynamoTable['client'], table: 'topology' },
+    table: tableOf(send),
+    tableForDrains: tableOf(sendForDrains),
     home(shard) {
       const home = current[shard];
       if (!home) throw new Error(`no shard ${shard}`);
@@ -82,6 +98,7 @@ export function memoryTopology(
       current[shard] = home;
     },
     isAway: false,
+    isForgotten: false,
   };
   return topology;
 }

@@ -30,6 +30,8 @@ export interface Weather {
   hidden: number;
   /** Groups that nothing reaches. */
   readonly away: Set<string>;
+  /** Groups whose answers nobody hears. */
+  readonly mute: Set<string>;
   readonly refusals: Set<Refusal>;
 }
 
@@ -187,6 +189,7 @@ export function networkClient(
           time.after(latency(), () => fail(error));
           return;
         }
+        if (weather.mute.has(group.name)) return breakOff();
         if (random.chance(weather.lostAnswers)) return random.chance(0.5) ? breakOff() : giveUp();
         time.after(
           latency() + (done.written.length > 0 && node.hidden.size > 0 ? random.between(0, MOST_HIDDEN_MS) : 0),
@@ -200,8 +203,6 @@ export function networkClient(
 
       const again = (node: SimulatedNode, life: number): void => {
         if (node.life !== life || node.state !== 'up') return;
-        // One writer counts as two then, and cannot take both back.
-        tell();
         try {
           run(node);
         } catch (error) {
@@ -220,6 +221,10 @@ export function networkClient(
           return void time.after(latency(), () =>
             fail(new SqlError('unreachable', `${group.name}: connection refused`)),
           );
+        if (group.stalled && planned.some(({ plan }) => plan.write)) {
+          group.stalled.push(() => runOn(node));
+          return giveUp();
+        }
         if (node.state === 'up') return runOn(node);
         node.waiting.push(() => runOn(node));
         giveUp();

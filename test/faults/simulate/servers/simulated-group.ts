@@ -46,6 +46,11 @@ export interface SimulatedGroup {
   pause(node: number): void;
   resume(node: number): void;
   lag(node: number, milliseconds: number): void;
+  /** Changes wait from here on until `flow`, while reads are answered. */
+  stall(): void;
+  flow(): void;
+  /** Changes that wait. @default it is not stalled */
+  readonly stalled: (() => void)[] | undefined;
   /** Makes a reader the writer. What it lacks is gone; every server that has more is made anew from it. */
   promote(node: number): void;
   /** Everybody has everything. */
@@ -91,6 +96,7 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
   }));
   const pumping = new Set<SimulatedNode>();
   let writer = 0;
+  let stalled: (() => void)[] | undefined;
 
   const nodeAt = (number: number): SimulatedNode => {
     const node = nodes[number];
@@ -185,6 +191,15 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     resume(number) {
       const node = nodeAt(number);
       if (node.state === 'paused') begin(node);
+    },
+    get stalled() {
+      return stalled;
+    },
+    stall: () => void (stalled ??= []),
+    flow() {
+      const waiting = stalled ?? [];
+      stalled = undefined;
+      for (const statement of waiting) statement();
     },
     lag(number, milliseconds) {
       nodeAt(number).lagsUntil = time.now() + milliseconds;

@@ -49,11 +49,10 @@ export interface BufferedRow {
   readonly bodyHash: Uint8Array;
   readonly createdAt: number;
   readonly state: 'waiting' | 'conflict' | 'parked' | 'undecided';
-  readonly writers: number;
+  /** Ids in hexadecimal. */
+  readonly writers: readonly string[];
   /** Of them, those that were answered `buffered`. */
-  readonly answered: number;
-  /** The last insert that counted a writer. */
-  readonly countedBy: string;
+  readonly answered: readonly string[];
   /** Its body may be in the log. */
   readonly isShown: boolean;
   readonly attempts: number;

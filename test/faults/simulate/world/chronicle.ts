@@ -89,7 +89,7 @@ export function chronicle(now: () => number): Chronicle {
         // A hint may arrive after its write was answered, whose instance may not be there to take it back.
         const wasAnswered = (one: AnsweredPut): boolean =>
           one.address === address && equalJson(one.cell.body, valueOf(body));
-        if (state === 'waiting' && writers === 1 && answers.some(wasAnswered)) leftovers.add(address);
+        if (state === 'waiting' && writers.length === 1 && answers.some(wasAnswered)) leftovers.add(address);
       }
     },
     lost(group, changes) {
@@ -154,7 +154,7 @@ export function addressKey({ row_key, column_name, ref_key }: CellAddress): stri
 }
 
 function addressesIn({ parameters }: Statement, { kind }: Plan): string[] {
-  const [from, width] = kind === 'buffer' ? [2, 9] : [1, 5];
+  const [from, width] = kind === 'buffer' ? [2, 9] : kind === 'withdraw' ? [2, 5] : [1, 5];
   return Array.from({ length: Math.floor(parameters.length / width) }, (_, row) => {
     const [rowKey, columnName, refKey] = parameters.slice(row * width + from, row * width + from + 3);
     return addressOf(rowKey as Uint8Array, columnName as Uint8Array, Number(refKey));

@@ -56,9 +56,11 @@ export function heal({ time, weather, groups, topology, instances }: World): voi
   Object.assign(weather, CALM);
   weather.away.clear();
   weather.refusals.clear();
+  weather.mute.clear();
   time.wallAheadMs = 0;
   for (const instance of instances) instance.thaw();
   topology.isAway = false;
+  topology.isForgotten = false;
   for (const group of groups.values()) {
     for (const [number, node] of group.nodes.entries()) {
       node.aheadMs = 0;
@@ -95,6 +97,12 @@ const cutOff: Fault = (world, group) => {
 const topologyAway: Fault = (world) => {
   world.topology.isAway = true;
   lasting(world, () => void (world.topology.isAway = false));
+};
+
+/** The drain reads a topology without the datastore: it is being restored, or was read half. */
+const topologyForgets: Fault = (world) => {
+  world.topology.isForgotten = true;
+  lasting(world, () => void (world.topology.isForgotten = false));
 };
 
 /** Its disk is full, rights were taken from it, one of its tables is gone. */
@@ -181,7 +189,7 @@ const moveShard: Fault = (world, from, unlucky) => {
 /** Those that are listed twice come twice as often. */
 const FAULTS: readonly [Fault, ...Fault[]] = [
   ...([crashNode, crashWriter, crashWriter, pauseNode, pauseNode, lagNode, lagNode, cutOff] as const),
-  ...([topologyAway, failOver, moveShard, refuse, refuse, serverClock, wallClock] as const),
+  ...([topologyAway, topologyForgets, failOver, moveShard, refuse, refuse, serverClock, wallClock] as const),
 ];
 
 /** A reader falls behind, the writer dies with its disk, and the reader is promoted. */

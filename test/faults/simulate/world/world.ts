@@ -5,6 +5,7 @@ import type { BufferOperations, Datastore } from '../../../../shared/contract/da
 import { openDeployment } from '../../../../shared/store/deployment.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
+import type { TopologySource } from '../../../../shared/topology/topology.ts';
 import { Random } from '../../../support/random.ts';
 import { withoutAdmission } from '../../../support/without-admission.ts';
 import { withoutBreakers } from '../../../support/without-breakers.ts';
@@ -62,7 +63,7 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
   const chance = new Random(seed, 'Math.random', number);
   liveIn(time, () => chance.next());
   const told = chronicle(time.now);
-  const weather: Weather = { ...CALM, away: new Set(), refusals: new Set() };
+  const weather: Weather = { ...CALM, away: new Set(), mute: new Set(), refusals: new Set() };
   const names = ['group-1', 'group-2', 'group-3', ...(random.chance(0.2) ? ['group-4'] : [])];
   const readers = random.integer(1, 2);
   const groups = new Map(names.map((name) => [name, simulatedGroup({ name, readers, time, random, witness: told })]));
@@ -87,8 +88,12 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
   const instances = new Set<Instance>();
   const failure = Promise.withResolvers<never>();
 
+  const drainTopology = (instance: Instance): TopologySource => {
+    const source = dynamoTopology(instance.table(topology.tableForDrains));
+    return bug?.topology?.(source) ?? source;
+  };
   const options = (part: Part, instance: Instance): DeploymentOptions => ({
-    topology: dynamoTopology(instance.table(topology.table)),
+    topology: part === 'draining' ? drainTopology(instance) : dynamoTopology(instance.table(topology.table)),
     connect({ name }) {
       const group = groups.get(name);
       if (!group) throw new Error(`no group ${name}`);
