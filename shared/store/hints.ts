@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import type { StoreContext } from '../access/context.ts';
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlChange, type SqlClient, type Statement } from '../sql/client.ts';
 import type { Quarantine } from '../sql/quarantine.ts';
 import { answerBuffered, deleteWithdrawn, withdrawBuffered } from '../sql/statements/change-buffered.ts';
-import { insertBuffered, type BufferedCell } from '../sql/statements/insert-buffered.ts';
+import { insertBuffered, type BufferedCell, type PlacedCell } from '../sql/statements/insert-buffered.ts';
 
 /** Hints: copies of writes in the buffer tables of other groups than their primary. */
 
@@ -16,6 +17,18 @@ export interface HintPart {
   readonly cells: readonly BufferedCell[];
   /** Whether its write still lacks a hint. */
   readonly isWanted: () => boolean;
+}
+
+/** Cells of one write, and the groups with hints of them. */
+export interface HeldCells {
+  readonly cells: readonly BufferedCell[];
+  readonly holders: readonly string[];
+}
+
+/** The same cells for further hints: a withdrawal of an earlier one that was late must not take these away. */
+export function withNewWriter(cells: readonly PlacedCell[]): readonly BufferedCell[] {
+  const writer = randomBytes(8);
+  return cells.map((cell) => ({ ...cell, writer }));
 }
 
 interface Secondaries extends Pick<StoreContext, 'groups'> {
@@ -129,15 +142,15 @@ export async function withdrawCopies(
 export async function markAnswered(
   context: StoreContext,
   datastore: string,
-  cells: readonly BufferedCell[],
-  holders: readonly string[],
+  held: readonly HeldCells[],
   isShown: boolean,
 ): Promise<boolean> {
-  const marked = await onHolders(context, holders, async (client) => {
-    const { affectedRows } = await changeTwice(client, answerBuffered(datastore, cells, isShown));
-    return affectedRows === cells.length;
-  });
-  return marked.includes(true);
+  const mark = ({ cells, holders }: HeldCells): Promise<readonly (boolean | undefined)[]> =>
+    onHolders(context, holders, async (client) => {
+      const { affectedRows } = await changeTwice(client, answerBuffered(datastore, cells, isShown));
+      return affectedRows === cells.length;
+    });
+  return (await Promise.all(held.map(mark))).flat().includes(true);
 }
 
 /** Sends a change of hints once more where the connection was lost. After a time limit there is no time for it. */

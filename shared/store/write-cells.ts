@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { addressKey, parseAddress, parseBatch, shardOf } from '../address.ts';
 import { encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
@@ -12,7 +11,7 @@ import type { BufferedCell, PlacedCell } from '../sql/statements/insert-buffered
 import { parseTime } from '../time.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import { isRefused } from './append-result.ts';
-import { bufferOnSecondaries, markAnswered, withdrawCopies } from './hints.ts';
+import { bufferOnSecondaries, markAnswered, withdrawCopies, withNewWriter, type HeldCells } from './hints.ts';
 import { joinWrites, type JoinedWrites } from './join-writes.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
@@ -36,8 +35,7 @@ export function cellWrites(
   ): Promise<readonly PutResult[]> {
     const topology = await requireDatastore(context.topology, name);
     const groupOf = ({ shard }: BufferedCell): string => homeOf(topology, shard).group;
-    const writer = newWriter();
-    const cells = prepared.map((cell): BufferedCell => ({ ...cell, writer }));
+    const cells = withNewWriter(prepared);
     const [first] = cells;
     if (!first) return [];
     checkBounds(cells, await context.groups.client(groupOf(first)), field);
@@ -66,8 +64,6 @@ export function cellWrites(
   };
 }
 
-const newWriter = (): Uint8Array => randomBytes(8);
-
 /** Writes erasures, whose names no application can use: as any write, but for the check of the name. */
 export async function reservedWrites(
   context: StoreContext,
@@ -78,8 +74,8 @@ export async function reservedWrites(
   return async (cell) => {
     const shard = shardOf(cell.row_key, shards);
     const { group } = homeOf(await requireDatastore(context.topology, name), shard);
-    const prepared = { ...cell, encoded: encodeBody(cell.body), shard, writer: newWriter() };
-    const [result] = (await admitToGroup(writes, group, [prepared])) as readonly [PutResult];
+    const prepared = withNewWriter([{ ...cell, encoded: encodeBody(cell.body), shard }]);
+    const [result] = (await admitToGroup(writes, group, prepared)) as readonly [PutResult];
     return result;
   };
 }
@@ -178,12 +174,6 @@ async function copyGroups(
   return cells.flatMap(({ shard }) => homes[shard]?.copy?.group ?? []);
 }
 
-/** Cells of one shard, and the groups with hints of them. */
-interface HeldCells {
-  readonly cells: readonly BufferedCell[];
-  readonly holders: readonly string[];
-}
-
 /** Cells whose primary failed; the end of their append may be unknown. */
 interface UnstoredCells extends HeldCells {
   readonly mayBeStored: boolean;
@@ -198,7 +188,7 @@ async function withCopiesElsewhere(
 ): Promise<readonly PutResult[]> {
   const stored = cells.filter((_, position) => isStored(results[position] as PutResult));
   if (stored.length === 0 || holders.length === 0 || holders.some((holder) => holder !== primary)) return results;
-  if ((await bufferOnSecondaries(context, stored, 1, [primary])).length > 0) return results;
+  if ((await bufferOnSecondaries(context, withNewWriter(stored), 1, [primary])).length > 0) return results;
   const reason = `shard ${cells[0]?.shard} was moved to ${primary}, and no other group could take a copy`;
   return results.map((result) => (isStored(result) ? { outcome: 'unavailable', shard: result.shard, reason } : result));
 }
@@ -243,13 +233,17 @@ async function settleWithoutPrimary(
     await withdrawCopies(context, context.datastore, cells, holders);
     return unavailable(cells, 'the primary failed, and a buffered copy would not keep the time');
   }
+  const again = withNewWriter(cells);
   const more =
-    holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
-  const all = [...holders, ...more];
+    holders.length >= 2 ? [] : await bufferOnSecondaries(context, again, 2 - holders.length, [group, ...holders]);
+  const held = [
+    { cells, holders },
+    { cells: again, holders: more },
+  ];
   // The hints stay: whether they were marked is unknown, and another writer may rely on them.
-  if (!(await markAnswered(context, context.datastore, cells, all, mayBeStored)))
+  if (!(await markAnswered(context, context.datastore, held, mayBeStored)))
     return unavailable(cells, 'the primary failed, and no group confirmed its copy');
-  return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies: all.length }));
+  return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies: holders.length + more.length }));
 }
 
 /** Settles repeats in a batch: judged by the first one's outcome, or written after it if that is open. */

@@ -71,8 +71,8 @@ export function markShown(rows: readonly CopyKey[]): Statement {
 /** Takes one write that was answered 409 off its hints. */
 export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
-    sql: `UPDATE ${BY_COPY} SET writers = REPLACE(writers, ?, '') WHERE ${anyOfCopies(cells.length)}`,
-    parameters: [writerOf(cells), ...keyParameters(keysOf(datastore, cells))],
+    sql: `UPDATE ${BY_COPY} SET writers = REPLACE(writers, ?, ''), answered = REPLACE(answered, ?, '') WHERE ${anyOfCopies(cells.length)}`,
+    parameters: [writerOf(cells), writerOf(cells), ...keyParameters(keysOf(datastore, cells))],
   };
 }
 

@@ -5,7 +5,7 @@ import { drainPass } from '../../support/drain-pass.ts';
 import { DEPTH, wantedEntries } from '../../../shared/index/wanted-entries.ts';
 import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { shardOf } from '../../../shared/address.ts';
-import { bufferOnSecondaries, markAnswered } from '../../../shared/store/hints.ts';
+import { bufferOnSecondaries, markAnswered, withNewWriter } from '../../../shared/store/hints.ts';
 import { joinWrites } from '../../../shared/store/join-writes.ts';
 import type { BufferConflict } from '../../../shared/contract/datastore.ts';
 import { copyOf } from '../../support/copy-of.ts';
@@ -182,31 +182,22 @@ describe('over the RDS Data API, an index', () => {
 describe('over the RDS Data API, the buffer', () => {
   it('of large bodies is drained, and its conflicts are listed in pages', async () => {
     const row_key = rowIn(0);
-    const buffer = (cells: readonly NewCell[]) =>
-      bufferOnSecondaries(
-        { ...store.context, ...joinWrites(store.context, name) },
-        cells.map((cell) => copyOf(cell)),
-        1,
-        [primary],
-      );
+    const secondaries = { ...store.context, ...joinWrites(store.context, name) };
+    const buffer = async (given: readonly NewCell[]) => {
+      const cells = withNewWriter(given.map((cell) => copyOf(cell)));
+      return { cells, holders: await bufferOnSecondaries(secondaries, cells, 1, [primary]) };
+    };
     const drain = (holder: string) =>
       drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
     const cells = Array.from({ length: COUNT }, (_, ref_key) => large({ row_key, ref_key: 1000 + ref_key }));
-    const [holder = ''] = await buffer(cells);
+    const [holder = ''] = (await buffer(cells)).holders;
     await drain(holder);
     expect(await trips.versions({ row_key, column_name: 'BASE' }, { limit: 1000 })).toMatchObject({
       cells: expect.arrayContaining([expect.objectContaining({ ref_key: 1000 + COUNT - 1 })]),
     });
 
     const others = cells.map((cell) => ({ ...cell, body: randomText() }));
-    const holders = await buffer(others);
-    await markAnswered(
-      store.context,
-      name,
-      others.map((cell) => copyOf(cell)),
-      holders,
-      false,
-    );
+    await markAnswered(store.context, name, [await buffer(others)], false);
     for (const group of store.groups) await drain(group.name);
     const conflicts: BufferConflict[] = [];
     for (let after: string | undefined; ;) {

@@ -38,8 +38,12 @@ const CHANGES: readonly (readonly [
   ['discard conflicts', `DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`, discard],
   [
     'withdraw',
-    `${UPDATE} writers = REPLACE(writers, ?, '') WHERE (`,
-    ofWriter((row, writer) => ({ writers: row.writers.filter((one) => one !== writer) })),
+    `${UPDATE} writers = REPLACE(writers, ?, ''), answered = REPLACE(answered, ?, '') WHERE (`,
+    ({ tables, parameters: [, ...key] }) =>
+      ofWriter(({ writers, answered }, writer) => ({
+        writers: writers.filter((one) => one !== writer),
+        answered: answered.filter((one) => one !== writer),
+      }))({ tables, parameters: key }),
   ],
   [
     'answer buffered',

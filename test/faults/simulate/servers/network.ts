@@ -203,6 +203,8 @@ export function networkClient(
 
       const again = (node: SimulatedNode, life: number): void => {
         if (node.life !== life || node.state !== 'up') return;
+        // A hint that was taken back meanwhile is there again.
+        tell();
         try {
           run(node);
         } catch (error) {

@@ -154,7 +154,7 @@ export function addressKey({ row_key, column_name, ref_key }: CellAddress): stri
 }
 
 function addressesIn({ parameters }: Statement, { kind }: Plan): string[] {
-  const [from, width] = kind === 'buffer' ? [2, 9] : kind === 'withdraw' ? [2, 5] : [1, 5];
+  const [from, width] = kind === 'buffer' ? [2, 9] : kind === 'withdraw' ? [3, 5] : [1, 5];
   return Array.from({ length: Math.floor(parameters.length / width) }, (_, row) => {
     const [rowKey, columnName, refKey] = parameters.slice(row * width + from, row * width + from + 3);
     return addressOf(rowKey as Uint8Array, columnName as Uint8Array, Number(refKey));

@@ -122,8 +122,8 @@ describe('a stack that is watched', () => {
     await saidOf('datastore.yaml', /not taken over/u);
     await lineWith(/shop\/datastore\.yaml:2: /u);
     expect((await called('shards')).status).toBe(200);
-    save('datastores/shop/datastore.yaml', 'datastore: shop\nshards: 8\n');
-    await lineWith(/shop\/datastore\.yaml:2: shards: wanted 4.*got 8/u);
+    save('datastores/shop/datastore.yaml', 'datastore: shop\nshards: 3\n');
+    await lineWith(/shop\/datastore\.yaml:2: shards: wanted 4.*got 3/u);
     save('datastores/shop/datastore.yaml', FILES['datastores/shop/datastore.yaml']);
     await saidOf('datastore.yaml', /nothing to take over/u);
   });
