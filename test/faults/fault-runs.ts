@@ -36,6 +36,7 @@ const MODULES = [
   'hanging/paused',
   'hanging/locked',
   'hanging/stalled',
+  'hanging/silent',
   'in-use/freeze',
   'in-use/quiet',
   'overload/overload',

@@ -122,7 +122,7 @@ async function unansweredAddresses(
 ): Promise<readonly CellAddress[]> {
   await using tables = openBufferTables(groups);
   const list = [...shards].join(', ');
-  const sql = `SELECT row_key, column_name, ref_key FROM \`schemaless\`.buffer WHERE datastore = ? AND shard IN (${list}) AND answered < writers ORDER BY id DESC LIMIT 2000`;
+  const sql = `SELECT row_key, column_name, ref_key FROM \`schemaless\`.buffer WHERE datastore = ? AND shard IN (${list}) AND OCTET_LENGTH(answered) < OCTET_LENGTH(writers) ORDER BY id DESC LIMIT 2000`;
   const addresses = (await tables.rows(sql, [DATASTORE])).map(([rowKey, name, ref]): CellAddress => ({
     row_key: rowKeyOf(toBytes(rowKey)),
     column_name: toText(name),

@@ -30,7 +30,7 @@ export const PROTECTIONS = {
   /** Appends leave out nothing: on tables without unique keys each stores its cell once more. */
   leavingOut: rewording((sql) => sql.replace(' AND old.added_id IS NULL', '')),
   /** Copies of refused writes stay where they are. */
-  withdrawing: swallowing(/writers = writers - |WHERE writers = 0/u),
+  withdrawing: swallowing(/SET writers = REPLACE|WHERE writers = /u),
   /** A drain that does not mark a copy as shown before it appends it. */
   showing: swallowing(/SET shown = 1 /u),
   /** A drain that takes any body at a row's address for the row's own. */
