@@ -17,6 +17,7 @@ import { idleBench } from './idle.ts';
 import { lagsBench } from './lags.ts';
 import { loadBench } from './load.ts';
 import { readOptions } from './options.ts';
+import { requestsBench } from './requests.ts';
 import { sealedBench } from './sealed.ts';
 import { shardsBench } from './shards.ts';
 import { storeBench } from './store-speed.ts';
@@ -35,6 +36,7 @@ const BENCHES: readonly Bench[] = [
   shardsBench,
   idleBench,
   triggerLoadBench,
+  requestsBench,
   filesBench,
 ];
 
