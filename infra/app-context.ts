@@ -64,7 +64,6 @@ const LOCAL_KEYS = [
   'cors',
 ] as const satisfies readonly (keyof AppContext)[];
 
-/** Where what is deployed is. */
 const BINDING_KEYS = ['account', 'region', 'zones', 'cidr'] as const satisfies readonly (keyof AppContext)[];
 const DEPLOYED_KEYS = [...BINDING_KEYS, 'alarmEmail', 'backupVault'] as const satisfies readonly (keyof AppContext)[];
 
@@ -173,7 +172,6 @@ function schedulesOf(value: unknown): boolean {
   throw new Error(`schedules: wanted on or off, got ${describe(value)}`);
 }
 
-/** The local environment, with what the context sets. */
 export function localEnvironment(context: Pick<AppContext, (typeof LOCAL_KEYS)[number]>): EnvironmentProps {
   const local = ENVIRONMENTS['local' satisfies EnvironmentName];
   const groups = wholeNumber('groups', context.groups, 1, 20) ?? local.groups;

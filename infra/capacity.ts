@@ -188,7 +188,6 @@ export function millionWrites(environment: EnvironmentProps): Bill {
   });
 }
 
-/** What a million reads cost. */
 export function millionReads(environment: EnvironmentProps): Bill {
   const { readMs, functionMb, readWork } = ASSUMPTIONS;
   const gbSeconds = (readMs * functionMb) / 1024 / 1000;
@@ -282,10 +281,8 @@ function shardsOf({ shards }: EnvironmentProps): number {
   return shards['trips'] ?? SHARDS;
 }
 
-/** The rates of the document. */
 const RATES = [100, 1000, 10_000, 100_000] as const;
 
-/** The tables of the document. */
 export function tables(rates: readonly number[] = RATES): readonly string[] {
   const { dev, small, staging, prod } = ENVIRONMENTS;
   const off = (environment: EnvironmentProps): EnvironmentProps => ({ ...environment, schedules: false });

@@ -228,7 +228,6 @@ export function copyDatabase(datastore: string, shard: number): string {
 export interface ErasureTarget {
   readonly row_key: string;
   readonly column_name?: string | undefined;
-  /** One version. */
   readonly ref_key?: number | undefined;
   /** That version and all before it. */
   readonly up_to?: number | undefined;

@@ -57,12 +57,10 @@ export interface Cell extends NewCell {
   readonly error?: SchemalessError;
 }
 
-/** What is erased: a cell, the versions of a column up to one, a column of a row, a row. */
 export type ErasureScope = 'cell' | 'versions' | 'column' | 'row';
 
 /** What an erasure says of itself in its log. */
 export interface ErasureNote {
-  /** Of its record. */
   readonly id: string;
   readonly scope: ErasureScope;
   readonly reason: string;
@@ -154,7 +152,6 @@ export const LIMITS = {
   bodyDepth: 100,
   /** Cells of one batch-put, keys of one batch-get. */
   batchCells: 100,
-  /** Reads of one batch-read or batch-query. */
   batchReads: 32,
   /** One request's body. */
   requestBytes: 4 * 1024 * 1024,

@@ -48,7 +48,6 @@ export interface Moment {
   readonly wall: number;
 }
 
-/** Now. */
 export function moment(): Moment {
   return { steady: performance.now(), wall: Date.now() };
 }

@@ -3,7 +3,6 @@ import { triggerHandler, type TriggerHandler } from './trigger-handler.ts';
 
 export interface TriggerSource {
   readonly trigger: string;
-  /** As in the definition. */
   readonly file: string;
   readonly load: () => Promise<object>;
 }

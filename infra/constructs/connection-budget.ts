@@ -33,7 +33,6 @@ const WITHOUT_CONNECTIONS = 'manage-moves';
 
 export type Loop = 'drain-buffer' | 'maintenance' | 'move-shards' | 'tail-shards';
 
-/** Concurrent instances of each loop. */
 export function loopInstances({ tailers }: Pick<StoreEnvironment, 'tailers'>): Readonly<Record<Loop, number>> {
   const one = LOOPS_AT_ONCE + SPARE;
   return {

@@ -130,7 +130,6 @@ export const MAX_TAILERS = 64;
 /** DynamoDB's maximum. */
 export const MOST_KEY_DAYS = 35;
 
-/** A week. */
 export const MOST_KEPT_MINUTES = 10_080;
 
 /** Applies the environment's shard counts. */

@@ -145,7 +145,6 @@ export function byGroup<T extends { readonly shard: number }>(
   return Map.groupBy(items, ({ shard }) => homeOf(datastore, shard).group);
 }
 
-/** Returns all shards of a datastore, by group. */
 export function shardsByGroup(datastore: DatastoreTopology): Map<string, number[]> {
   return Map.groupBy(datastore.homes.keys(), (shard) => homeOf(datastore, shard).group);
 }

@@ -29,7 +29,6 @@ export const ERASURE_REQUEST: Schema = objectOf(
   ['column_name', 'ref_key', 'up_to'],
 );
 
-/** What a subject is forgotten with. */
 export const FORGET_REQUEST: Schema = objectOf(
   {
     subject: {

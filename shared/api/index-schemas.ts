@@ -9,7 +9,6 @@ export const PROGRESS = orNull(
   }),
 );
 
-/** The schemas of indexes, by name. */
 export const INDEX_SCHEMAS: Readonly<Record<string, Schema>> = {
   FieldValue: {
     type: ['string', 'number', 'boolean', 'null'],

@@ -11,7 +11,6 @@ const STEPS = ['waiting', 'copying', 'following', 'switching', 'dropping', 'comp
 /** The most that `complete_after_seconds` may say: a year. */
 export const MOST_SECONDS = 31_536_000;
 
-/** The schemas of moves, by name. */
 export const MOVE_SCHEMAS: Readonly<Record<string, Schema>> = {
   GroupName: {
     type: 'string',

@@ -183,7 +183,6 @@ export const READS_BY_POST: ReadonlySet<string> = new Set<Operation>([
   'batchQuery',
 ]);
 
-/** Those that the gateway has a route for. */
 export const GATEWAY_ROUTES = ROUTES.filter((route) => !('by' in route));
 
 /** Who answers the routes that are not everywhere: where it is not, they are answered that it goes by deploy. */

@@ -146,7 +146,6 @@ export class MessagePackReader {
     return this.string(this.skip(length));
   }
 
-  /** From there to where the reader is. */
   protected string(start: number): string {
     return this.bytes.toString('utf8', start, this.at);
   }

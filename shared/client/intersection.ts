@@ -1,4 +1,3 @@
-/** All types of a union at once. */
 export type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer All,
 ) => void

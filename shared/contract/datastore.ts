@@ -136,7 +136,6 @@ export interface Found extends Served {
   readonly erasure?: ErasedBy;
   /** It is out of its retention; erased, where there is an `erasure`, and else only hidden yet. */
   readonly why?: 'retention';
-  /** The rule for its column, where there is one. */
   readonly rule?: ShownRetention;
 }
 

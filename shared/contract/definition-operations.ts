@@ -54,7 +54,6 @@ export interface AppliedChange {
   readonly datastore: string;
   readonly name: string;
   readonly change: 'create' | 'change' | 'none';
-  /** Of a datastore. */
   readonly shards?: number;
 }
 
@@ -87,6 +86,5 @@ export interface DeletedPart {
   readonly datastore: string;
   readonly name: string;
   readonly dry_run: boolean;
-  /** Of a trigger: what was lost with it. */
   readonly lost: TriggerContents | null;
 }

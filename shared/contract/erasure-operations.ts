@@ -58,7 +58,6 @@ export interface Erasure {
   readonly row_key: string;
   /** Null of a row. */
   readonly column_name: string | null;
-  /** Of one cell. */
   readonly ref_key: number | null;
   /** Of versions: the last one that was erased. */
   readonly up_to: number | null;
@@ -99,7 +98,6 @@ export interface ErasureTimes {
 export interface Retention {
   /** None: cells are kept for good. */
   readonly rules: readonly ShownRetention[];
-  /** By column, what was erased. */
   readonly columns: readonly RetainedColumn[];
   /** How long erasing what is out of its retention is overdue: 0 as a rule. Null where nobody has looked yet. */
   readonly behind_seconds: number | null;
@@ -108,7 +106,6 @@ export interface Retention {
   readonly waits_for: string | null;
 }
 
-/** What was erased of a column. */
 export interface RetainedColumn {
   readonly column: string;
   /** Which the erasures of the column have in logs and answers. */
@@ -117,11 +114,9 @@ export interface RetainedColumn {
   readonly days: readonly RetainedDay[];
 }
 
-/** The erasures of one day. */
 export interface RetainedDay {
   /** UTC: `2026-01-31`. */
   readonly day: string;
-  /** Each of a row. */
   readonly erasures: number;
   /** Bodies that were erased, and their bytes as they were stored. */
   readonly cells: number;

@@ -40,7 +40,6 @@ export interface IndexQuery {
    * Through HTTP those do that the client sends in one request. @default false
    */
   readonly together?: boolean | undefined;
-  /** As that of other reads. */
   readonly room?: AnswerRoom | undefined;
   /** As that of other reads, of the cells that come along. */
   readonly packed?: boolean | undefined;

@@ -7,7 +7,6 @@ import type { CellAddress } from '../cell.ts';
  * and may be repeated then.
  */
 export interface TriggerOperations {
-  /** By name. */
   triggers(): Promise<readonly TriggerSummary[]>;
   trigger(name: string, options?: TriggerShardsOptions): Promise<TriggerDetails>;
 

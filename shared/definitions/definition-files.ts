@@ -5,14 +5,12 @@ import { DefinitionFile } from './definition-file.ts';
 import type { Problem } from './definitions-error.ts';
 import type { DefinitionSource } from './definition-source.ts';
 
-/** A kind of definition, which has a file each. */
 interface FileKind<Schema extends z.ZodType> {
   /** `index` */
   readonly noun: string;
   /** The key that says its name. */
   readonly key: string;
   readonly schema: Schema;
-  /** Checks what the schema cannot. */
   check?(file: DefinitionFile<Schema>): void;
 }
 
@@ -21,7 +19,6 @@ export class DefinitionFiles {
   readonly problems: Problem[] = [];
   readonly warnings: Problem[] = [];
   readonly #source: DefinitionSource;
-  /** By what they define. */
   readonly #files = new Map<string, string>();
 
   constructor(source: DefinitionSource) {

@@ -2,7 +2,6 @@ import { NO_ROUTE_WORD } from '../address.ts';
 
 /** What the YAML files of a deployment say, checked: plain JSON. */
 export interface Definitions {
-  /** By name. */
   readonly datastores: readonly DatastoreDefinition[];
 }
 
@@ -16,7 +15,6 @@ export interface DatastoreDefinition {
   readonly triggers: readonly TriggerDefinition[];
   /** One a column at most. @default cells are kept for good */
   readonly retention?: readonly RetentionRule[];
-  /** Which fields of which columns are sealed. */
   readonly sealed?: readonly SealedFields[];
 }
 

@@ -23,7 +23,6 @@ const INDEX = { noun: 'index', key: 'table', schema: indexYaml };
 const TRIGGER = { noun: 'trigger', key: 'trigger', schema: triggerYaml };
 
 interface JudgedDefinitions {
-  /** All that is sound of them. */
   readonly definitions: Definitions;
   /** Everything that is wrong, with its file and line; where there is anything, nothing may be made of the rest. */
   readonly problems: readonly Problem[];

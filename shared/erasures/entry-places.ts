@@ -14,7 +14,6 @@ export interface EntryPlace {
 
 /** A place that somebody has written down. */
 interface NotedPlace extends EntryPlace {
-  /** As the item has it. */
   readonly note: string;
 }
 

@@ -6,7 +6,6 @@ import { reservedWrites } from '../store/write-cells.ts';
 /** Who asks for the erasure of what is out of its retention: no caller is called so. */
 export const RETENTION = 'retention';
 
-/** What a record is of. */
 export function targetOf({ row_key, column_name, ref_key, up_to }: Erasure): ErasureTarget {
   return {
     row_key,

@@ -118,7 +118,6 @@ export async function readManifests(target: ExportTarget): Promise<readonly Part
 
 interface LastParts {
   readonly last: Part | undefined;
-  /** The one behind it that was begun. */
   readonly begun: { readonly part: string; readonly plan: Plan } | undefined;
 }
 

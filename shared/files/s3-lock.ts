@@ -34,7 +34,6 @@ interface Held {
 
 type Condition = { readonly IfNoneMatch: '*' } | { readonly IfMatch: string };
 
-/** An ETag that no object has. */
 const NO_ETAG = '"00000000000000000000000000000000"';
 
 /** Locks a prefix for one export by an object, renewed if unchanged, taken over if silent. Compares no clocks. */

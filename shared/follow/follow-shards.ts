@@ -23,7 +23,6 @@ export interface FollowWork {
   readonly readOf: (group: string) => Role;
   /** How long this worker has known of a cell before it hands it out. */
   readonly behindMs: number;
-  /** For each shard. */
   readonly pageCells: number;
   readonly fetch: FetchLogEntries;
   readonly now: () => number;

@@ -34,7 +34,6 @@ export function wishedVersions(
   return changed.every((version, position) => version === versions[position]) ? versions : changed;
 }
 
-/** A hash, and with it tables, that no version has. */
 function freeHash(versions: readonly IndexVersion[], definition: IndexDefinition): string {
   for (let round = 0; ; round += 1) {
     const hash = definitionHash(definition, round);
@@ -42,7 +41,6 @@ function freeHash(versions: readonly IndexVersion[], definition: IndexDefinition
   }
 }
 
-/** Of a datastore, what its indexes are made from. */
 type IndexedDefinition = Pick<DatastoreDefinition, 'name' | 'indexes'>;
 
 /** Lists the indexes of a datastore that does not exist yet: all live, since there are no cells that they lack. */

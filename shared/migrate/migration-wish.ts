@@ -8,5 +8,4 @@ export interface MigrationWish {
   readonly isPart?: boolean;
 }
 
-/** A datastore as defined, and its triggers as deployed. */
 export type WishedDatastore = Omit<DatastoreDefinition, 'triggers'> & { readonly triggers: readonly DeployedTrigger[] };

@@ -4,7 +4,6 @@ import type { DatastoreTopology, GroupAddress } from '../topology/topology.ts';
 import { listFirstVersions, readVersions, type DatastoreVersions } from './index-versions.ts';
 import type { WishedDatastore } from './migration-wish.ts';
 
-/** A datastore between what it is and what it is to be. */
 export interface MigratedDatastore {
   readonly definition: WishedDatastore;
   readonly topology: DatastoreTopology;

@@ -30,7 +30,6 @@ interface EntryTables {
   readonly toDatabase: string;
 }
 
-/** Makes the table of an index in a database. */
 export async function makeIndexTable(client: SqlClient, database: string, index: PhysicalIndex): Promise<void> {
   const sql = createIndexTable(quoteName(database), indexTableName(index.name, index.hash), index.definition);
   await client.change({ sql, parameters: [] });

@@ -21,7 +21,6 @@ import type { Move } from './move-item.ts';
 
 /** Cells of a page: one statement reads them, one puts them into the copy. */
 const PAGE_CELLS = 500;
-/** Bodies of a page. */
 const PAGE_BYTES = 1024 * 1024;
 /** Before anything is known of a shard's cells: those of the first page are few. */
 const FIRST_CELL_BYTES = 64 * 1024;

@@ -19,7 +19,6 @@ import { dropCopy } from './statements/copy-tables.ts';
 import { forgetShard, reopenShard } from './statements/shard-states.ts';
 import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
 
-/** What a move is worked on with. */
 export interface MoveWork {
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;

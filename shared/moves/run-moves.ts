@@ -107,7 +107,6 @@ async function movingShards({ context, topologyTable }: MoveRun): Promise<readon
 /** Who works on moves, for as long as its lease lasts. */
 interface Mover {
   readonly run: MoveRun;
-  /** Of the lease. */
   readonly token: number;
   /** As they were written last; without those that failed, until they are tried again. */
   readonly moves: Map<string, Move>;

@@ -26,7 +26,6 @@ import {
   type RawShardRow,
 } from './statements/shard-states.ts';
 
-/** What a switch works with. */
 interface Switching {
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
@@ -48,7 +47,6 @@ interface Switching {
 const CLOSED_MS = 150;
 const LOOK_MS = 4;
 
-/** What a switch came to. */
 export type Switched =
   | { readonly isDone: true; readonly move: Move; readonly closedMs: number }
   | { readonly isDone: false; readonly move: Move; readonly why: string; readonly closedMs: number };

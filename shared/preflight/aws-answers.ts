@@ -33,7 +33,6 @@ export interface AwsAnswers {
   gatewayEndpoints(): Promise<number>;
   /** Open to the account, without local zones. */
   zones(): Promise<readonly Zone[]>;
-  /** Zones with a default subnet. */
   zonesOfDefaultSubnets(): Promise<readonly string[]>;
   /** The version's ACU range; undefined if the region does not offer it. */
   engine(engine: string, version: string): Promise<{ readonly acu?: readonly [number, number] } | undefined>;

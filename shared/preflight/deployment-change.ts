@@ -15,7 +15,6 @@ export function added({ before, after }: DeploymentChange): readonly NeededResou
   return needed(Object.entries(after).filter(([id]) => before[id] === undefined));
 }
 
-/** New and changed resources. */
 export function touched({ before, after }: DeploymentChange): readonly NeededResource[] {
   return needed(Object.entries(after).filter(([id, resource]) => !isDeepStrictEqual(before[id], resource)));
 }

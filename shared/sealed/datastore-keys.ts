@@ -33,7 +33,6 @@ export interface HashedField {
 export interface DatastoreKeyring {
   /** Undefined where the datastore has none yet: nothing of it was ever sealed. */
   known(datastore: string): Promise<DatastoreKeys | undefined>;
-  /** Made where there are none. */
   made(datastore: string): Promise<DatastoreKeys>;
 }
 

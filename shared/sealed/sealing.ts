@@ -18,7 +18,6 @@ export interface SubjectKeys {
   readonly nonces: KeyObject;
 }
 
-/** Where a value is. */
 export interface Place extends CellAddress {
   readonly datastore: string;
   /** Of the field: `rider.phone`. */
@@ -35,7 +34,6 @@ const TAG_BYTES = 16;
 const VERSION = '1.';
 const CIPHER = 'aes-256-gcm';
 
-/** A key for one purpose alone. */
 export function derivedKey(key: Uint8Array, purpose: string): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `schemaless 1 ${purpose}`, KEY_BYTES)));
 }
@@ -63,7 +61,6 @@ export function seal(keys: SubjectKeys, place: Place, value: Json): string {
 
 /** A token as it is read, before any key is known. */
 export interface Token {
-  /** Of the subject. */
   readonly name: string;
   readonly bytes: Buffer;
 }

@@ -44,7 +44,6 @@ export interface MysqlSettings {
   readonly standstill?: Standstill;
 }
 
-/** Transactions wait briefly for locks. */
 const OF_TRANSACTIONS = `${MAY_BE_IDLE}, SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1`;
 
 const DEFAULTS = { connections: 8, lanes: 2, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };

@@ -46,11 +46,9 @@ type AppliedDefinition =
   | { readonly kind: 'index'; readonly datastore: string; readonly index: IndexDefinition }
   | { readonly kind: 'trigger'; readonly datastore: string; readonly trigger: DeployedTrigger };
 
-/** Names one of them. */
 interface AppliedName {
   readonly kind: AppliedDefinition['kind'];
   readonly datastore: string;
-  /** That of the datastore where it is one. */
   readonly name: string;
 }
 

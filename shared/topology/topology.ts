@@ -26,7 +26,6 @@ export interface DatastoreTopology {
   readonly datastore: string;
   /** Fixed at creation. */
   readonly shards: number;
-  /** Index = shard. */
   readonly homes: readonly ShardHome[];
   /** Not all of its shards have been made yet. */
   readonly isBeingMade?: true;

@@ -99,7 +99,6 @@ interface Read {
   /** What stands in the place of each part, still encoded. */
   readonly values: readonly string[];
   readonly query: string;
-  /** For the log. */
   readonly path: string;
 }
 

@@ -120,7 +120,6 @@ function keeper(file: OffsetsFile | undefined): Keeper {
   };
 }
 
-/** The erasure of a row is of all columns. */
 function isOf(columns: readonly string[], { column_name, erasure }: Cell): boolean {
   return columns.includes(column_name) || erasure?.scope === 'row';
 }

@@ -48,7 +48,6 @@ function moveFocus(by: 1 | -1): void {
   next?.scrollIntoView({ block: 'nearest' });
 }
 
-/** What has a key of its own, where it is there. */
 function clickKey(key: string): boolean {
   const target = /^[a-z]$/u.test(key) ? document.querySelector<HTMLElement>(`main [data-key="${key}"]`) : null;
   if (target instanceof HTMLSelectElement) target.focus();

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { Sha256 } from '@aws-crypto/sha256-js';
 import { SignatureV4 } from '@smithy/signature-v4';
 
-/** The accepted caller. */
 export interface CallerCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

@@ -9,7 +9,6 @@ export interface RoleRights {
   readonly statements: readonly WrittenStatement[];
 }
 
-/** By access key. */
 export type RightsByKey = Readonly<Record<string, RoleRights>>;
 
 export interface Rights {

@@ -7,7 +7,6 @@ import { readItems } from './table-items.ts';
 /** The end of the keys table's logical id: an environment may be named `keys`. */
 const KEYS_TABLE = /keys[0-9A-F]{8}$/u;
 
-/** Takes a snapshot of a running stack. */
 export async function takeSnapshot({ groups, endpoints }: Pick<LocalStack, 'groups' | 'endpoints'>): Promise<Snapshot> {
   const taken_at = new Date().toISOString();
   const positions = await groups.positions();

@@ -94,7 +94,6 @@ export function takeSources({
     return { name, readers: nodes.length - 1, groups: wanted };
   }
 
-  /** One at a time. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = last.then(() => {
       if (isClosed) throw new Error('The stack is stopping');

@@ -1,7 +1,6 @@
 import { resolve, type Scope } from './intrinsics.ts';
 import { describeResource, type LoadedStack, type ResourceAddress } from './template.ts';
 
-/** The values of resources on this machine. */
 export interface ResourceValues {
   ref(address: ResourceAddress): string;
   /** Throws for an unknown attribute. */

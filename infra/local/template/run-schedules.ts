@@ -21,7 +21,6 @@ interface WantedSchedules {
 }
 
 export interface RunningSchedules {
-  /** Running slots. */
   readonly slots: number;
   /** Runs these schedules instead. Kept ones keep their time unless the function changed. */
   take(wanted: WantedSchedules): void;

@@ -41,7 +41,6 @@ export async function readColumnStates(
   return toColumnStates(rows, columns.length);
 }
 
-/** What became of one part. */
 export interface PartDone {
   readonly column: string;
   readonly cells: number;

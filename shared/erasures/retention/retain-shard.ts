@@ -20,7 +20,6 @@ import { agedEveryMs, keepTimes, WHOLE_MS, type RetentionSettings } from './rete
 import type { OpenPart, Reached, RetentionPlace } from './retention-place.ts';
 import { canBeErased, columnsOf, hasMore, type SeenColumn } from './seen-columns.ts';
 
-/** One turn at one shard. */
 export interface ShardTurn {
   readonly work: ErasureWork;
   readonly at: ShardAt;
@@ -36,7 +35,6 @@ export interface ShardTurn {
   readonly done: (part: PartDone) => void;
 }
 
-/** Cells of a page of the log. */
 const PAGE_CELLS = 1000;
 /** Erasures that are begun together, and those of them that are worked on side by side. */
 const PARTS_AT_ONCE = 16;

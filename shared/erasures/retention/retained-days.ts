@@ -12,7 +12,6 @@ const keyOf = (datastore: string, column: string): string => `retained#${datasto
 
 /** The namespace of ids. */
 const NAMESPACE = '0d7c0c3f-58a3-4a0e-9d0e-3c1c8f3f9f2b';
-/** Days that are kept. */
 const KEPT_DAYS = 1000;
 
 /** By which logs and answers name the erasures of a column. */

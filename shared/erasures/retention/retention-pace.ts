@@ -19,7 +19,6 @@ export function agedEveryMs(keepForMs: number, { roundMs = ROUND_MS, wholeMs = W
   return Math.min(wholeMs, Math.max(roundMs, keepForMs / 10));
 }
 
-/** The times of all rules that have one. */
 export function keepTimes(rules: readonly RetentionRule[]): readonly number[] {
   return [...new Set(rules.flatMap(({ keepForMs }) => keepForMs ?? []))];
 }

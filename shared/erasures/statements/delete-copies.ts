@@ -5,7 +5,6 @@ import { copyHint } from '../../sql/statements/copy-key.ts';
 import { rangeOf } from '../../sql/statements/erasure-range.ts';
 import type { CopyTable } from '../../sql/statements/select-buffered.ts';
 
-/** Copies that are deleted with one statement. */
 export const DELETED_COPIES = 50;
 
 /**

@@ -6,13 +6,11 @@ import { entityTable } from '../../sql/names.ts';
 import { HAS_BODY } from '../../sql/statements/select-bodies.ts';
 import { unionOf } from '../../sql/union.ts';
 
-/** A column of a row. */
 export interface ColumnOfRow {
   readonly row_key: string;
   readonly column_name: string;
 }
 
-/** A column, and from where on. */
 export interface ColumnFrom extends ColumnOfRow {
   /** A ref key: it and those before it were looked at. @default none was */
   readonly after?: number | undefined;

@@ -7,7 +7,6 @@ export const REPAIR_SETTINGS = {
   behindMs: 3000,
   /** Interval of the repair's offset commits: a killed run's successor compares so much again. */
   commitEveryMs: 5000,
-  /** Cells a second of all builds of a datastore. */
   buildCellsPerSecond: 5000,
   /** Interval of looks at topology, pending groups and builds. */
   lookMs: 2000,

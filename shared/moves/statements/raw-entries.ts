@@ -6,7 +6,6 @@ import { quoteName } from '../../sql/names.ts';
 export interface EntryTable {
   readonly database: string;
   readonly table: string;
-  /** Fields of its definition. */
   readonly fields: number;
 }
 

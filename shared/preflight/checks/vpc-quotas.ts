@@ -11,7 +11,6 @@ interface VpcQuota {
   readonly used: (aws: AwsAnswers) => Promise<number>;
 }
 
-/** The VPC is new. */
 const ofNewVpc = async (): Promise<number> => 0;
 
 const QUOTAS: readonly VpcQuota[] = [

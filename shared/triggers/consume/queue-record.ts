@@ -4,7 +4,6 @@ export interface QueueRecord {
   readonly messageId: string;
   readonly receiptHandle: string;
   readonly body: string;
-  /** The message group. */
   readonly groupId: string;
   /** How often it was received, this time included. */
   readonly receipts: number;

@@ -6,7 +6,6 @@ import { blockOf, consumedKey, readItems, statusKey, type TriggerName } from './
 
 /** A cell up to which a shard is consumed. */
 export interface ConsumedLocation {
-  /** The generation of its message. */
   readonly generation: number;
   readonly added_id: number;
   /** Of the cell: after a cut another cell has its added id. */

@@ -120,7 +120,6 @@ class Ids {
   }
 }
 
-/** A body is a value of its line. */
 const LINE = { field: 'line', maxDepth: LIMITS.bodyDepth + 1 } as const;
 
 async function idsOfLines(stream: Readable, path: string, before: string | undefined): Promise<Ids> {

@@ -10,7 +10,6 @@ export const SECRET: ResourceKind = {
     name === 'Id' ? localArn('secretsmanager', `secret:${physicalName(address)}`) : undefined,
 };
 
-/** An attachment stands for its secret. */
 export const SECRET_ATTACHMENT: ResourceKind = {
   ref: (address, context) => String(context.property(address, 'SecretId')),
   attribute: () => undefined,
