@@ -15,6 +15,7 @@ import {
 } from './statements/raw-entries.ts';
 
 const PAGE_ENTRIES = 500;
+const KEYS_AT_ONCE = 2000;
 /** Bound values of a statement: over the RDS Data API each of them takes room in its text. */
 const MOST_VALUES = 5000;
 
@@ -95,12 +96,16 @@ export async function pruneEntries(
     const last = known.at(-1);
     if (!last) return undefined;
     const end: EntryKey = { f0: last[0] ?? null, row_key: toBytes(last[1]) };
-    const most = 4 * page;
-    const kept = await from.select(selectRawKeys(source, after, end, most), 'writer');
-    const names = new Set(kept.map((row) => nameOf(row[0], row[1])));
-    // One that lacks so much has not had all of them yet.
-    if (kept.length < most)
-      for (const row of known) if (!names.has(nameOf(row[0], row[1]))) await to.change(deleteRawEntry(target, row));
+    const gone = new Map(known.map((row) => [nameOf(row[0], row[1]), row]));
+    // The shard may have got many since, in between.
+    for (let behind = after, isMore = true; isMore && gone.size > 0;) {
+      const kept = await from.select(selectRawKeys(source, behind, end, KEYS_AT_ONCE), 'writer');
+      for (const row of kept) gone.delete(nameOf(row[0], row[1]));
+      const lastKept = kept.at(-1);
+      isMore = kept.length === KEYS_AT_ONCE && lastKept !== undefined;
+      if (lastKept) behind = { f0: lastKept[0] ?? null, row_key: toBytes(lastKept[1]) };
+    }
+    for (const row of gone.values()) await to.change(deleteRawEntry(target, row));
     if (known.length < page) return undefined;
     after = end;
   } while (mayGoOn());

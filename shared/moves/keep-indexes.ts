@@ -81,12 +81,12 @@ export async function keepIndexes(given: Move, kept: KeptIndexes): Promise<Move>
   return move;
 }
 
-/** How long a former shard's entries are brought to the shard: half of the age at which tombstones are purged. */
+/** How long after the switch a former shard's entries are brought: half of the age at which tombstones are purged. */
 const OWED_FOR_MS = 12 * 3_600_000;
 
 /** Has the shard's entries compared with its cells instead: an entry that is owed may have lost its tombstone. */
 export async function withoutOldDebts(stateTable: DynamoTable, move: Move): Promise<Move> {
-  if (move.owed.length === 0 || Date.now() - Date.parse(move.switched_at ?? '') < OWED_FOR_MS) return move;
+  if (move.owed.length === 0 || Date.now() - move.closed_at < OWED_FOR_MS) return move;
   await noteVerified(stateTable, move.datastore, move.shard, move.epoch - 1);
   return { ...move, owed: [], cursor: null };
 }

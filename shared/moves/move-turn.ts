@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
 import type { Leases } from '../dynamo/lease.ts';
@@ -10,13 +9,13 @@ import { noteSwitched } from '../index/repair/verified-epochs.ts';
 import { copyDatabase } from '../address.ts';
 import { SqlError } from '../sql/client.ts';
 import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
-import { announceCopy, beginAttempt, endMoving } from '../topology/moving-shards.ts';
+import { announceCopy, endMoving } from '../topology/moving-shards.ts';
 import { checkPlaces, compareCopy, comparedAnew, copiedAnew, copyPage, type MovingClients } from './copy-log.ts';
 import { hasAllIndexes, keepIndexes, withoutOldDebts } from './keep-indexes.ts';
 import type { Move, MoveWish } from './move-item.ts';
-import { dropForgotten, makeCopy, mendNames, takeFence } from './shard-tables.ts';
+import { dropForgotten, endAttempts, makeCopy, mendNames, tablesOf } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
-import { forgetShard, reopenShard } from './statements/shard-states.ts';
+import { forgetShard } from './statements/shard-states.ts';
 import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
 
 export interface MoveWork {
@@ -150,17 +149,16 @@ async function copyTurn(
 
 /** What an earlier turn may have left half done, whoever's it was. */
 async function findItsFeet(
-  { context, topologyTable }: MoveWork,
+  work: MoveWork,
   move: Move,
   clients: MovingClients,
   indexes: readonly PhysicalIndex[],
 ): Promise<void> {
-  // A switch that somebody is still at decides nothing from here on.
-  const isHere = await beginAttempt(topologyTable, move, randomUUID());
-  const home = (await readDatastore(topologyTable, move.datastore))?.homes[move.shard];
+  const isHere = await endAttempts(work, move, clients.source);
+  const home = (await readDatastore(work.topologyTable, move.datastore))?.homes[move.shard];
   if (!isHere || home?.group !== move.from)
     throw new SchemalessError('internal', `the topology has the shard on ${home?.group ?? 'no group'}`);
-  await mendNames(context, move, home, clients);
+  await mendNames(work, move, home, clients);
   await makeCopy(clients.target, move, indexes);
 }
 
@@ -287,11 +285,11 @@ async function beginDrop(work: MoveWork, move: Move): Promise<number> {
 /** What was the shard's former place, or was to be its next one, keeps nothing of it. */
 async function drop(work: MoveWork, move: Move, { source, target }: MovingClients): Promise<undefined> {
   const copy = copyDatabase(move.datastore, move.shard);
-  await beginAttempt(work.topologyTable, move, randomUUID());
-  await source.change(reopenShard(move, Number.MAX_SAFE_INTEGER));
+  await endAttempts(work, move, source);
   await target.change(forgetShard(move));
   await target.change(dropCopy(copy));
-  await takeFence(source, copy);
+  // Made for the names of a switch.
+  if ((await tablesOf(source, copy)).length === 0) await source.change(dropCopy(copy));
   await work.write({ ...move, step: move.switches > 0 ? 'completed' : 'cancelled', last_error: null });
   await endMoving(work.topologyTable, move);
   work.tellMoved();

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import type { DynamoTable } from '../dynamo/table.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoreContext } from '../access/context.ts';
 import { indexTableName, type PhysicalIndex } from '../index/index-table.ts';
@@ -6,6 +8,7 @@ import { copyDatabase, shardDatabase } from '../address.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { quoteName } from '../sql/names.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
+import { beginAttempt } from '../topology/moving-shards.ts';
 import type { ShardHome } from '../topology/topology.ts';
 import { makeIndexTable } from './copy-indexes.ts';
 import type { MovingClients } from './copy-log.ts';
@@ -14,10 +17,11 @@ import { isBound } from './moving-groups.ts';
 import {
   createDatabase,
   createFence,
-  dropCopy,
   dropFence,
   dropTablesOfCopy,
+  renameAway,
   renameTables,
+  selectFences,
   selectTables,
   toTableNames,
 } from './statements/copy-tables.ts';
@@ -34,17 +38,59 @@ export async function renameAll(client: SqlClient, from: string, to: string): Pr
   if (tables.length > 0) await client.change(renameTables(from, to, tables));
 }
 
-/** Allows the switch of a move to take the names of the shard's tables away. */
-export async function raiseFence(source: SqlClient, copy: string): Promise<void> {
-  await source.change(createDatabase(copy));
-  await source.change(createFence(copy));
+/** Where tables of a shard are not to have its name: with the group that holds its copy. */
+interface Away {
+  readonly topologyTable: DynamoTable;
+  /** As the topology has it: `from` holds the shard, `to` the copy. */
+  readonly move: Pick<Move, 'datastore' | 'shard' | 'id' | 'from' | 'to'>;
+  /** Of `to`. */
+  readonly client: SqlClient;
 }
 
-/** Ends that, and drops the database that was made for the names of a switch, unless it is the copy's own. */
-export async function takeFence(source: SqlClient, copy: string): Promise<void> {
-  await source.change(createDatabase(copy));
-  await source.change(dropFence(copy));
-  if ((await tablesOf(source, copy)).length === 0) await source.change(dropCopy(copy));
+/**
+ * Takes the shard's name from tables on the group that holds its copy. An attempt of its own ends those that others are
+ * at, so that the group cannot become the shard's home before. Throws SchemalessError `unavailable` where it did so
+ * already, `internal` where the copy has tables, too.
+ */
+export async function putAway({ topologyTable, move, client }: Away): Promise<void> {
+  const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
+  const tables = await tablesOf(client, shard);
+  if (tables.length === 0) return;
+  await mustHaveNone(client, copy, shard);
+  const attempt = randomUUID();
+  await client.change(createDatabase(copy));
+  await client.change(createFence(shard, attempt));
+  if (!(await beginAttempt(topologyTable, move, attempt)))
+    throw new SchemalessError('unavailable', `another moves shard ${move.shard} of ${move.datastore} by now`);
+  await client.change(renameAway(shard, copy, tables, attempt));
+  await client.change(dropFence(shard, attempt));
+}
+
+/** Has switches that others are still at decide nothing any more, and opens what they closed. False if it is elsewhere. */
+export async function endAttempts(
+  { topologyTable }: Pick<Away, 'topologyTable'>,
+  move: Move,
+  source: SqlClient,
+): Promise<boolean> {
+  // Read before: who closes it after this has begun a later attempt.
+  const { closedBy = '' } = toShardState(await source.select(selectShardState(move), 'writer')) ?? {};
+  const isHere = (await beginAttempt(topologyTable, move, randomUUID())) !== undefined;
+  if (isHere) await source.change(reopenShard(move, Number.MAX_SAFE_INTEGER, closedBy));
+  return isHere;
+}
+
+/** Has renames fail that others are late with: of attempts that are not the shard's last one any more. */
+export async function dropFences(client: SqlClient, shard: string): Promise<void> {
+  for (const attempt of toTableNames(await client.select(selectFences(shard), 'writer')))
+    await client.change(dropFence(shard, attempt));
+}
+
+async function mustHaveNone(client: SqlClient, database: string, other: string): Promise<void> {
+  if ((await tablesOf(client, database)).length > 0)
+    throw new SchemalessError(
+      'internal',
+      `there are tables in ${other} and in ${database}: drop those that are not wanted`,
+    );
 }
 
 /** Makes what a copy lacks of its database and tables. */
@@ -80,36 +126,28 @@ export async function dropForgotten(
  * Brings a shard and its copy to what the topology says of them: a group that failed over may have forgotten that
  * tables were renamed, or a shard closed or opened; and whoever moved it may have died in between. `home`: of the
  * shard, as the topology has it now: the move's source. Throws SchemalessError `internal` where tables lie under both
- * names: nobody but an operator knows which are which.
+ * names: nobody but an operator knows which are which. A shard that is closed by an attempt is left closed.
  */
 export async function mendNames(
-  context: StoreContext,
+  { context, topologyTable }: { readonly context: StoreContext; readonly topologyTable: DynamoTable },
   move: Move,
   home: ShardHome,
   { source, target }: MovingClients,
 ): Promise<void> {
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  await nameThem(source, copy, shard);
+  const lying = await tablesOf(source, copy);
+  if (lying.length > 0) {
+    await mustHaveNone(source, shard, copy);
+    await source.change(createDatabase(shard));
+    await source.change(renameTables(copy, shard, lying));
+  }
   await openHome(context, move, home, source);
-  await nameThem(target, shard, copy);
-}
-
-async function nameThem(client: SqlClient, wrong: string, right: string): Promise<void> {
-  const lying = await tablesOf(client, wrong);
-  if (lying.length === 0) return;
-  if ((await tablesOf(client, right)).length > 0)
-    throw new SchemalessError(
-      'internal',
-      `there are tables in ${wrong} and in ${right}: drop those that are not wanted`,
-    );
-  await client.change(createDatabase(right));
-  await client.change(renameTables(wrong, right, lying));
+  await putAway({ topologyTable, move, client: target });
 }
 
 /** Opens a shard at its home. A row that a promoted replica lacks is rewritten, closed until cells are back. */
 async function openHome(context: StoreContext, move: Move, home: ShardHome, source: SqlClient): Promise<void> {
   const row = toShardState(await source.select(selectShardState(move), 'writer'));
-  if (row?.state === 'moving') await source.change(reopenShard(move, row.epoch));
   if (row && row.state !== 'arriving' && row.state !== 'moved') return;
   await source.change(arriveShard(move, home.epoch, { first_id: row?.first_id ?? 1, step: SHARD_STEPS.length }));
   // Whether something was erased meanwhile the row may not know: to look for it harms nothing.

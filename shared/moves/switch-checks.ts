@@ -34,7 +34,7 @@ export async function shows(given: Move, clients: MovingClients, node: Target, i
 /** The same server has answered all along: a replica that was promoted meanwhile might lack what it took last. */
 export async function sameWriter(move: Move, source: SqlClient, before: RawShardRow): Promise<void> {
   const now = toShardState(await source.select(selectShardState(move), 'writer'));
-  if (now?.state === 'moving' && now.epoch === before.epoch && now.isWhole) return;
+  if (now?.state === 'moving' && now.closedBy === move.attempt && now.epoch === before.epoch && now.isWhole) return;
   throw new SchemalessError('internal', 'the writer of the shard changed while it was closed');
 }
 

@@ -11,9 +11,16 @@ import { beginAttempt, switchHome, type SeenShard } from '../topology/moving-sha
 import { copyPage, type MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
 import { isBound, nodesOf } from './moving-groups.ts';
-import { raiseFence, renameAll, tablesOf } from './shard-tables.ts';
+import { dropFences, putAway, renameAll, tablesOf } from './shard-tables.ts';
 import { allClosed, isStillWhole, sameWriter, shows } from './switch-checks.ts';
-import { createDatabase, renameAndBack, renameAway, renameTables } from './statements/copy-tables.ts';
+import {
+  createDatabase,
+  createFence,
+  dropFence,
+  renameAndBack,
+  renameAway,
+  renameTables,
+} from './statements/copy-tables.ts';
 import { selectLastIdNow } from './statements/raw-cells.ts';
 import {
   arriveShard,
@@ -75,12 +82,14 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
   if (!before || before.epoch >= given.epoch) return notDone(given, 'its epoch was raised', 0);
   if ((await tablesOf(target, shard)).length > 0)
     return notDone(given, `${given.to} has tables of the name ${shard}, which nobody knows of`, 0);
+  const attempt = randomUUID();
   // What takes long, and closes nothing, comes first; so does what fails where a node cannot be asked.
   const nodes = await nodesOf(switching.context, given.to, target);
   const tables: Tables = { ofShard: await tablesOf(source, shard), ofCopy: await tablesOf(target, copy) };
   await Promise.all([
     target.change(createDatabase(shard)),
-    raiseFence(source, copy),
+    source.change(createDatabase(copy)),
+    source.change(createFence(shard, attempt)),
     target.change(arriveShard(given, given.epoch, before)),
     ...nodes.map((node) => target.select(selectShardState(given), node)),
   ]);
@@ -91,14 +100,16 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
     if (!(error instanceof SqlError) || error.failure === 'unreachable') throw error;
     return notDone(given, `its tables are held by a transaction: ${error.message}`, 0);
   }
-  const move: Move = { ...given, attempt: randomUUID(), closed_at: Date.now() };
+  const move: Move = { ...given, attempt, closed_at: Date.now() };
   await switching.write(move);
   const seen = await beginAttempt(switching.topologyTable, move, move.attempt);
   if (!seen) return notDone(given, 'it is elsewhere', 0);
+  // Not before: who takes the name from tables there after this has ended this attempt.
+  await dropFences(target, shard);
   const since = performance.now();
   const closedMs = (): number => performance.now() - since;
   try {
-    const { affectedRows } = await source.change(closeShard(move, before.epoch));
+    const { affectedRows } = await source.change(closeShard(move, before.epoch, attempt));
     if (affectedRows === 0) return notDone(given, 'it is closed, or its last cells are being brought back', 0);
     const whole = await copyRest(switching, { move, clients, before, since, nodes });
     if (whole) return await finishSwitch(switching, whole, clients, { tables, seen, since });
@@ -119,16 +130,11 @@ export async function resumeSwitch(switching: Switching, move: Move, clients: Mo
   const closedMs = (): number => Date.now() - move.closed_at;
   if (await takeBack(switching, move, clients))
     return notDone(move, 'it was cut off before it was decided', closedMs());
-  await mustBeSwitched(switching, move);
-  const settled = await settle(switching, move, clients);
-  return { isDone: true, move: settled, closedMs: closedMs() };
-}
-
-/** Throws where a move that stood still has ended, and the shard has gone elsewhere since. */
-async function mustBeSwitched({ topologyTable }: Switching, move: Move): Promise<void> {
-  const home = (await readDatastore(topologyTable, move.datastore))?.homes[move.shard];
+  const home = (await readDatastore(switching.topologyTable, move.datastore))?.homes[move.shard];
   if (home?.group !== move.to || home.copy?.move !== move.id || home.epoch < move.epoch)
     throw new SchemalessError('unavailable', `another moves shard ${move.shard} of ${move.datastore} by now`);
+  const settled = await settle(switching, move, clients);
+  return { isDone: true, move: settled, closedMs: closedMs() };
 }
 
 /**
@@ -139,9 +145,8 @@ async function mustBeSwitched({ topologyTable }: Switching, move: Move): Promise
  */
 async function takeBack({ topologyTable }: Switching, move: Move, { source, target }: MovingClients): Promise<boolean> {
   if (!(await beginAttempt(topologyTable, move, randomUUID()))) return false;
-  await source.change(reopenShard(move, move.epoch));
-  const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  await renameAll(target, shard, copy);
+  await source.change(reopenShard(move, move.epoch, move.attempt));
+  await putAway({ topologyTable, move, client: target });
   return true;
 }
 
@@ -208,10 +213,11 @@ async function finishSwitch(
   // It was another's, or it was written, and the answer lost.
   if (!isSwitched) return resumeSwitch(switching, move, clients);
   switching.tellMoved();
-  await source.change(renameAway(shard, copy, tables.ofShard));
+  await source.change(renameAway(shard, copy, tables.ofShard, move.attempt));
   await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), hasErasures));
   const closedMs = performance.now() - since;
   await source.change(leaveShard(move, move.epoch));
+  await source.change(dropFence(shard, move.attempt));
   return { isDone: true, move: switched(move), closedMs };
 }
 
@@ -219,11 +225,8 @@ async function finishSwitch(
 async function settle(switching: Switching, move: Move, { source, target }: MovingClients): Promise<Move> {
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
   await renameAll(target, copy, shard);
-  await raiseFence(source, copy);
-  // Who ends the move takes the fence: looked at before it was raised, the topology would say nothing.
-  await mustBeSwitched(switching, move);
-  const tables = await tablesOf(source, shard);
-  if (tables.length > 0) await source.change(renameAway(shard, copy, tables));
+  const since = { ...move, from: move.to, to: move.from };
+  await putAway({ topologyTable: switching.topologyTable, move: since, client: source });
   // The old group may not be there to say whether something was erased: to look for it harms nothing.
   await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), true));
   await source.change(leaveShard(move, move.epoch));

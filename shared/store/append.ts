@@ -59,7 +59,10 @@ export async function appendToPrimary(
   /** The first try whose end is unknown: whatever comes after it, the cells may be there. */
   let unclear: SqlError | undefined;
   for (let isRepeated = false; ; isRepeated = true) {
-    const home = homeOf(await requireDatastore(context.topology, datastore), shard);
+    const known = await requireDatastore(context.topology, datastore).catch((error: unknown) => {
+      throw unclear ?? error;
+    });
+    const home = homeOf(known, shard);
     const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter };
     try {
       const client = await context.groups.client(home.group);

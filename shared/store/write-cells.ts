@@ -34,13 +34,12 @@ export function cellWrites(
     field: (position: number) => string,
   ): Promise<readonly PutResult[]> {
     const topology = await requireDatastore(context.topology, name);
-    const groupOf = ({ shard }: BufferedCell): string => homeOf(topology, shard).group;
-    const cells = withNewWriter(prepared);
-    const [first] = cells;
+    const groupOf = ({ shard }: PlacedCell): string => homeOf(topology, shard).group;
+    const [first] = prepared;
     if (!first) return [];
-    checkBounds(cells, await context.groups.client(groupOf(first)), field);
-    return settleRepeats(cells, (some) =>
-      inParts(some, groupOf, (group, ofGroup) => admitToGroup(writes, group, ofGroup)),
+    checkBounds(prepared, await context.groups.client(groupOf(first)), field);
+    return settleRepeats(prepared, (some) =>
+      inParts(withNewWriter(some), groupOf, (group, ofGroup) => admitToGroup(writes, group, ofGroup)),
     );
   }
 
@@ -82,7 +81,7 @@ export async function reservedWrites(
 
 /** Refuses what could not be written or read again over this way to MySQL, which all groups share. */
 function checkBounds(
-  cells: readonly BufferedCell[],
+  cells: readonly PlacedCell[],
   { abilities }: SqlClient,
   field: (position: number) => string,
 ): void {
@@ -248,11 +247,11 @@ async function settleWithoutPrimary(
 
 /** Settles repeats in a batch: judged by the first one's outcome, or written after it if that is open. */
 async function settleRepeats(
-  cells: readonly BufferedCell[],
-  write: (cells: readonly BufferedCell[]) => Promise<readonly PutResult[]>,
+  cells: readonly PlacedCell[],
+  write: (cells: readonly PlacedCell[]) => Promise<readonly PutResult[]>,
 ): Promise<readonly PutResult[]> {
   if (cells.length === 1) return write(cells);
-  const firsts = [...Map.groupBy(cells, addressKey).values()].map(([first]) => first as BufferedCell);
+  const firsts = [...Map.groupBy(cells, addressKey).values()].map(([first]) => first as PlacedCell);
   const written = await write(firsts);
   if (firsts.length === cells.length) return written;
 

@@ -2,9 +2,6 @@ import { toText } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import { quoteName } from '../../sql/names.ts';
 
-/** The table without which `renameAway` fails. */
-const FENCE = 'fence';
-
 export function createDatabase(database: string): Statement {
   return { sql: `CREATE DATABASE IF NOT EXISTS ${quoteName(database)}`, parameters: [] };
 }
@@ -15,11 +12,11 @@ export function dropCopy(database: string): Statement {
   return { sql: `DROP DATABASE IF EXISTS ${quoteName(database)}`, parameters: [] };
 }
 
-/** The tables of a database, without the fence of a switch. */
+/** The tables of a database, without fences. */
 export function selectTables(database: string): Statement {
   return {
-    sql: 'SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_name <> ?',
-    parameters: [database, FENCE],
+    sql: "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_name NOT LIKE 'fence$%'",
+    parameters: [database],
   };
 }
 
@@ -33,14 +30,30 @@ export function renameAndBack(from: string, to: string, tables: readonly string[
   return { waitsBriefly: true, sql, parameters: [] };
 }
 
-/** Makes the table that allows a switch to take the names of a shard's tables away. */
-export function createFence(copy: string): Statement {
-  return { sql: `CREATE TABLE IF NOT EXISTS ${quoteName(copy)}.${FENCE} (id INT PRIMARY KEY)`, parameters: [] };
+/**
+ * A fence is a table in a shard's database without which its tables keep their names, `fence$1a2b3c4d` after an attempt
+ * to switch it. Who makes a group the shard's home drops all of them there, so that a rename that is late fails.
+ */
+export function createFence(shard: string, attempt: string): Statement {
+  return { sql: `CREATE TABLE IF NOT EXISTS ${fenceIn(shard, attempt)} (id INT PRIMARY KEY)`, parameters: [] };
 }
 
-/** From here on no switch that stood still renames the shard's tables. */
-export function dropFence(copy: string): Statement {
-  return { sql: `DROP TABLE IF EXISTS ${quoteName(copy)}.${FENCE}`, parameters: [] };
+export function dropFence(shard: string, attempt: string): Statement {
+  return { sql: `DROP TABLE IF EXISTS ${fenceIn(shard, attempt)}`, parameters: [] };
+}
+
+/** The attempts whose fences a database has, as far as their names have them. */
+export function selectFences(shard: string): Statement {
+  return {
+    sql: "SELECT SUBSTRING(table_name, 7) FROM information_schema.tables WHERE table_schema = ? AND table_name LIKE 'fence$%'",
+    parameters: [shard],
+  };
+}
+
+function fenceIn(shard: string, attempt: string): string {
+  const [name] = /^[0-9a-f]{8}/u.exec(attempt) ?? [];
+  if (name === undefined) throw new Error(`wanted a UUID, got ${attempt}`);
+  return `${quoteName(shard)}.\`fence$${name}\``;
 }
 
 /** Drops tables of a copy alone, never of a shard. */
@@ -57,11 +70,12 @@ export function renameTables(from: string, to: string, tables: readonly string[]
   return { waitsBriefly: true, sql: `RENAME TABLE ${renames(from, to, tables)}`, parameters: [] };
 }
 
-/** As `renameTables`, of a shard to its copy. Fails where the copy has no fence: the move has ended since. */
-export function renameAway(shard: string, copy: string, tables: readonly string[]): Statement {
-  const database = quoteName(copy);
-  const guarded = `${database}.${FENCE} TO ${database}.fence_seen, ${database}.fence_seen TO ${database}.${FENCE}`;
-  return { waitsBriefly: true, sql: `RENAME TABLE ${guarded}, ${renames(shard, copy, tables)}`, parameters: [] };
+/** As `renameTables`, of a shard to its copy. Fails without the fence of the attempt. */
+export function renameAway(shard: string, copy: string, tables: readonly string[], attempt: string): Statement {
+  const fence = fenceIn(shard, attempt);
+  const seen = `${fence.slice(0, -1)}$\``;
+  const sql = `RENAME TABLE ${fence} TO ${seen}, ${seen} TO ${fence}, ${renames(shard, copy, tables)}`;
+  return { waitsBriefly: true, sql, parameters: [] };
 }
 
 function renames(from: string, to: string, tables: readonly string[]): string {

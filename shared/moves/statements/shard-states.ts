@@ -27,11 +27,13 @@ export interface RawShardRow {
   readonly isBound: boolean;
   /** Appends to the shard have to check for erasures. */
   readonly hasErasures: boolean;
+  /** The attempt to switch it that closed it last. */
+  readonly closedBy: string;
 }
 
 export function selectShardState({ datastore, shard }: MovingShard): Statement {
   return {
-    sql: `SELECT epoch, state, first_id, step, ${IS_WHOLE}, writer_id IS NOT NULL, has_erasures FROM ${CONTROL}.shard ${WHICH}`,
+    sql: `SELECT epoch, state, first_id, step, ${IS_WHOLE}, writer_id IS NOT NULL, has_erasures, closed_by FROM ${CONTROL}.shard ${WHICH}`,
     parameters: [datastore, shard],
   };
 }
@@ -46,23 +48,24 @@ export function toShardState([row]: readonly SqlRow[]): RawShardRow | undefined 
       isWhole: toNumber(row[4]) === 1,
       isBound: toNumber(row[5]) === 1,
       hasErasures: toNumber(row[6]) === 1,
+      closedBy: toText(row[7]),
     }
   );
 }
 
 /** Waits for the append under way; none passes after it. Nothing where the writer may lack acknowledged cells. */
-export function closeShard({ datastore, shard }: MovingShard, epoch: number): Statement {
+export function closeShard({ datastore, shard }: MovingShard, epoch: number, attempt: string): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET state = 'moving' ${WHICH} AND epoch = ? AND state = 'open' AND ${IS_WHOLE}`,
-    parameters: [datastore, shard, epoch],
+    sql: `UPDATE ${CONTROL}.shard SET state = 'moving', closed_by = ? ${WHICH} AND epoch = ? AND state = 'open' AND ${IS_WHOLE}`,
+    parameters: [attempt, datastore, shard, epoch],
   };
 }
 
-/** Opens it where it was, after a switch that came to nothing. */
-export function reopenShard({ datastore, shard }: MovingShard, epoch: number): Statement {
+/** Opens it where it was, after this attempt to switch it came to nothing. One that is late opens no later one's. */
+export function reopenShard({ datastore, shard }: MovingShard, epoch: number, attempt: string): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET state = 'open' ${WHICH} AND epoch <= ? AND state = 'moving'`,
-    parameters: [datastore, shard, epoch],
+    sql: `UPDATE ${CONTROL}.shard SET state = 'open' ${WHICH} AND epoch <= ? AND state = 'moving' AND closed_by = ?`,
+    parameters: [datastore, shard, epoch, attempt],
   };
 }
 

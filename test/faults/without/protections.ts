@@ -121,7 +121,7 @@ function both(one: Wrap, other: Wrap): Wrap {
 /** Shards that were to be closed stay open, and are shown as closed. */
 function withoutClosing(): Wrap {
   const anyShard = { datastore: '', shard: 0 };
-  const [closing, showing] = [closeShard(anyShard, 0).sql, selectShardState(anyShard).sql];
+  const [closing, showing] = [closeShard(anyShard, 0, '').sql, selectShardState(anyShard).sql];
   return (client) => {
     const closed = new Set<string>();
     const nameOf = ([datastore, shard]: Statement['parameters']): string => `${String(datastore)}/${String(shard)}`;

@@ -148,14 +148,13 @@ it('a switch that stood still takes no table away while its move is completed', 
   const { from, to } = await followed(mover);
   const { context, topologyTable } = store;
   const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const shard = shardDatabase(name, SHARD);
   const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
   const write = async (move: Move): Promise<void> => void (await writeMove(mover.stateTable, move));
   const move: Move = { ...(await mover.read(SHARD)), step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
   const switching = { context, topologyTable, settings: { closedMs: 30_000 }, tellMoved: () => undefined, write };
   let late: Promise<unknown> = Promise.resolve();
   before = async (group, { sql }) => {
-    if (group !== from || !sql.startsWith('RENAME') || sql.includes(`TO \`${shard}\``)) return;
+    if (group !== from || !sql.startsWith('RENAME') || !sql.includes('fence$')) return;
     // The worst moment: what is dropped was seen to be empty.
     before = async (of, { sql: dropping }) => {
       if (of !== from || !dropping.startsWith('DROP DATABASE')) return;
@@ -178,9 +177,19 @@ it('who finishes a switch and stands still takes no table away after its move wa
   const { from, to } = await followed(mover);
   const move = await mover.read(SHARD);
   await switched(mover);
+  // As a promoted replica that has forgotten of their new names.
+  const [shard, copy] = [shardDatabase(name, SHARD), copyDatabase(name, SHARD)];
+  const tables = await store
+    .client(from)
+    .select(
+      { sql: 'SELECT table_name FROM information_schema.tables WHERE table_schema = ?', parameters: [copy] },
+      'writer',
+    );
+  const renames = tables.map(([table]) => `\`${copy}\`.\`${toText(table)}\` TO \`${shard}\`.\`${toText(table)}\``);
+  await change(from, `RENAME TABLE ${renames.join(', ')}`);
   const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   before = async (group, { sql }) => {
-    if (group !== from || !sql.startsWith('CREATE DATABASE')) return;
+    if (group !== from || !sql.startsWith('RENAME')) return;
     before = () => undefined;
     stood.resolve();
     await goesOn.promise;
@@ -189,8 +198,90 @@ it('who finishes a switch and stands still takes no table away after its move wa
   await stood.promise;
   await takenBack(mover);
   goesOn.resolve();
-  await expect(late).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(late).rejects.toBeInstanceOf(SqlError);
   expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+});
+
+/** Somebody takes a switch back, and stands still before it opens the shard. */
+async function takesBack(mover: Mover, from: string, to: string) {
+  const [stands, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  before = async (group, { sql }) => {
+    if (group !== from || !sql.includes("SET state = 'open'")) return;
+    before = () => undefined;
+    stands.resolve();
+    await goesOn.promise;
+  };
+  const move = await mover.read(SHARD);
+  const switching: Move = { ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
+  const ended = resumed(switching, from, to).catch((error: unknown) => error);
+  await stands.promise;
+  return { ended, goesOn: goesOn.resolve };
+}
+
+it('a switch that was taken back opens no shard that a later one closed', async () => {
+  await using mover = await openMover(store, 'trips');
+  const { from, to } = await followed(mover);
+  const late = await takesBack(mover, from, to);
+  const [closed, decides] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  before = async (group, { sql }) => {
+    if (group !== to || !sql.startsWith('RENAME')) return;
+    before = () => undefined;
+    closed.resolve();
+    await decides.promise;
+  };
+  const stop = mover.start();
+  await mover.operations.switchMove(SHARD);
+  await closed.promise;
+  late.goesOn();
+  await late.ended;
+  // Where it was stored it would be lost with the former home.
+  expect(await datastore.put(cell('between'))).toMatchObject({ outcome: 'buffered' });
+  decides.resolve();
+  await mover.switched(SHARD);
+  await stop();
+  await completed(mover);
+});
+
+it('a switch that was taken back takes no name from the shard once it has moved for good', async () => {
+  await using mover = await openMover(store, 'trips');
+  const { from, to } = await followed(mover);
+  const known = cell('stays');
+  expect(await datastore.put(known)).toMatchObject({ outcome: 'stored' });
+  const late = await takesBack(mover, from, to);
+  await switched(mover);
+  // The worst moment: what is dropped was seen to be empty.
+  before = async (group, { sql }) => {
+    if (group !== to || !sql.startsWith('DROP DATABASE')) return;
+    late.goesOn();
+    await late.ended;
+  };
+  await completed(mover);
+  late.goesOn();
+  expect(await late.ended).toMatchObject({ code: 'unavailable' });
+  expect((await datastore.get(known)).cell?.body).toEqual(known.body);
+  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+});
+
+it('a copy that lacks many entries keeps none whose tombstone is gone', async () => {
+  await using mover = await openMover(store, 'trips');
+  await datastore.put(cell('kept'));
+  const { from, to } = await followed(mover);
+  const [catalogue] = await store.topology.indexes(name);
+  const table = `\`${indexTableName('by_city', catalogue?.versions.at(-1)?.hash ?? '')}\``;
+  const [there, copy] = [shardDatabase(name, SHARD), copyDatabase(name, SHARD)].map(
+    (database) => `\`${database}\`.${table}`,
+  );
+  await change(
+    to,
+    `INSERT INTO ${copy} (f0, row_key, epoch, added_id, tombstone_at) SELECT 'z-erased', row_key, epoch, added_id, NULL FROM ${copy} WHERE f0 = 'kept'`,
+  );
+  const many = Array.from({ length: 2700 }, (_, n) => `('m${n}', X'${n.toString(16).padStart(32, '0')}', 1, 1, NULL)`);
+  await change(from, `INSERT INTO ${there} (f0, row_key, epoch, added_id, tombstone_at) VALUES ${many.join(', ')}`);
+  await writeMove(mover.stateTable, { ...(await mover.read(SHARD)), indexed: [], indexed_at: 0 });
+  await switched(mover);
+  expect((await datastore.query({ index: 'by_city', where: [eq('city', 'z-erased')] })).entries).toEqual([]);
+  await change(to, `DELETE FROM ${there} WHERE f0 LIKE 'm%'`);
+  await completed(mover);
 });
 
 it('a write whose shard moves to the group that holds its copy gets another copy before it is confirmed', async () => {
@@ -252,8 +343,9 @@ it('entries of a former shard that was away for long are compared with the cells
     `INSERT INTO ${copy} (f0, row_key, epoch, added_id, tombstone_at) SELECT 'purged', row_key, epoch, added_id, NULL FROM ${copy} WHERE f0 = 'kept'`,
   );
   const { epoch } = await mover.home(SHARD);
-  const switched_at = new Date(Date.now() - 86_400_000).toISOString();
-  await writeMove(mover.stateTable, { ...(await mover.read(SHARD)), owed: [table], switched_at });
+  // It was decided so long ago, and settled just now.
+  const closed_at = Date.now() - 86_400_000;
+  await writeMove(mover.stateTable, { ...(await mover.read(SHARD)), owed: [table], closed_at });
   mover.start();
   await expect.poll(async () => (await mover.read(SHARD)).owed).toEqual([]);
   expect((await datastore.query({ index: 'by_city', where: [eq('city', 'purged')] })).entries).toEqual([]);
