@@ -21,7 +21,7 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'first_id BIGINT UNSIGNED NOT NULL DEFAULT 1, ' +
       // The steps that its database has taken.
       'step SMALLINT UNSIGNED NOT NULL, ' +
-      // The attempt to switch the shard to another group that closed it last.
+      // The attempt to switch the shard to another group that closed it last, or opened it again.
       "closed_by CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '', " +
       // The server whose log is known to have every acknowledged cell. NULL without copies, and with shared storage.
       'writer_id INT UNSIGNED NULL, ' +

@@ -13,7 +13,7 @@ import { announceCopy, endMoving } from '../topology/moving-shards.ts';
 import { checkPlaces, compareCopy, comparedAnew, copiedAnew, copyPage, type MovingClients } from './copy-log.ts';
 import { hasAllIndexes, keepIndexes, withoutOldDebts } from './keep-indexes.ts';
 import type { Move, MoveWish } from './move-item.ts';
-import { dropForgotten, endAttempts, makeCopy, mendNames, tablesOf } from './shard-tables.ts';
+import { dropForgotten, endAttempts, makeCopy, mendNames, putAway, tablesOf } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
 import { forgetShard } from './statements/shard-states.ts';
 import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
@@ -69,14 +69,14 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
   const { pollMs = FOLLOW_MS } = work.settings;
   switch (move.step) {
     case 'waiting':
-      if (wish === 'cancel' || wish === 'complete') return beginDrop(work, move);
+      if (wish === 'cancel' || wish === 'complete') return written(work, { ...move, step: 'dropping' });
       return work.mayCopy(move) ? prepare(work, move, clients) : pollMs;
     case 'copying':
     case 'following':
-      if (isDropWanted(move, wish)) return beginDrop(work, move);
+      if (isDropWanted(move, wish)) return written(work, { ...move, step: 'dropping' });
       // It was switched before it could be cancelled.
-      if (wish === 'cancel') return done(work, move, wish);
-      if (wish === 'verify') return done(work, { ...comparedAnew(move), step: 'copying' }, wish);
+      if (wish === 'cancel') return written(work, move, wish);
+      if (wish === 'verify') return written(work, { ...comparedAnew(move), step: 'copying' }, wish);
       return copyTurn(work, move, wish, clients);
     case 'switching':
       return ended(work, await resumeSwitch(work, move, clients));
@@ -93,7 +93,7 @@ function isDropWanted(move: Move, wish: MoveWish | null): boolean {
   return move.owed.length === 0 && (wish === 'complete' || (isOverdue(move) && move.last_error === null));
 }
 
-async function done(work: MoveWork, move: Move, wish: MoveWish): Promise<number> {
+async function written(work: MoveWork, move: Move, wish?: MoveWish): Promise<number> {
   await work.write(move, wish);
   return 0;
 }
@@ -103,8 +103,7 @@ async function prepare(work: MoveWork, move: Move, { target }: MovingClients): P
   await makeCopy(target, move, await maintainedIndexes(work.context.topology, move.datastore));
   await announceCopy(work.topologyTable, move);
   work.tellMoved();
-  await work.write({ ...move, step: 'copying', announced_at: Date.now() });
-  return 0;
+  return written(work, { ...move, step: 'copying', announced_at: Date.now() });
 }
 
 async function copyTurn(
@@ -115,7 +114,7 @@ async function copyTurn(
 ): Promise<number | undefined> {
   const { turnMs = 1000, share = 0.5 } = work.settings;
   const indexes = await maintainedIndexes(work.context.topology, given.datastore);
-  if (work.isFirst) await findItsFeet(work, given, clients, indexes);
+  if (work.isFirst && !(await findItsFeet(work, given, clients, indexes))) return goOn(work, given, clients);
   const [since, before] = [performance.now(), given.bytes];
   const mayGoOn = (): boolean => performance.now() - since < turnMs && !work.signal.aborted;
   let move = await checkPlaces(await withoutOldDebts(work.stateTable, given), clients);
@@ -147,19 +146,27 @@ async function copyTurn(
   return isIdle && !isWanted ? (pollMs ?? IDLE_MS) : (pollMs ?? FOLLOW_MS);
 }
 
-/** What an earlier turn may have left half done, whoever's it was. */
+/** What an earlier turn may have left half done, whoever's it was. Returns false where the shard is not where it was. */
 async function findItsFeet(
   work: MoveWork,
   move: Move,
   clients: MovingClients,
   indexes: readonly PhysicalIndex[],
-): Promise<void> {
-  const isHere = await endAttempts(work, move, clients.source);
+): Promise<boolean> {
+  if (!(await endAttempts(work, move, clients.source))) return false;
   const home = (await readDatastore(work.topologyTable, move.datastore))?.homes[move.shard];
-  if (!isHere || home?.group !== move.from)
-    throw new SchemalessError('internal', `the topology has the shard on ${home?.group ?? 'no group'}`);
+  if (home?.group !== move.from) return false;
   await mendNames(work, move, home, clients);
   await makeCopy(clients.target, move, indexes);
+  return true;
+}
+
+/** Goes on with a switch that another decided although it was not written down. */
+async function goOn(work: MoveWork, move: Move, clients: MovingClients): Promise<number> {
+  const home = (await readDatastore(work.topologyTable, move.datastore))?.homes[move.shard];
+  if (home?.group !== move.to || home.copy?.move !== move.id)
+    throw new SchemalessError('internal', `the topology has the shard on ${home?.group ?? 'no group'}`);
+  return ended(work, await resumeSwitch(work, { ...move, epoch: home.epoch }, clients));
 }
 
 async function makeIndexTables(
@@ -277,20 +284,17 @@ async function ended(work: MoveWork, switched: Switched, wish: MoveWish | null =
   return 0;
 }
 
-async function beginDrop(work: MoveWork, move: Move): Promise<number> {
-  await work.write({ ...move, step: 'dropping' });
-  return 0;
-}
-
 /** What was the shard's former place, or was to be its next one, keeps nothing of it. */
-async function drop(work: MoveWork, move: Move, { source, target }: MovingClients): Promise<undefined> {
+async function drop(work: MoveWork, move: Move, clients: MovingClients): Promise<number | undefined> {
+  const { source, target } = clients;
   const copy = copyDatabase(move.datastore, move.shard);
-  await endAttempts(work, move, source);
+  if (!(await endAttempts(work, move, source))) return goOn(work, move, clients);
+  await putAway({ topologyTable: work.topologyTable, move, client: target });
   await target.change(forgetShard(move));
   await target.change(dropCopy(copy));
   // Made for the names of a switch.
   if ((await tablesOf(source, copy)).length === 0) await source.change(dropCopy(copy));
   await work.write({ ...move, step: move.switches > 0 ? 'completed' : 'cancelled', last_error: null });
   await endMoving(work.topologyTable, move);
-  work.tellMoved();
+  return void work.tellMoved();
 }

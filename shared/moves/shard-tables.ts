@@ -8,7 +8,7 @@ import { copyDatabase, shardDatabase } from '../address.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { quoteName } from '../sql/names.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
-import { beginAttempt } from '../topology/moving-shards.ts';
+import { beginAttempt, isLastAttempt } from '../topology/moving-shards.ts';
 import type { ShardHome } from '../topology/topology.ts';
 import { makeIndexTable } from './copy-indexes.ts';
 import type { MovingClients } from './copy-log.ts';
@@ -25,7 +25,14 @@ import {
   selectTables,
   toTableNames,
 } from './statements/copy-tables.ts';
-import { arriveShard, openShard, reopenShard, selectShardState, toShardState } from './statements/shard-states.ts';
+import {
+  arriveShard,
+  leaveShard,
+  openShard,
+  reopenShard,
+  selectShardState,
+  toShardState,
+} from './statements/shard-states.ts';
 
 /** The tables of a database; none where there is no such database. */
 export async function tablesOf(client: SqlClient, database: string): Promise<readonly string[]> {
@@ -60,23 +67,35 @@ export async function putAway({ topologyTable, move, client }: Away): Promise<vo
   const attempt = randomUUID();
   await client.change(createDatabase(copy));
   await client.change(createFence(shard, attempt));
-  if (!(await beginAttempt(topologyTable, move, attempt)))
-    throw new SchemalessError('unavailable', `another moves shard ${move.shard} of ${move.datastore} by now`);
+  if (!(await beginAttempt(topologyTable, move, attempt))) throw movedByAnother(move);
   await client.change(renameAway(shard, copy, tables, attempt));
   await client.change(dropFence(shard, attempt));
 }
 
-/** Has switches that others are still at decide nothing any more, and opens what they closed. False if it is elsewhere. */
+/**
+ * Has switches that others are still at decide nothing any more, and close nothing, and opens what they closed. Returns
+ * false where the shard is elsewhere. Throws SchemalessError `unavailable` where others are at it by now.
+ */
 export async function endAttempts(
   { topologyTable }: Pick<Away, 'topologyTable'>,
   move: Move,
   source: SqlClient,
 ): Promise<boolean> {
-  // Read before: who closes it after this has begun a later attempt.
-  const { closedBy = '' } = toShardState(await source.select(selectShardState(move), 'writer')) ?? {};
-  const isHere = (await beginAttempt(topologyTable, move, randomUUID())) !== undefined;
-  if (isHere) await source.change(reopenShard(move, Number.MAX_SAFE_INTEGER, closedBy));
-  return isHere;
+  const mine = randomUUID();
+  if (!(await beginAttempt(topologyTable, move, mine))) return false;
+  for (;;) {
+    const row = toShardState(await source.select(selectShardState(move), 'writer'));
+    if (!row || row.closedBy === mine || !['open', 'moving'].includes(row.state)) break;
+    // A later attempt closed it, if it has begun: what it closed is its own.
+    if (!(await isLastAttempt(topologyTable, move, mine))) throw movedByAnother(move);
+    await source.change(reopenShard(move, row.closedBy, mine));
+  }
+  await dropFences(source, shardDatabase(move.datastore, move.shard));
+  return true;
+}
+
+function movedByAnother({ shard, datastore }: Pick<Move, 'shard' | 'datastore'>): SchemalessError {
+  return new SchemalessError('unavailable', `another moves shard ${shard} of ${datastore} by now`);
 }
 
 /** Has renames fail that others are late with: of attempts that are not the shard's last one any more. */
@@ -142,6 +161,7 @@ export async function mendNames(
     await source.change(renameTables(copy, shard, lying));
   }
   await openHome(context, move, home, source);
+  await target.change(leaveShard(move, home.epoch));
   await putAway({ topologyTable, move, client: target });
 }
 

@@ -11,7 +11,7 @@ import { beginAttempt, switchHome, type SeenShard } from '../topology/moving-sha
 import { copyPage, type MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
 import { isBound, nodesOf } from './moving-groups.ts';
-import { dropFences, putAway, renameAll, tablesOf } from './shard-tables.ts';
+import { dropFences, endAttempts, putAway, renameAll, tablesOf } from './shard-tables.ts';
 import { allClosed, isStillWhole, sameWriter, shows } from './switch-checks.ts';
 import {
   createDatabase,
@@ -27,7 +27,6 @@ import {
   closeShard,
   leaveShard,
   openShard,
-  reopenShard,
   selectShardState,
   toShardState,
   type RawShardRow,
@@ -93,6 +92,14 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
     target.change(arriveShard(given, given.epoch, before)),
     ...nodes.map((node) => target.select(selectShardState(given), node)),
   ]);
+  // One that was left behind may have a higher one: the next attempt goes beyond it.
+  const arrived = toShardState(await target.select(selectShardState(given), 'writer'));
+  if (arrived?.epoch !== given.epoch)
+    return notDone(
+      { ...given, epoch: arrived?.epoch ?? given.epoch },
+      `its epoch is ${arrived?.epoch} on ${given.to}`,
+      0,
+    );
   // A table that a transaction holds could not be renamed: the shard would stay closed until it ends.
   try {
     await source.change(renameAndBack(shard, copy, tables.ofShard));
@@ -109,7 +116,7 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
   const since = performance.now();
   const closedMs = (): number => performance.now() - since;
   try {
-    const { affectedRows } = await source.change(closeShard(move, before.epoch, attempt));
+    const { affectedRows } = await source.change(closeShard(move, before, attempt));
     if (affectedRows === 0) return notDone(given, 'it is closed, or its last cells are being brought back', 0);
     const whole = await copyRest(switching, { move, clients, before, since, nodes });
     if (whole) return await finishSwitch(switching, whole, clients, { tables, seen, since });
@@ -144,8 +151,7 @@ export async function resumeSwitch(switching: Switching, move: Move, clients: Mo
  * then, or with the next turn.
  */
 async function takeBack({ topologyTable }: Switching, move: Move, { source, target }: MovingClients): Promise<boolean> {
-  if (!(await beginAttempt(topologyTable, move, randomUUID()))) return false;
-  await source.change(reopenShard(move, move.epoch, move.attempt));
+  if (!(await endAttempts({ topologyTable }, move, source))) return false;
   await putAway({ topologyTable, move, client: target });
   return true;
 }

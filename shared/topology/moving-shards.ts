@@ -86,6 +86,18 @@ export async function beginAttempt(
   return isBegun ? seen : undefined;
 }
 
+/** Whether none has begun since. */
+export async function isLastAttempt(
+  { client, table }: DynamoTable,
+  { datastore, shard }: MovingShard,
+  attempt: string,
+): Promise<boolean> {
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: table, Key: { pk: { S: `datastore#${datastore}` } }, ConsistentRead: true }),
+  );
+  return Item?.['moving']?.M?.[shard]?.M?.['attempt']?.S === attempt;
+}
+
 /**
  * Makes the copy the shard, with a new epoch, and what was the shard its copy. One write: whoever reads the topology
  * from then on goes to the new group. `seen`: when the attempt was begun. Returns false where the shard, its epoch, its

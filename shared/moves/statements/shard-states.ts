@@ -27,7 +27,7 @@ export interface RawShardRow {
   readonly isBound: boolean;
   /** Appends to the shard have to check for erasures. */
   readonly hasErasures: boolean;
-  /** The attempt to switch it that closed it last. */
+  /** The attempt to switch it that closed it last, or that opened it again. */
   readonly closedBy: string;
 }
 
@@ -53,19 +53,26 @@ export function toShardState([row]: readonly SqlRow[]): RawShardRow | undefined 
   );
 }
 
-/** Waits for the append under way; none passes after it. Nothing where the writer may lack acknowledged cells. */
-export function closeShard({ datastore, shard }: MovingShard, epoch: number, attempt: string): Statement {
+/**
+ * Waits for the append under way; none passes after it. Nothing where the writer may lack acknowledged cells, or others
+ * were at the shard since it was read (`before`).
+ */
+export function closeShard(
+  { datastore, shard }: MovingShard,
+  { epoch, closedBy }: Pick<RawShardRow, 'epoch' | 'closedBy'>,
+  attempt: string,
+): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET state = 'moving', closed_by = ? ${WHICH} AND epoch = ? AND state = 'open' AND ${IS_WHOLE}`,
-    parameters: [attempt, datastore, shard, epoch],
+    sql: `UPDATE ${CONTROL}.shard SET state = 'moving', closed_by = ? ${WHICH} AND epoch = ? AND state = 'open' AND closed_by = ? AND ${IS_WHOLE}`,
+    parameters: [attempt, datastore, shard, epoch, closedBy],
   };
 }
 
-/** Opens it where it was, after this attempt to switch it came to nothing. One that is late opens no later one's. */
-export function reopenShard({ datastore, shard }: MovingShard, epoch: number, attempt: string): Statement {
+/** Opens it where it was, as it was read, after attempts to switch it came to nothing. None of them closes it from then on. */
+export function reopenShard({ datastore, shard }: MovingShard, closedBy: string, attempt: string): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET state = 'open' ${WHICH} AND epoch <= ? AND state = 'moving' AND closed_by = ?`,
-    parameters: [datastore, shard, epoch, attempt],
+    sql: `UPDATE ${CONTROL}.shard SET state = 'open', closed_by = ? ${WHICH} AND state IN ('open', 'moving') AND closed_by = ?`,
+    parameters: [attempt, datastore, shard, closedBy],
   };
 }
 
@@ -87,7 +94,7 @@ export function arriveShard(
     sql:
       `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, state, first_id, step, writer_id) VALUES (?, ?, ?, 'arriving', ?, ?, NULL) ` +
       // The epoch last: the assignments before are to see what it was.
-      `ON DUPLICATE KEY UPDATE state = IF(epoch < VALUES(epoch) OR state = 'moved', 'arriving', state), first_id = IF(epoch < VALUES(epoch), VALUES(first_id), first_id), ` +
+      `ON DUPLICATE KEY UPDATE state = IF(epoch < VALUES(epoch), 'arriving', state), first_id = IF(epoch < VALUES(epoch), VALUES(first_id), first_id), ` +
       `step = GREATEST(step, VALUES(step)), writer_id = IF(epoch < VALUES(epoch), NULL, writer_id), epoch = GREATEST(epoch, VALUES(epoch))`,
     parameters: [datastore, shard, epoch, first_id, step],
   };

@@ -121,22 +121,27 @@ function both(one: Wrap, other: Wrap): Wrap {
 /** Shards that were to be closed stay open, and are shown as closed. */
 function withoutClosing(): Wrap {
   const anyShard = { datastore: '', shard: 0 };
-  const [closing, showing] = [closeShard(anyShard, 0, '').sql, selectShardState(anyShard).sql];
+  const [closing, showing] = [closeShard(anyShard, { epoch: 0, closedBy: '' }, '').sql, selectShardState(anyShard).sql];
   return (client) => {
-    const closed = new Set<string>();
-    const nameOf = ([datastore, shard]: Statement['parameters']): string => `${String(datastore)}/${String(shard)}`;
+    /** By shard, the attempt that was to close it. */
+    const closed = new Map<string, SqlValue>();
+    const nameOf = ({ sql, parameters }: Statement): string => {
+      const [datastore, shard] = sql.includes('closed_by = ? WHERE') ? parameters.slice(1) : parameters;
+      return `${String(datastore)}/${String(shard)}`;
+    };
     return {
       ...client,
       async select(statement, target) {
         const rows = await client.select(statement, target);
-        if (statement.sql !== showing || !closed.has(nameOf(statement.parameters))) return rows;
-        return rows.map((row) => row.with(1, 'moving'));
+        const attempt = closed.get(nameOf(statement));
+        if (statement.sql !== showing || attempt === undefined) return rows;
+        return rows.map((row) => row.with(1, 'moving').with(7, attempt));
       },
       async change(statement) {
         const isOfShard = statement.sql.startsWith(`UPDATE ${CONTROL}.shard SET state`);
-        if (isOfShard) closed.delete(nameOf(statement.parameters));
+        if (isOfShard) closed.delete(nameOf(statement));
         if (statement.sql !== closing) return client.change(statement);
-        closed.add(nameOf(statement.parameters));
+        closed.set(nameOf(statement), String(statement.parameters[0]));
         return ONE;
       },
     };

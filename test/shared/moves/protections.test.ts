@@ -262,6 +262,58 @@ it('a switch that was taken back takes no name from the shard once it has moved 
   expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
 });
 
+it('a switch that stood still before it closes the shard closes it for nobody once its move was cancelled', async () => {
+  await using mover = await openMover(store, 'trips');
+  const { from, to } = await followed(mover);
+  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  before = async (group, { sql }) => {
+    if (group !== from || !sql.includes("SET state = 'moving'")) return;
+    before = () => undefined;
+    stood.resolve();
+    await goesOn.promise;
+  };
+  const { context, topologyTable } = store;
+  const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
+  const move: Move = { ...(await mover.read(SHARD)), step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
+  const switching = { context, topologyTable, settings: {}, tellMoved: () => undefined, write: async () => undefined };
+  const late = switchShard(switching, move, { source, target });
+  await stood.promise;
+  mover.start();
+  await mover.operations.cancelMove(SHARD);
+  await mover.until(SHARD, ({ step }) => step === 'cancelled');
+  goesOn.resolve();
+  expect(await late).toMatchObject({ isDone: false });
+  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+});
+
+it('a move that is to be dropped although it was decided is finished', async () => {
+  await using mover = await openMover(store, 'trips');
+  const { to } = await followed(mover);
+  const move = await mover.read(SHARD);
+  await switched(mover);
+  const { token } = await mover.read(SHARD);
+  await writeMove(mover.stateTable, { ...move, step: 'dropping', token });
+  mover.start();
+  await mover.switched(SHARD);
+  expect(await mover.home(SHARD)).toMatchObject({ group: to });
+  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+  await mover.complete(SHARD);
+});
+
+it('a row of the shard that was left behind with a higher epoch is gone beyond', async () => {
+  await using mover = await openMover(store, 'trips');
+  const { to } = await followed(mover);
+  const { epoch } = await mover.home(SHARD);
+  await change(
+    to,
+    `REPLACE INTO schemaless.shard (datastore, shard, epoch, state, step) VALUES ('${name}', ${SHARD}, ${epoch + 7}, 'arriving', 1)`,
+  );
+  await switched(mover);
+  expect((await mover.home(SHARD)).epoch).toBe(epoch + 8);
+  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+  await completed(mover);
+});
+
 it('a copy that lacks many entries keeps none whose tombstone is gone', async () => {
   await using mover = await openMover(store, 'trips');
   await datastore.put(cell('kept'));
