@@ -7,6 +7,7 @@ import type { World } from './world.ts';
 
 /** How often an operator looks whether something is to be decided. */
 const LOOK_EVERY_MS = 2000;
+const MOST_LOOKS = 5;
 
 /**
  * An operator who asks the applications, and so knows which of the undecided writes were acknowledged; of others any
@@ -15,6 +16,8 @@ const LOOK_EVERY_MS = 2000;
 export async function keepDeciding(world: World, judge: Judge, end: { readonly isNear: boolean }): Promise<void> {
   const { time } = world;
   const instance = world.start('reading');
+  /** By address, looks in a row that lacked what was acknowledged. */
+  const lacking = new Map<string, number>();
   while (!end.isNear) {
     await time.sleep(LOOK_EVERY_MS);
     // An alarm says so.
@@ -23,7 +26,7 @@ export async function keepDeciding(world: World, judge: Judge, end: { readonly i
       const store = await instance.datastore();
       const { undecided } = await store.undecidedWrites();
       const kept = [...Map.groupBy(undecided, addressKey).values()].flatMap(
-        (ofAddress) => chosen(world, judge, ofAddress) ?? [],
+        (ofAddress) => chosen(world, judge, ofAddress, lacking) ?? [],
       );
       if (kept.length > 0) await store.keepUndecided(kept.map(({ id }) => id));
     } catch (error) {
@@ -34,14 +37,22 @@ export async function keepDeciding(world: World, judge: Judge, end: { readonly i
 
 type Undecided = readonly BufferConflict[];
 
-function chosen({ chronicle, random }: World, judge: Judge, writes: Undecided): BufferConflict | undefined {
+function chosen(
+  { chronicle, random }: World,
+  judge: Judge,
+  writes: Undecided,
+  lacking: Map<string, number>,
+): BufferConflict | undefined {
   const [first] = writes;
   if (!first) return undefined;
   const address = addressKey(first);
   const acknowledged = chronicle.acknowledged(address) ?? chronicle.seen.get(address);
   if (!acknowledged) return writes[random.integer(0, writes.length - 1)];
   const write = writes.find(({ body }) => equalJson(body, acknowledged.body));
-  if (!write)
+  // The copies of one group are marked before those of another: it is looked at again.
+  const looks = write ? 0 : (lacking.get(address) ?? 0) + 1;
+  lacking.set(address, looks);
+  if (looks > MOST_LOOKS)
     judge.breaks(
       `${first.row_key.slice(0, 8)}/${first.column_name}/${first.ref_key} is undecided, and what was acknowledged, or read, is not among its bodies`,
     );
