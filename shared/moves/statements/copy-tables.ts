@@ -38,22 +38,24 @@ export function createFence(shard: string, attempt: string): Statement {
   return { sql: `CREATE TABLE IF NOT EXISTS ${fenceIn(shard, attempt)} (id INT PRIMARY KEY)`, parameters: [] };
 }
 
+/** Also of one that a rename took. */
 export function dropFence(shard: string, attempt: string): Statement {
-  return { sql: `DROP TABLE IF EXISTS ${fenceIn(shard, attempt)}`, parameters: [] };
+  const sql = `DROP TABLE IF EXISTS ${fenceIn(shard, attempt)}, ${fenceIn(shard, attempt, '$')}`;
+  return { sql, parameters: [] };
 }
 
 /** The attempts whose fences a database has, as far as their names have them. */
 export function selectFences(shard: string): Statement {
   return {
-    sql: "SELECT SUBSTRING(table_name, 7) FROM information_schema.tables WHERE table_schema = ? AND table_name LIKE 'fence$%'",
+    sql: "SELECT SUBSTRING(table_name, 7, 8) FROM information_schema.tables WHERE table_schema = ? AND table_name LIKE 'fence$%'",
     parameters: [shard],
   };
 }
 
-function fenceIn(shard: string, attempt: string): string {
+function fenceIn(shard: string, attempt: string, taken: '' | '$' = ''): string {
   const [name] = /^[0-9a-f]{8}/u.exec(attempt) ?? [];
   if (name === undefined) throw new Error(`wanted a UUID, got ${attempt}`);
-  return `${quoteName(shard)}.\`fence$${name}\``;
+  return `${quoteName(shard)}.\`fence$${name}${taken}\``;
 }
 
 /** Drops tables of a copy alone, never of a shard. */
@@ -70,11 +72,9 @@ export function renameTables(from: string, to: string, tables: readonly string[]
   return { waitsBriefly: true, sql: `RENAME TABLE ${renames(from, to, tables)}`, parameters: [] };
 }
 
-/** As `renameTables`, of a shard to its copy. Fails without the fence of the attempt. */
+/** As `renameTables`, of a shard to its copy. Takes the fence of the attempt, and fails without it. */
 export function renameAway(shard: string, copy: string, tables: readonly string[], attempt: string): Statement {
-  const fence = fenceIn(shard, attempt);
-  const seen = `${fence.slice(0, -1)}$\``;
-  const sql = `RENAME TABLE ${fence} TO ${seen}, ${seen} TO ${fence}, ${renames(shard, copy, tables)}`;
+  const sql = `RENAME TABLE ${fenceIn(shard, attempt)} TO ${fenceIn(shard, attempt, '$')}, ${renames(shard, copy, tables)}`;
   return { waitsBriefly: true, sql, parameters: [] };
 }
 

@@ -396,7 +396,7 @@ it('entries of a former shard that was away for long are compared with the cells
   );
   const { epoch } = await mover.home(SHARD);
   // It was decided so long ago, and settled just now.
-  const closed_at = Date.now() - 86_400_000;
+  const closed_at = Date.now() - 86_400_000; // Clock: a day ago, by the clock of the mover
   await writeMove(mover.stateTable, { ...(await mover.read(SHARD)), owed: [table], closed_at });
   mover.start();
   await expect.poll(async () => (await mover.read(SHARD)).owed).toEqual([]);
