@@ -13,7 +13,7 @@ import { announceCopy, endMoving } from '../topology/moving-shards.ts';
 import { checkPlaces, compareCopy, comparedAnew, copiedAnew, copyPage, type MovingClients } from './copy-log.ts';
 import { hasAllIndexes, keepIndexes, withoutOldDebts } from './keep-indexes.ts';
 import type { Move, MoveWish } from './move-item.ts';
-import { dropForgotten, endAttempts, makeCopy, mendNames, putAway, tablesOf } from './shard-tables.ts';
+import { dropForgotten, endAttempts, makeCopy, mendNames, putRight, tablesOf } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
 import { forgetShard } from './statements/shard-states.ts';
 import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
@@ -289,7 +289,7 @@ async function drop(work: MoveWork, move: Move, clients: MovingClients): Promise
   const { source, target } = clients;
   const copy = copyDatabase(move.datastore, move.shard);
   if (!(await endAttempts(work, move, source))) return goOn(work, move, clients);
-  await putAway({ topologyTable: work.topologyTable, move, client: target });
+  await putRight({ topologyTable: work.topologyTable, move, client: target });
   await target.change(forgetShard(move));
   await target.change(dropCopy(copy));
   // Made for the names of a switch.

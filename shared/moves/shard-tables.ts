@@ -19,7 +19,7 @@ import {
   createFence,
   dropFence,
   dropTablesOfCopy,
-  renameAway,
+  renameFenced,
   renameTables,
   selectFences,
   selectTables,
@@ -45,31 +45,37 @@ export async function renameAll(client: SqlClient, from: string, to: string): Pr
   if (tables.length > 0) await client.change(renameTables(from, to, tables));
 }
 
-/** Where tables of a shard are not to have its name: with the group that holds its copy. */
-interface Away {
+/** A group where tables may have the wrong name: the shard's although it holds the copy, or the copy's at the home. */
+interface Misnamed {
   readonly topologyTable: DynamoTable;
   /** As the topology has it: `from` holds the shard, `to` the copy. */
   readonly move: Pick<Move, 'datastore' | 'shard' | 'id' | 'from' | 'to'>;
-  /** Of `to`. */
   readonly client: SqlClient;
+  /** It is the client of `from`. @default that of `to` */
+  readonly isHome?: boolean;
 }
 
 /**
- * Takes the shard's name from tables on the group that holds its copy. An attempt of its own ends those that others are
- * at, so that the group cannot become the shard's home before. Throws SchemalessError `unavailable` where it did so
- * already, `internal` where the copy has tables, too.
+ * Gives tables of a shard the name that they have to have on a group. An attempt of its own ends those that others are
+ * at, so that the shard cannot switch before. Throws SchemalessError `unavailable` where it did so already, `internal`
+ * where there are tables of both names.
  */
-export async function putAway({ topologyTable, move, client }: Away): Promise<void> {
-  const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  const tables = await tablesOf(client, shard);
+export async function putRight({ topologyTable, move, client, isHome = false }: Misnamed): Promise<void> {
+  const names = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)] as const;
+  const [wrong, right] = isHome ? [names[1], names[0]] : names;
+  const tables = await tablesOf(client, wrong);
   if (tables.length === 0) return;
-  await mustHaveNone(client, copy, shard);
+  if ((await tablesOf(client, right)).length > 0)
+    throw new SchemalessError(
+      'internal',
+      `there are tables in ${wrong} and in ${right}: drop those that are not wanted`,
+    );
   const attempt = randomUUID();
-  await client.change(createDatabase(copy));
-  await client.change(createFence(shard, attempt));
+  await client.change(createDatabase(right));
+  await client.change(createFence(wrong, attempt));
   if (!(await beginAttempt(topologyTable, move, attempt))) throw movedByAnother(move);
-  await client.change(renameAway(shard, copy, tables, attempt));
-  await client.change(dropFence(shard, attempt));
+  await client.change(renameFenced(wrong, right, tables, attempt));
+  await client.change(dropFence(wrong, attempt));
 }
 
 /**
@@ -77,7 +83,7 @@ export async function putAway({ topologyTable, move, client }: Away): Promise<vo
  * false where the shard is elsewhere. Throws SchemalessError `unavailable` where others are at it by now.
  */
 export async function endAttempts(
-  { topologyTable }: Pick<Away, 'topologyTable'>,
+  { topologyTable }: Pick<Misnamed, 'topologyTable'>,
   move: Move,
   source: SqlClient,
 ): Promise<boolean> {
@@ -102,14 +108,6 @@ function movedByAnother({ shard, datastore }: Pick<Move, 'shard' | 'datastore'>)
 export async function dropFences(client: SqlClient, shard: string): Promise<void> {
   for (const attempt of toTableNames(await client.select(selectFences(shard), 'writer')))
     await client.change(dropFence(shard, attempt));
-}
-
-async function mustHaveNone(client: SqlClient, database: string, other: string): Promise<void> {
-  if ((await tablesOf(client, database)).length > 0)
-    throw new SchemalessError(
-      'internal',
-      `there are tables in ${other} and in ${database}: drop those that are not wanted`,
-    );
 }
 
 /** Makes what a copy lacks of its database and tables. */
@@ -153,16 +151,10 @@ export async function mendNames(
   home: ShardHome,
   { source, target }: MovingClients,
 ): Promise<void> {
-  const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  const lying = await tablesOf(source, copy);
-  if (lying.length > 0) {
-    await mustHaveNone(source, shard, copy);
-    await source.change(createDatabase(shard));
-    await source.change(renameTables(copy, shard, lying));
-  }
+  await putRight({ topologyTable, move, client: source, isHome: true });
   await openHome(context, move, home, source);
   await target.change(leaveShard(move, home.epoch));
-  await putAway({ topologyTable, move, client: target });
+  await putRight({ topologyTable, move, client: target });
 }
 
 /** Opens a shard at its home. A row that a promoted replica lacks is rewritten, closed until cells are back. */

@@ -11,14 +11,14 @@ import { beginAttempt, switchHome, type SeenShard } from '../topology/moving-sha
 import { copyPage, type MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
 import { isBound, nodesOf } from './moving-groups.ts';
-import { dropFences, endAttempts, putAway, renameAll, tablesOf } from './shard-tables.ts';
+import { dropFences, endAttempts, putRight, renameAll, tablesOf } from './shard-tables.ts';
 import { allClosed, isStillWhole, sameWriter, shows } from './switch-checks.ts';
 import {
   createDatabase,
   createFence,
   dropFence,
   renameAndBack,
-  renameAway,
+  renameFenced,
   renameTables,
 } from './statements/copy-tables.ts';
 import { selectLastIdNow } from './statements/raw-cells.ts';
@@ -111,8 +111,8 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
   await switching.write(move);
   const seen = await beginAttempt(switching.topologyTable, move, move.attempt);
   if (!seen) return notDone(given, 'it is elsewhere', 0);
-  // Not before: who takes the name from tables there after this has ended this attempt.
-  await dropFences(target, shard);
+  // Not before: who renames tables after this has ended this attempt.
+  await Promise.all([dropFences(target, shard), dropFences(source, copy)]);
   const since = performance.now();
   const closedMs = (): number => performance.now() - since;
   try {
@@ -152,7 +152,7 @@ export async function resumeSwitch(switching: Switching, move: Move, clients: Mo
  */
 async function takeBack({ topologyTable }: Switching, move: Move, { source, target }: MovingClients): Promise<boolean> {
   if (!(await endAttempts({ topologyTable }, move, source))) return false;
-  await putAway({ topologyTable, move, client: target });
+  await putRight({ topologyTable, move, client: target });
   return true;
 }
 
@@ -219,7 +219,7 @@ async function finishSwitch(
   // It was another's, or it was written, and the answer lost.
   if (!isSwitched) return resumeSwitch(switching, move, clients);
   switching.tellMoved();
-  await source.change(renameAway(shard, copy, tables.ofShard, move.attempt));
+  await source.change(renameFenced(shard, copy, tables.ofShard, move.attempt));
   await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), hasErasures));
   const closedMs = performance.now() - since;
   await source.change(leaveShard(move, move.epoch));
@@ -232,7 +232,7 @@ async function settle(switching: Switching, move: Move, { source, target }: Movi
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
   await renameAll(target, copy, shard);
   const since = { ...move, from: move.to, to: move.from };
-  await putAway({ topologyTable: switching.topologyTable, move: since, client: source });
+  await putRight({ topologyTable: switching.topologyTable, move: since, client: source });
   // The old group may not be there to say whether something was erased: to look for it harms nothing.
   await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), true));
   await source.change(leaveShard(move, move.epoch));

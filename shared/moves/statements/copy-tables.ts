@@ -31,31 +31,31 @@ export function renameAndBack(from: string, to: string, tables: readonly string[
 }
 
 /**
- * A fence is a table in a shard's database without which its tables keep their names, `fence$1a2b3c4d` after an attempt
- * to switch it. Who makes a group the shard's home drops all of them there, so that a rename that is late fails.
+ * A fence is a table in the database of a shard or its copy without which its tables keep their names, `fence$1a2b3c4d`
+ * after an attempt to switch it. A switch drops all of them where names are to stay, so that a late rename fails.
  */
-export function createFence(shard: string, attempt: string): Statement {
-  return { sql: `CREATE TABLE IF NOT EXISTS ${fenceIn(shard, attempt)} (id INT PRIMARY KEY)`, parameters: [] };
+export function createFence(database: string, attempt: string): Statement {
+  return { sql: `CREATE TABLE IF NOT EXISTS ${fenceIn(database, attempt)} (id INT PRIMARY KEY)`, parameters: [] };
 }
 
 /** Also of one that a rename took. */
-export function dropFence(shard: string, attempt: string): Statement {
-  const sql = `DROP TABLE IF EXISTS ${fenceIn(shard, attempt)}, ${fenceIn(shard, attempt, '$')}`;
+export function dropFence(database: string, attempt: string): Statement {
+  const sql = `DROP TABLE IF EXISTS ${fenceIn(database, attempt)}, ${fenceIn(database, attempt, '$')}`;
   return { sql, parameters: [] };
 }
 
 /** The attempts whose fences a database has, as far as their names have them. */
-export function selectFences(shard: string): Statement {
+export function selectFences(database: string): Statement {
   return {
     sql: "SELECT SUBSTRING(table_name, 7, 8) FROM information_schema.tables WHERE table_schema = ? AND table_name LIKE 'fence$%'",
-    parameters: [shard],
+    parameters: [database],
   };
 }
 
-function fenceIn(shard: string, attempt: string, taken: '' | '$' = ''): string {
+function fenceIn(database: string, attempt: string, taken: '' | '$' = ''): string {
   const [name] = /^[0-9a-f]{8}/u.exec(attempt) ?? [];
   if (name === undefined) throw new Error(`wanted a UUID, got ${attempt}`);
-  return `${quoteName(shard)}.\`fence$${name}${taken}\``;
+  return `${quoteName(database)}.\`fence$${name}${taken}\``;
 }
 
 /** Drops tables of a copy alone, never of a shard. */
@@ -72,9 +72,9 @@ export function renameTables(from: string, to: string, tables: readonly string[]
   return { waitsBriefly: true, sql: `RENAME TABLE ${renames(from, to, tables)}`, parameters: [] };
 }
 
-/** As `renameTables`, of a shard to its copy. Takes the fence of the attempt, and fails without it. */
-export function renameAway(shard: string, copy: string, tables: readonly string[], attempt: string): Statement {
-  const sql = `RENAME TABLE ${fenceIn(shard, attempt)} TO ${fenceIn(shard, attempt, '$')}, ${renames(shard, copy, tables)}`;
+/** As `renameTables`. Takes the fence of the attempt in `from`, and fails without it. */
+export function renameFenced(from: string, to: string, tables: readonly string[], attempt: string): Statement {
+  const sql = `RENAME TABLE ${fenceIn(from, attempt)} TO ${fenceIn(from, attempt, '$')}, ${renames(from, to, tables)}`;
   return { waitsBriefly: true, sql, parameters: [] };
 }
 

@@ -5,6 +5,7 @@ import type { NewCell } from '../../../shared/cell.ts';
 import { indexTableName } from '../../../shared/index/index-table.ts';
 import { verifiedEpochs } from '../../../shared/index/repair/verified-epochs.ts';
 import { writeMove, type Move } from '../../../shared/moves/move-item.ts';
+import { mendNames } from '../../../shared/moves/shard-tables.ts';
 import { resumeSwitch, switchShard } from '../../../shared/moves/switch-shard.ts';
 import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { SqlError, type SqlClient, type SqlValue, type Statement } from '../../../shared/sql/client.ts';
@@ -284,6 +285,40 @@ it('a switch that stood still before it closes the shard closes it for nobody on
   goesOn.resolve();
   expect(await late).toMatchObject({ isDone: false });
   expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+});
+
+it('who mends the names of a shard and stands still gives its former home none once it has moved', async () => {
+  await using mover = await openMover(store, 'trips');
+  const { from, to } = await followed(mover);
+  const [shard, copy] = [shardDatabase(name, SHARD), copyDatabase(name, SHARD)];
+  const under = async (database: string): Promise<readonly string[]> => {
+    const sql =
+      "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_name NOT LIKE 'fence%'";
+    const rows = await store.client(from).select({ sql, parameters: [database] }, 'writer');
+    return rows.map(([table]) => toText(table));
+  };
+  // As a promoted replica that has forgotten that they came back.
+  await change(from, `CREATE DATABASE IF NOT EXISTS \`${copy}\``);
+  const renames = (await under(shard)).map((table) => `\`${shard}\`.\`${table}\` TO \`${copy}\`.\`${table}\``);
+  await change(from, `RENAME TABLE ${renames.join(', ')}`);
+  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  before = async (group, { sql }) => {
+    if (group !== from || !sql.startsWith('RENAME')) return;
+    before = () => undefined;
+    stood.resolve();
+    await goesOn.promise;
+  };
+  const { context, topologyTable } = store;
+  const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
+  const [move, home] = [await mover.read(SHARD), await mover.home(SHARD)];
+  const late = mendNames({ context, topologyTable }, move, home, { source, target });
+  await stood.promise;
+  await switched(mover);
+  goesOn.resolve();
+  await expect(late).rejects.toBeInstanceOf(SqlError);
+  expect(await under(shard)).toEqual([]);
+  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+  await completed(mover);
 });
 
 it('a move that is to be dropped although it was decided is finished', async () => {
