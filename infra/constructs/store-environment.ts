@@ -130,6 +130,7 @@ export const MAX_TAILERS = 64;
 /** DynamoDB's maximum. */
 export const MOST_KEY_DAYS = 35;
 
+/** Seven days. */
 export const MOST_KEPT_MINUTES = 10_080;
 
 /** Applies the environment's shard counts. */

@@ -21,7 +21,7 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'first_id BIGINT UNSIGNED NOT NULL DEFAULT 1, ' +
       // The steps that its database has taken.
       'step SMALLINT UNSIGNED NOT NULL, ' +
-      // The attempt to switch the shard to another group that closed it last, or opened it again.
+      // The last attempt to switch the shard that closed or reopened it.
       "closed_by CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '', " +
       // The server whose log is known to have every acknowledged cell. NULL without copies, and with shared storage.
       'writer_id INT UNSIGNED NULL, ' +
@@ -47,7 +47,7 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       // The time that a restored cell brings. NULL for a new cell.
       'stored_at DATETIME(6) NULL, ' +
       "state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'waiting', " +
-      // Ids of 8 bytes of the writes that rely on it: what is repeated after a lost answer counts once.
+      // 8-byte ids of the writes that rely on the hint: a repeated statement counts once.
       'writers VARBINARY(4000) NOT NULL, ' +
       // Of the writers: those that were answered `buffered`.
       "answered VARBINARY(4000) NOT NULL DEFAULT '', " +

@@ -97,7 +97,7 @@ export async function pruneEntries(
     if (!last) return undefined;
     const end: EntryKey = { f0: last[0] ?? null, row_key: toBytes(last[1]) };
     const gone = new Map(known.map((row) => [nameOf(row[0], row[1]), row]));
-    // The shard may have got many since, in between.
+    // The shard may have many newer entries in this range.
     for (let behind = after, isMore = true; isMore && gone.size > 0;) {
       const kept = await from.select(selectRawKeys(source, behind, end, KEYS_AT_ONCE), 'writer');
       for (const row of kept) gone.delete(nameOf(row[0], row[1]));

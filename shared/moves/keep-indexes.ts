@@ -81,10 +81,10 @@ export async function keepIndexes(given: Move, kept: KeptIndexes): Promise<Move>
   return move;
 }
 
-/** How long after the switch a former shard's entries are brought: half of the age at which tombstones are purged. */
+/** How long after the switch entries are copied from the former shard: half the age of purged tombstones. */
 const OWED_FOR_MS = 12 * 3_600_000;
 
-/** Has the shard's entries compared with its cells instead: an entry that is owed may have lost its tombstone. */
+/** Drops debts that are too old, and requests a verification: the tombstone of an owed entry may be purged. */
 export async function withoutOldDebts(stateTable: DynamoTable, move: Move): Promise<Move> {
   if (move.owed.length === 0 || Date.now() - move.closed_at < OWED_FOR_MS) return move;
   await noteVerified(stateTable, move.datastore, move.shard, move.epoch - 1);

@@ -146,7 +146,7 @@ async function copyTurn(
   return isIdle && !isWanted ? (pollMs ?? IDLE_MS) : (pollMs ?? FOLLOW_MS);
 }
 
-/** What an earlier turn may have left half done, whoever's it was. Returns false where the shard is not where it was. */
+/** Finishes or undoes what an interrupted turn left. Returns false if the shard is on another group. */
 async function findItsFeet(
   work: MoveWork,
   move: Move,
@@ -161,7 +161,7 @@ async function findItsFeet(
   return true;
 }
 
-/** Goes on with a switch that another decided although it was not written down. */
+/** Finishes a switch that was decided but not recorded in the move. */
 async function goOn(work: MoveWork, move: Move, clients: MovingClients): Promise<number> {
   const home = (await readDatastore(work.topologyTable, move.datastore))?.homes[move.shard];
   if (home?.group !== move.to || home.copy?.move !== move.id)

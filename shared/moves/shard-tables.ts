@@ -45,20 +45,20 @@ export async function renameAll(client: SqlClient, from: string, to: string): Pr
   if (tables.length > 0) await client.change(renameTables(from, to, tables));
 }
 
-/** A group where tables may have the wrong name: the shard's although it holds the copy, or the copy's at the home. */
+/** A group whose tables may have the wrong name: the shard's on the copy's group, or the copy's on the home. */
 interface Misnamed {
   readonly topologyTable: DynamoTable;
   /** As the topology has it: `from` holds the shard, `to` the copy. */
   readonly move: Pick<Move, 'datastore' | 'shard' | 'id' | 'from' | 'to'>;
   readonly client: SqlClient;
-  /** It is the client of `from`. @default that of `to` */
+  /** `client` is that of `from`. @default that of `to` */
   readonly isHome?: boolean;
 }
 
 /**
- * Gives tables of a shard the name that they have to have on a group. An attempt of its own ends those that others are
- * at, so that the shard cannot switch before. Throws SchemalessError `unavailable` where it did so already, `internal`
- * where there are tables of both names.
+ * Renames tables of a shard that have the wrong name on a group. It begins an attempt first, which ends all others: the
+ * shard cannot switch before the rename. Throws SchemalessError `unavailable` if it has switched, `internal` if tables
+ * of both names exist.
  */
 export async function putRight({ topologyTable, move, client, isHome = false }: Misnamed): Promise<void> {
   const names = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)] as const;
@@ -79,8 +79,8 @@ export async function putRight({ topologyTable, move, client, isHome = false }: 
 }
 
 /**
- * Has switches that others are still at decide nothing any more, and close nothing, and opens what they closed. Returns
- * false where the shard is elsewhere. Throws SchemalessError `unavailable` where others are at it by now.
+ * Ends all attempts to switch a shard and reopens it: none of them decides or closes anything afterwards. Returns false
+ * if the shard is on another group. Throws SchemalessError `unavailable` if a later attempt has begun.
  */
 export async function endAttempts(
   { topologyTable }: Pick<Misnamed, 'topologyTable'>,
@@ -92,7 +92,7 @@ export async function endAttempts(
   for (;;) {
     const row = toShardState(await source.select(selectShardState(move), 'writer'));
     if (!row || row.closedBy === mine || !['open', 'moving'].includes(row.state)) break;
-    // A later attempt closed it, if it has begun: what it closed is its own.
+    // A later attempt may have closed the shard: it has to stay closed then.
     if (!(await isLastAttempt(topologyTable, move, mine))) throw movedByAnother(move);
     await source.change(reopenShard(move, row.closedBy, mine));
   }
@@ -104,10 +104,10 @@ function movedByAnother({ shard, datastore }: Pick<Move, 'shard' | 'datastore'>)
   return new SchemalessError('unavailable', `another moves shard ${shard} of ${datastore} by now`);
 }
 
-/** Has renames fail that others are late with: of attempts that are not the shard's last one any more. */
-export async function dropFences(client: SqlClient, shard: string): Promise<void> {
-  for (const attempt of toTableNames(await client.select(selectFences(shard), 'writer')))
-    await client.change(dropFence(shard, attempt));
+/** Drops all fences of a database, so that late renames of ended attempts fail. */
+export async function dropFences(client: SqlClient, database: string): Promise<void> {
+  for (const attempt of toTableNames(await client.select(selectFences(database), 'writer')))
+    await client.change(dropFence(database, attempt));
 }
 
 /** Makes what a copy lacks of its database and tables. */

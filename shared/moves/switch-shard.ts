@@ -92,7 +92,7 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
     target.change(arriveShard(given, given.epoch, before)),
     ...nodes.map((node) => target.select(selectShardState(given), node)),
   ]);
-  // One that was left behind may have a higher one: the next attempt goes beyond it.
+  // An old row may have a higher epoch: the next attempt takes one above it.
   const arrived = toShardState(await target.select(selectShardState(given), 'writer'));
   if (arrived?.epoch !== given.epoch)
     return notDone(
@@ -111,7 +111,7 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
   await switching.write(move);
   const seen = await beginAttempt(switching.topologyTable, move, move.attempt);
   if (!seen) return notDone(given, 'it is elsewhere', 0);
-  // Not before: who renames tables after this has ended this attempt.
+  // After the attempt began: a fence that is created later belongs to an attempt that ends this one.
   await Promise.all([dropFences(target, shard), dropFences(source, copy)]);
   const since = performance.now();
   const closedMs = (): number => performance.now() - since;

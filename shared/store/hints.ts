@@ -25,7 +25,7 @@ export interface HeldCells {
   readonly holders: readonly string[];
 }
 
-/** The same cells for further hints: a withdrawal of an earlier one that was late must not take these away. */
+/** Gives cells a new write id for further hints: a late withdrawal of earlier hints must not affect these. */
 export function withNewWriter(cells: readonly PlacedCell[]): readonly BufferedCell[] {
   const writer = randomBytes(8);
   return cells.map((cell) => ({ ...cell, writer }));
@@ -109,17 +109,14 @@ export async function bufferOn(
   // The same statement twice counts once.
   const statement = insertBuffered(datastore, cells);
   const [isHeld] = await onHolders(context, [group], async (client) => {
-    await client.change(statement).catch((error: unknown) => {
-      const isOpen = error instanceof SqlError && error.failure !== 'rejected' && error.failure !== 'unreachable';
-      if (!isOpen || !parts.some(({ isWanted }) => isWanted())) throw error;
-      return client.change(statement);
-    });
+    const isOpen = ({ failure }: SqlError): boolean => failure !== 'rejected' && failure !== 'unreachable';
+    await changeTwice(client, statement, (error) => isOpen(error) && parts.some(({ isWanted }) => isWanted()));
     return true;
   });
   return isHeld === true;
 }
 
-/** Takes back hints of refused cells of one write. Best effort: the drain judges the rest again. */
+/** Withdraws hints of refused cells of one write. Best effort: the drain judges the rest. */
 export async function withdrawCopies(
   context: StoreContext,
   datastore: string,
@@ -153,10 +150,14 @@ export async function markAnswered(
   return (await Promise.all(held.map(mark))).flat().includes(true);
 }
 
-/** Sends a change of hints once more where the connection was lost. After a time limit there is no time for it. */
-function changeTwice(client: SqlClient, statement: Statement): Promise<SqlChange> {
+/** Sends a change of hints, and once more after such a failure. @default a lost connection: a timeout leaves no time */
+function changeTwice(
+  client: SqlClient,
+  statement: Statement,
+  mayRepeat = ({ failure, timedOut }: SqlError): boolean => failure === 'unclear' && !timedOut,
+): Promise<SqlChange> {
   return client.change(statement).catch((error: unknown) => {
-    if (!(error instanceof SqlError) || error.failure !== 'unclear' || error.timedOut) throw error;
+    if (!(error instanceof SqlError) || !mayRepeat(error)) throw error;
     return client.change(statement);
   });
 }

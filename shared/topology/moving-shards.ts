@@ -86,7 +86,7 @@ export async function beginAttempt(
   return isBegun ? seen : undefined;
 }
 
-/** Whether none has begun since. */
+/** Returns whether no attempt has begun since this one. */
 export async function isLastAttempt(
   { client, table }: DynamoTable,
   { datastore, shard }: MovingShard,

@@ -26,6 +26,7 @@ export interface DatastoreTopology {
   readonly datastore: string;
   /** Fixed at creation. */
   readonly shards: number;
+  /** Indexed by shard. */
   readonly homes: readonly ShardHome[];
   /** Not all of its shards have been made yet. */
   readonly isBeingMade?: true;

@@ -120,6 +120,7 @@ function keeper(file: OffsetsFile | undefined): Keeper {
   };
 }
 
+/** An erasure of a row covers all columns. */
 function isOf(columns: readonly string[], { column_name, erasure }: Cell): boolean {
   return columns.includes(column_name) || erasure?.scope === 'row';
 }

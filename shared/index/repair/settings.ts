@@ -7,6 +7,7 @@ export const REPAIR_SETTINGS = {
   behindMs: 3000,
   /** Interval of the repair's offset commits: a killed run's successor compares so much again. */
   commitEveryMs: 5000,
+  /** For all builds of a datastore together. */
   buildCellsPerSecond: 5000,
   /** Interval of looks at topology, pending groups and builds. */
   lookMs: 2000,

@@ -31,20 +31,20 @@ export function renameAndBack(from: string, to: string, tables: readonly string[
 }
 
 /**
- * A fence is a table in the database of a shard or its copy without which its tables keep their names, `fence$1a2b3c4d`
- * after an attempt to switch it. A switch drops all of them where names are to stay, so that a late rename fails.
+ * Creates a fence: an empty table, `fence$1a2b3c4d` after an attempt to switch a shard, that its renames require. A
+ * later switch drops the fences of both groups, so that a late rename fails.
  */
 export function createFence(database: string, attempt: string): Statement {
   return { sql: `CREATE TABLE IF NOT EXISTS ${fenceIn(database, attempt)} (id INT PRIMARY KEY)`, parameters: [] };
 }
 
-/** Also of one that a rename took. */
+/** Drops a fence, whether a rename has used it or not. */
 export function dropFence(database: string, attempt: string): Statement {
   const sql = `DROP TABLE IF EXISTS ${fenceIn(database, attempt)}, ${fenceIn(database, attempt, '$')}`;
   return { sql, parameters: [] };
 }
 
-/** The attempts whose fences a database has, as far as their names have them. */
+/** Selects the fences of a database, by the first 8 digits of their attempts. */
 export function selectFences(database: string): Statement {
   return {
     sql: "SELECT SUBSTRING(table_name, 7, 8) FROM information_schema.tables WHERE table_schema = ? AND table_name LIKE 'fence$%'",
@@ -72,7 +72,7 @@ export function renameTables(from: string, to: string, tables: readonly string[]
   return { waitsBriefly: true, sql: `RENAME TABLE ${renames(from, to, tables)}`, parameters: [] };
 }
 
-/** As `renameTables`. Takes the fence of the attempt in `from`, and fails without it. */
+/** Renames tables as `renameTables` does. Uses up the fence of the attempt in `from`, and fails without it. */
 export function renameFenced(from: string, to: string, tables: readonly string[], attempt: string): Statement {
   const sql = `RENAME TABLE ${fenceIn(from, attempt)} TO ${fenceIn(from, attempt, '$')}, ${renames(from, to, tables)}`;
   return { waitsBriefly: true, sql, parameters: [] };

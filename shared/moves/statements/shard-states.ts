@@ -27,7 +27,7 @@ export interface RawShardRow {
   readonly isBound: boolean;
   /** Appends to the shard have to check for erasures. */
   readonly hasErasures: boolean;
-  /** The attempt to switch it that closed it last, or that opened it again. */
+  /** The last attempt that closed or reopened the shard. */
   readonly closedBy: string;
 }
 
@@ -54,8 +54,8 @@ export function toShardState([row]: readonly SqlRow[]): RawShardRow | undefined 
 }
 
 /**
- * Waits for the append under way; none passes after it. Nothing where the writer may lack acknowledged cells, or others
- * were at the shard since it was read (`before`).
+ * Closes a shard for appends, after the one under way. Changes nothing if the writer may lack acknowledged cells, or if
+ * an attempt closed or reopened the shard since it was read.
  */
 export function closeShard(
   { datastore, shard }: MovingShard,
@@ -68,7 +68,7 @@ export function closeShard(
   };
 }
 
-/** Opens it where it was, as it was read, after attempts to switch it came to nothing. None of them closes it from then on. */
+/** Reopens a shard as it was read (`closedBy`). Attempts that read it before cannot close it afterwards. */
 export function reopenShard({ datastore, shard }: MovingShard, closedBy: string, attempt: string): Statement {
   return {
     sql: `UPDATE ${CONTROL}.shard SET state = 'open', closed_by = ? ${WHICH} AND state IN ('open', 'moving') AND closed_by = ?`,

@@ -44,8 +44,8 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
 }
 
 /**
- * Notes in the hints of one write that it was answered `buffered`; a hint all of whose writers were so gives way to
- * acknowledged cells, unless its append may have been done (`isShown`). Counts hints that list the write.
+ * Marks hints of one write as answered `buffered`. A hint whose writers all were gives way to acknowledged cells, unless
+ * its append may have been done (`isShown`). Affects the hints that list the write.
  */
 export function answerBuffered(datastore: string, cells: readonly BufferedCell[], isShown = false): Statement {
   const writer = writerOf(cells);
@@ -68,7 +68,7 @@ export function markShown(rows: readonly CopyKey[]): Statement {
   };
 }
 
-/** Takes one write that was answered 409 off its hints. */
+/** Removes one write that was answered 409 from its hints. */
 export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
     sql: `UPDATE ${BY_COPY} SET writers = REPLACE(writers, ?, ''), answered = REPLACE(answered, ?, '') WHERE ${anyOfCopies(cells.length)}`,

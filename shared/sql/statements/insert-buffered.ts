@@ -10,11 +10,11 @@ export interface PlacedCell extends EncodedCell {
 }
 
 export interface BufferedCell extends PlacedCell {
-  /** Id of its write, 8 bytes: by it a hint knows who relies on it, however often a statement is repeated. */
+  /** The write's id, 8 bytes. A hint lists the writes that rely on it, so that repeated statements count once. */
   readonly writer: Uint8Array;
 }
 
-/** Bytes that the column takes. A hint with as many writers counts as one that may be stored. */
+/** Bytes of the column: 500 writes. A full hint counts as maybe stored. */
 const MOST_WRITERS = 4000;
 
 /**

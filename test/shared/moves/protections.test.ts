@@ -94,27 +94,32 @@ async function resumed(move: Move, from: string, to: string) {
   );
 }
 
+/** Holds the first change that is meant. Returns when one is held (`stands`), and how to release it (`goesOn`). */
+function standsStill(isMeant: (group: string, sql: string) => boolean) {
+  const [stands, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  before = async (group, { sql }) => {
+    if (!isMeant(group, sql)) return;
+    before = () => undefined;
+    stands.resolve();
+    await goesOn.promise;
+  };
+  return { stands: stands.promise, goesOn: goesOn.resolve };
+}
+
 it('a mover that stands still before it decides, decides nothing once another has opened the shard again', async () => {
   await using mover = await openMover(store, 'trips');
   const { from, to } = await followed(mover);
-  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  let isFirst = true;
-  before = async (group, { sql }) => {
-    if (!isFirst || group !== to || !sql.startsWith('RENAME')) return;
-    isFirst = false;
-    stood.resolve();
-    await goesOn.promise;
-  };
+  const { stands, goesOn } = standsStill((group, sql) => group === to && sql.startsWith('RENAME'));
   const stop = mover.start();
   await mover.operations.switchMove(SHARD);
-  await stood.promise;
+  await stands;
   const move = await mover.read(SHARD);
   const taken = await resumed(move, from, to);
   expect(taken.isDone).toBe(false);
   const since = cell('meanwhile');
   expect(await datastore.put(since)).toMatchObject({ outcome: 'stored' });
   const ending = stop();
-  goesOn.resolve();
+  goesOn();
   await ending;
   expect((await mover.home(SHARD)).group).toBe(from);
   expect((await datastore.get(since)).cell?.body).toEqual(since.body);
@@ -148,25 +153,21 @@ it('a switch that stood still takes no table away while its move is completed', 
   await using mover = await openMover(store, 'trips');
   const { from, to } = await followed(mover);
   const { context, topologyTable } = store;
-  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
   const write = async (move: Move): Promise<void> => void (await writeMove(mover.stateTable, move));
   const move: Move = { ...(await mover.read(SHARD)), step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
   const switching = { context, topologyTable, settings: { closedMs: 30_000 }, tellMoved: () => undefined, write };
-  let late: Promise<unknown> = Promise.resolve();
+  const { stands, goesOn } = standsStill(
+    (group, sql) => group === from && sql.startsWith('RENAME') && sql.includes('fence$'),
+  );
+  const late = switchShard(switching, move, { source, target }).catch((error: unknown) => error);
+  await stands;
+  // The worst moment: what is dropped was seen to be empty.
   before = async (group, { sql }) => {
-    if (group !== from || !sql.startsWith('RENAME') || !sql.includes('fence$')) return;
-    // The worst moment: what is dropped was seen to be empty.
-    before = async (of, { sql: dropping }) => {
-      if (of !== from || !dropping.startsWith('DROP DATABASE')) return;
-      goesOn.resolve();
-      await late;
-    };
-    stood.resolve();
-    await goesOn.promise;
+    if (group !== from || !sql.startsWith('DROP DATABASE')) return;
+    goesOn();
+    await late;
   };
-  late = switchShard(switching, move, { source, target }).catch((error: unknown) => error);
-  await stood.promise;
   await takenBack(mover);
   expect(await late).not.toMatchObject({ isDone: true });
   expect(await mover.home(SHARD)).toMatchObject({ group: from });
@@ -188,56 +189,38 @@ it('who finishes a switch and stands still takes no table away after its move wa
     );
   const renames = tables.map(([table]) => `\`${copy}\`.\`${toText(table)}\` TO \`${shard}\`.\`${toText(table)}\``);
   await change(from, `RENAME TABLE ${renames.join(', ')}`);
-  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  before = async (group, { sql }) => {
-    if (group !== from || !sql.startsWith('RENAME')) return;
-    before = () => undefined;
-    stood.resolve();
-    await goesOn.promise;
-  };
+  const { stands, goesOn } = standsStill((group, sql) => group === from && sql.startsWith('RENAME'));
   const late = resumed({ ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch }, from, to);
-  await stood.promise;
+  await stands;
   await takenBack(mover);
-  goesOn.resolve();
+  goesOn();
   await expect(late).rejects.toBeInstanceOf(SqlError);
   expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
 });
 
-/** Somebody takes a switch back, and stands still before it opens the shard. */
+/** Takes a switch back, and stops before it reopens the shard. */
 async function takesBack(mover: Mover, from: string, to: string) {
-  const [stands, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  before = async (group, { sql }) => {
-    if (group !== from || !sql.includes("SET state = 'open'")) return;
-    before = () => undefined;
-    stands.resolve();
-    await goesOn.promise;
-  };
+  const { stands, goesOn } = standsStill((group, sql) => group === from && sql.includes("SET state = 'open'"));
   const move = await mover.read(SHARD);
   const switching: Move = { ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
   const ended = resumed(switching, from, to).catch((error: unknown) => error);
-  await stands.promise;
-  return { ended, goesOn: goesOn.resolve };
+  await stands;
+  return { ended, goesOn };
 }
 
 it('a switch that was taken back opens no shard that a later one closed', async () => {
   await using mover = await openMover(store, 'trips');
   const { from, to } = await followed(mover);
   const late = await takesBack(mover, from, to);
-  const [closed, decides] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  before = async (group, { sql }) => {
-    if (group !== to || !sql.startsWith('RENAME')) return;
-    before = () => undefined;
-    closed.resolve();
-    await decides.promise;
-  };
+  const { stands: closed, goesOn: decides } = standsStill((group, sql) => group === to && sql.startsWith('RENAME'));
   const stop = mover.start();
   await mover.operations.switchMove(SHARD);
-  await closed.promise;
+  await closed;
   late.goesOn();
   await late.ended;
   // Where it was stored it would be lost with the former home.
   expect(await datastore.put(cell('between'))).toMatchObject({ outcome: 'buffered' });
-  decides.resolve();
+  decides();
   await mover.switched(SHARD);
   await stop();
   await completed(mover);
@@ -266,23 +249,17 @@ it('a switch that was taken back takes no name from the shard once it has moved 
 it('a switch that stood still before it closes the shard closes it for nobody once its move was cancelled', async () => {
   await using mover = await openMover(store, 'trips');
   const { from, to } = await followed(mover);
-  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  before = async (group, { sql }) => {
-    if (group !== from || !sql.includes("SET state = 'moving'")) return;
-    before = () => undefined;
-    stood.resolve();
-    await goesOn.promise;
-  };
+  const { stands, goesOn } = standsStill((group, sql) => group === from && sql.includes("SET state = 'moving'"));
   const { context, topologyTable } = store;
   const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
   const move: Move = { ...(await mover.read(SHARD)), step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
   const switching = { context, topologyTable, settings: {}, tellMoved: () => undefined, write: async () => undefined };
   const late = switchShard(switching, move, { source, target });
-  await stood.promise;
+  await stands;
   mover.start();
   await mover.operations.cancelMove(SHARD);
   await mover.until(SHARD, ({ step }) => step === 'cancelled');
-  goesOn.resolve();
+  goesOn();
   expect(await late).toMatchObject({ isDone: false });
   expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
 });
@@ -301,20 +278,14 @@ it('who mends the names of a shard and stands still gives its former home none o
   await change(from, `CREATE DATABASE IF NOT EXISTS \`${copy}\``);
   const renames = (await under(shard)).map((table) => `\`${shard}\`.\`${table}\` TO \`${copy}\`.\`${table}\``);
   await change(from, `RENAME TABLE ${renames.join(', ')}`);
-  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  before = async (group, { sql }) => {
-    if (group !== from || !sql.startsWith('RENAME')) return;
-    before = () => undefined;
-    stood.resolve();
-    await goesOn.promise;
-  };
+  const { stands, goesOn } = standsStill((group, sql) => group === from && sql.startsWith('RENAME'));
   const { context, topologyTable } = store;
   const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
   const [move, home] = [await mover.read(SHARD), await mover.home(SHARD)];
   const late = mendNames({ context, topologyTable }, move, home, { source, target });
-  await stood.promise;
+  await stands;
   await switched(mover);
-  goesOn.resolve();
+  goesOn();
   await expect(late).rejects.toBeInstanceOf(SqlError);
   expect(await under(shard)).toEqual([]);
   expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });

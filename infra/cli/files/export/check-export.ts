@@ -120,6 +120,7 @@ class Ids {
   }
 }
 
+/** A line nests one level deeper than the body that it contains. */
 const LINE = { field: 'line', maxDepth: LIMITS.bodyDepth + 1 } as const;
 
 async function idsOfLines(stream: Readable, path: string, before: string | undefined): Promise<Ids> {

@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 const STALL_SHARE = 0.1;
 const SHOWN_SHARE = 0.1;
 
-/** What happens too seldom by itself: one trouble at a time, once everything is well. */
+/** Runs trials of rare faults, one at a time, once the world is healthy. */
 export async function calmTrials(world: World, judge: Judge): Promise<void> {
   const groups = [...world.groups.values()] as [SimulatedGroup, ...SimulatedGroup[]];
   if (world.random.chance(STALL_SHARE)) await stalledWrites(world, judge, world.random.pick(groups));
@@ -21,7 +21,7 @@ const STALLED_WRITES_WITHIN_MS = 2000;
 /** For a write of a healthy group: a hint that is late is sent to another group after 250 ms. */
 const MOST_MS = 1500;
 
-/** One group takes no changes, and answers reads. Writes of other groups go on as if nothing were. */
+/** Stalls the writes of one group while it answers reads. Writes of other groups must not wait. */
 async function stalledWrites(world: World, judge: Judge, sick: SimulatedGroup): Promise<void> {
   const { random, time, topology, allShards, shards } = world;
   const healthy = new Set(allShards.filter((shard) => topology.home(shard).group !== sick.name));
@@ -50,8 +50,8 @@ const BEHIND_MS = 60_000;
 const TRIES = 4;
 
 /**
- * A write is answered `buffered`, and its cell read from the writer, which is lost before its readers have it. Others
- * send another body to the address.
+ * Reads a cell that was answered `buffered`, and loses its writer before a reader has the cell. Then other clients send
+ * another body to the address.
  */
 async function shownThenLost(world: World, judge: Judge, group: SimulatedGroup): Promise<void> {
   const { random, time, topology, chronicle, weather } = world;
