@@ -17,6 +17,7 @@ describe('the age of what is cached', () => {
     ['goes on while an instance is suspended and its steady clock stands still', 10, 3_600_000, 3_600_000],
     ['goes on when the wall clock is set back', 5000, -3_600_000, 5000],
   ])('%s', (_what, steadyMs, wallMs, age) => {
-    expect(passed(steadyMs, wallMs)).toBe(age);
+    // Doubles: how exact the difference is depends on how long the process has lived.
+    expect(passed(steadyMs, wallMs)).toBeCloseTo(age, 6);
   });
 });

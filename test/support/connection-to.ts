@@ -21,7 +21,8 @@ export function connectionTo(group?: string, options: ConnectionOptions = {}): P
 /** As a store reaches a group, with the login of its owner. @param address @default the first of the run's groups */
 export function clientTo(address: GroupEndpoints = groupAccess(), settings?: MysqlSettings): SqlClient {
   const { user, password } = groupAccess(address.name);
-  return mysqlClient(address, async () => ({ username: user, password }), settings);
+  // A machine that is busy with other tests may take longer to connect than a function would wait.
+  return mysqlClient(address, async () => ({ username: user, password }), { connectTimeoutMs: 30_000, ...settings });
 }
 
 /** The same; told of each change before it is sent, and keeps it back by throwing. */
