@@ -1,3 +1,4 @@
+import { DEFINITIONS } from '../shared/api/definitions.ts';
 import { connectorOf } from '#connector';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { randomUUID } from 'node:crypto';
@@ -13,16 +14,12 @@ import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { sqsClient } from './environment/sqs.ts';
 import { userLogins } from './environment/user-logins.ts';
-import { applyDefinitions } from './http/operations/apply-definitions.ts';
-import { deleteIndex, deleteTrigger } from './http/operations/delete-definitions.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
+import { DEFINE } from './http/operations/apply-definitions.ts';
 
 /** Routes that define datastores, indexes and triggers without a deployment. */
 export function makeDefinitionsHandler(management: () => DefinitionManagement): HttpHandler {
-  return httpHandler<'define-datastores', DefinitionManagement>(
-    { applyDefinitions, deleteIndex, deleteTrigger },
-    management,
-  );
+  return httpHandler(DEFINITIONS, DEFINE, management);
 }
 
 let opened: DefinitionManagement | undefined;

@@ -1,3 +1,5 @@
+import { ERASURES } from '../shared/api/erasures.ts';
+import { SUBJECTS } from '../shared/api/subjects.ts';
 import { openContext } from '../shared/access/context.ts';
 import { KEY_VARIABLES, STORE_VARIABLES } from '../shared/environment.ts';
 import { erasureManagement, type ErasureManagement } from '../shared/erasures/erasure-management.ts';
@@ -6,15 +8,22 @@ import { readConfig } from './environment/config.ts';
 import { deploymentOptions } from './environment/deployment.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { keyStore } from './environment/root-key.ts';
+import { audited } from './http/audited.ts';
+import { answeredBy } from './http/answering.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
-import { eraseCells, getErasure, getRetention, listErasures } from './http/operations/erasures.ts';
-import { forgetSubject, listForgotten } from './http/operations/subjects.ts';
 
 type Forgetting = ErasureManagement & SubjectManagement;
 
+/** Who asks is in the log before the answer, of every request that can be read; no subject is. */
 export function makeErasuresHandler(management: () => Forgetting): HttpHandler {
-  return httpHandler<'erase-cells', Forgetting>(
-    { eraseCells, listErasures, getErasure, getRetention, forgetSubject, listForgotten },
+  const erasures = answeredBy(ERASURES, (over: Forgetting, datastore, { caller }) => over.erasures(datastore, caller));
+  const subjects = answeredBy(SUBJECTS, (over: Forgetting, datastore, { caller }) => over.subjects(datastore, caller));
+  return httpHandler(
+    { ...ERASURES, ...SUBJECTS },
+    {
+      ...audited('erasure', erasures, { eraseCells: ['id', 'scope', 'shard', 'state', 'cells'] }),
+      ...audited('forgetting', subjects, { forgetSubject: ['subject_name', 'forgotten_at'] }),
+    },
     management,
   );
 }

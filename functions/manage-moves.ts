@@ -1,22 +1,15 @@
+import { MOVES } from '../shared/api/moves.ts';
 import { moveManagement, type MoveManagement } from '../shared/moves/move-management.ts';
 import { dynamoTopology } from '../shared/topology/dynamo-topology.ts';
 import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
+import { answeredBy } from './http/answering.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
-import {
-  cancelMove,
-  completeMove,
-  createMove,
-  getMove,
-  listMoves,
-  reverseMove,
-  switchMove,
-  verifyMove,
-} from './http/operations/moves.ts';
 
 export function makeMovesHandler(management: () => MoveManagement): HttpHandler {
-  return httpHandler<'manage-moves', MoveManagement>(
-    { listMoves, createMove, getMove, switchMove, reverseMove, completeMove, cancelMove, verifyMove },
+  return httpHandler(
+    MOVES,
+    answeredBy(MOVES, (over: MoveManagement, datastore) => over.moves(datastore)),
     management,
   );
 }

@@ -1,3 +1,4 @@
+import { TRIGGERS } from '../shared/api/triggers.ts';
 import { STORE_VARIABLES } from '../shared/environment.ts';
 import { openContext } from '../shared/access/context.ts';
 import { sqsQueues } from '../shared/triggers/state/queues.ts';
@@ -5,28 +6,14 @@ import { triggerManagement, type TriggerManagement } from '../shared/triggers/ma
 import { readConfig } from './environment/config.ts';
 import { deploymentOptions } from './environment/deployment.ts';
 import { dynamoClient } from './environment/dynamo.ts';
+import { answeredBy } from './http/answering.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
-import { discardDeadMessages, listDeadMessages, replayDeadMessages } from './http/operations/dead-messages.ts';
-import { getTrigger, listTriggers } from './http/operations/list-triggers.ts';
-import { discardParkedCells, listParkedCells, retryParkedCells } from './http/operations/parked-cells.ts';
-import { pauseTrigger, resumeTrigger, rewindTrigger } from './http/operations/switch-trigger.ts';
 import { sqsClient } from './environment/sqs.ts';
 
 export function makeTriggersHandler(management: () => TriggerManagement): HttpHandler {
-  return httpHandler<'manage-triggers', TriggerManagement>(
-    {
-      listTriggers,
-      getTrigger,
-      pauseTrigger,
-      resumeTrigger,
-      rewindTrigger,
-      listParkedCells,
-      retryParkedCells,
-      discardParkedCells,
-      listDeadMessages,
-      replayDeadMessages,
-      discardDeadMessages,
-    },
+  return httpHandler(
+    TRIGGERS,
+    answeredBy(TRIGGERS, (over: TriggerManagement, datastore) => over.triggers(datastore)),
     management,
   );
 }

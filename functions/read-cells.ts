@@ -1,40 +1,29 @@
+import { BATCH_GET, BATCH_READ } from '../shared/api/batches.ts';
+import { BUFFER_READS } from '../shared/api/buffer.ts';
+import { CELL_READS } from '../shared/api/cells.ts';
+import { LOG_READS } from '../shared/api/logs.ts';
+import { SERVICE } from '../shared/api/service.ts';
 import type { Deployment } from '../shared/store/deployment.ts';
 import { deployment } from './environment/deployment.ts';
+import { answeredBy } from './http/answering.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
-import { batchGet } from './http/operations/batch-get.ts';
-import { batchRead } from './http/operations/batch-read.ts';
-import { digestLog } from './http/operations/digest-log.ts';
-import { getBuffer, listBufferConflicts, listUndecidedWrites } from './http/operations/buffer.ts';
-import { getCell, getLatestCell } from './http/operations/get-cell.ts';
+import { GET_MANY } from './http/operations/batch-get.ts';
+import { batchOfReads } from './http/operations/batch-of-reads.ts';
 import { CONSOLE } from './http/operations/get-console.ts';
-import { getHealth } from './http/operations/get-health.ts';
-import { getOpenApi } from './http/operations/get-open-api.ts';
-import { getRow } from './http/operations/get-row.ts';
-import { listShards } from './http/operations/list-shards.ts';
-import { listVersions } from './http/operations/list-versions.ts';
-import { readLog, readShardLog } from './http/operations/read-log.ts';
+import { HEALTH } from './http/operations/get-health.ts';
+import { DOCUMENT } from './http/operations/get-open-api.ts';
+import { GOES_BY_DEPLOY } from './http/operations/goes-by-deploy.ts';
+import { CELLS, CELLS_TOGETHER } from './http/operations/read-cells.ts';
+import { LOGS } from './http/operations/read-log.ts';
 
-export function makeReadHandler(deployment: () => Deployment): HttpHandler {
-  return httpHandler<'read-cells'>(
-    {
-      getCell,
-      getLatestCell,
-      listVersions,
-      getRow,
-      batchGet,
-      batchRead,
-      readShardLog,
-      digestLog,
-      readLog,
-      listShards,
-      getBuffer,
-      listBufferConflicts,
-      listUndecidedWrites,
-      getHealth,
-      getOpenApi,
-    },
-    deployment,
-    CONSOLE,
+export function makeReadHandler(open: () => Deployment): HttpHandler {
+  const batchRead = batchOfReads(CELL_READS, CELLS, CELLS_TOGETHER);
+  const buffer = answeredBy(BUFFER_READS, (over: Deployment, datastore) => over.datastore(datastore));
+  return httpHandler(
+    { ...CELL_READS, ...BATCH_GET, ...BATCH_READ, ...LOG_READS, ...BUFFER_READS, ...SERVICE },
+    { ...CELLS, ...GET_MANY, batchRead, ...LOGS, ...buffer, ...HEALTH, ...DOCUMENT },
+    open,
+    { ...GOES_BY_DEPLOY, ...CONSOLE },
   );
 }
 

@@ -1,15 +1,16 @@
+import { BATCH_WRITES } from '../shared/api/batches.ts';
+import { BUFFER_CHANGES } from '../shared/api/buffer.ts';
+import { PUT_CELL } from '../shared/api/cells.ts';
 import type { Deployment } from '../shared/store/deployment.ts';
 import { deployment } from './environment/deployment.ts';
+import { answeredBy } from './http/answering.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
-import { batchPut, batchRestore } from './http/operations/batch-put.ts';
-import { discardBufferConflicts, keepUndecidedWrites } from './http/operations/buffer.ts';
-import { putCell } from './http/operations/put-cell.ts';
+import { BATCHES } from './http/operations/batch-put.ts';
+import { PUT } from './http/operations/put-cell.ts';
 
-export function makeWriteHandler(deployment: () => Deployment): HttpHandler {
-  return httpHandler<'write-cells'>(
-    { putCell, batchPut, batchRestore, discardBufferConflicts, keepUndecidedWrites },
-    deployment,
-  );
+export function makeWriteHandler(open: () => Deployment): HttpHandler {
+  const buffer = answeredBy(BUFFER_CHANGES, (over: Deployment, datastore) => over.datastore(datastore));
+  return httpHandler({ ...PUT_CELL, ...BATCH_WRITES, ...BUFFER_CHANGES }, { ...PUT, ...BATCHES, ...buffer }, open);
 }
 
 export const handler = makeWriteHandler(deployment);

@@ -150,8 +150,8 @@ export function parseDigestRange(range: DigestRange, shards: number): DigestRang
 export function parseShard(value: unknown, shards: number, field = 'shard'): number {
   const wanted = `a shard, 0 to ${shards - 1}`;
   if (value === undefined) throw missingField(field, wanted);
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw invalidField(field, wanted, value);
-  if (value < 0 || value >= shards)
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw invalidField(field, wanted, value);
+  if (value >= shards)
     throw new SchemalessError('unknown_shard', `${field}: wanted ${wanted}, got ${value}`, {
       field,
       wanted,

@@ -5,11 +5,11 @@ import { expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../infra/app-context.ts';
 import { processesNaming } from '../infra/local/platform/process-table.ts';
 import type { NewCell } from '../shared/cell.ts';
-import { schemalessClient, type SchemalessClient } from '../shared/client/client.ts';
 import { temporaryFolder } from './infra/support/temporary-folder.ts';
 import { cellOf } from './support/datastore-conformance.ts';
 import { eq } from './support/index-on.ts';
 import { localStack } from './support/local-stack.ts';
+import { operatorsClient, type OperatorsClient } from './support/operators-client.ts';
 import { until } from './support/until.ts';
 
 const folder = temporaryFolder();
@@ -17,7 +17,7 @@ const datastores = join(folder.path, 'datastores');
 cpSync(join(PROJECT_ROOT, 'infra/datastores/smoke'), join(datastores, 'smoke'), { recursive: true });
 /** A writer that dies stays down until the test promotes its reader. */
 const stack = localStack(folder, { groups: 3, readers: 1, shards: 6, datastores, restartAfterSeconds: 0 });
-const smoke = (): SchemalessClient => schemalessClient({ url: stack().url, datastore: 'smoke' });
+const smoke = (): OperatorsClient => operatorsClient({ url: stack().url, datastore: 'smoke' });
 
 it('a local stack puts a cell, reads it, finds it by an index and calls the function of its trigger', async () => {
   const driver_uuid = randomUUID();
@@ -67,7 +67,7 @@ it('writes continue while the writer of a group is down, and none of them is los
   });
   expect(bodies).toEqual(acknowledged.map(({ body }) => body));
   await until('the buffer is empty', async () =>
-    (await smoke().buffer()).every((group) => !group.error && group.rows === 0),
+    (await smoke().getBuffer()).groups.every((group) => !('error' in group) && group.rows === 0),
   );
 });
 

@@ -5,7 +5,7 @@ import { PLAIN_JSON } from '../../shared/api/plain-json.ts';
 import { MESSAGE_PACK } from '../../shared/api/message-pack.ts';
 import { writeJson, type JsonText } from '../../shared/body/json.ts';
 import { writeMessagePack } from '../../shared/body/write-message-pack.ts';
-import { ERROR_TEXTS } from '../../shared/error-texts.ts';
+import { itemError } from '../../shared/api/item-error.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { qualityOf } from './request.ts';
 
@@ -129,15 +129,6 @@ export function shownItems(items: readonly unknown[]): readonly unknown[] {
   return items.map((item) => {
     if (typeof item !== 'object' || item === null || !('error' in item) || !(item.error instanceof SchemalessError))
       return item;
-    return { ...item, error: shownError(item.error) };
+    return { ...item, error: itemError(item.error) };
   });
-}
-
-function shownError({ code, details, message, retry }: SchemalessError): object {
-  return { code, title: ERROR_TEXTS[code].title, detail: message, retry, ...particulars(details) };
-}
-
-/** What a problem says besides its code and its text. */
-export function particulars({ field, wanted, got, address, more }: SchemalessError['details']): object {
-  return { field, wanted, got, address, ...more };
 }

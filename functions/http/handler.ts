@@ -1,14 +1,13 @@
 // oxlint-disable-next-line import/no-named-as-default -- its types have the default export alone
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
+import type { Operation, Operations } from '../../shared/api/operation.ts';
 import { SchemalessError, type ErrorCode } from '../../shared/errors.ts';
 import { METRICS } from '../../shared/metrics.ts';
-import type { Deployment } from '../../shared/store/deployment.ts';
 import { logger, duringRequest, requestIdOf, requestIdsOf, count } from '../environment/log.ts';
 import { compressed, gatewayResult, type Answer } from './answer.ts';
+import { checkedFirst, type Answers, type HttpOperation } from './answering.ts';
 import { BODIES, withoutBodies } from './hidden-bodies.ts';
-import type { HttpOperation } from './operations/operation.ts';
 import { logProblem, problemAnswer, shown } from './problem.ts';
 import { httpRequest } from './request.ts';
 import { unlessKnown } from './unless-known.ts';
@@ -18,45 +17,33 @@ export type HttpHandler = (
   context: Context,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
-/** The operations that a function has to answer, as the routes say. */
-type OperationsOf<Handler extends Route['handler'], Over = Deployment> = {
-  readonly [operation in Extract<Route, { readonly handler: Handler }>['operation']]: HttpOperation<Over>;
-};
-
-/** The routes of a function that not every environment has. */
-const DEFINING = new Set(
-  ROUTES.filter(({ handler }) => handler === DEFINING_HANDLER).map(({ method, path }) => `${method} ${path}`),
-);
-
 /** Before the function's time is up: enough to answer "not confirmed" instead of being cut off. */
 const TIME_TO_ANSWER_MS = 250;
 
 /**
- * A Lambda handler for the routes of these operations. `open`: opens what the operations work on: asked with the first
- * request, again where it threw. `beside`: what it answers that is no part of the API, by method and path.
+ * A Lambda handler of operations, with who answers each. `open`: opens what they work on: asked with the first request,
+ * again where it threw. `beside`: what it answers that is no part of the API, by method and path.
  */
-export function httpHandler<Handler extends Route['handler'], Over = Deployment>(
-  operations: OperationsOf<Handler, Over>,
+export function httpHandler<Some extends Operations, Over>(
+  operations: Some,
+  answers: Answers<Some, Over>,
   open: () => Over,
   beside: Readonly<Record<string, HttpOperation<Over>>> = {},
 ): HttpHandler {
   let over: Over | undefined;
   const byRouteKey = new Map<string, HttpOperation<Over>>(Object.entries(beside));
-  const led: { readonly path: string; readonly by: string; readonly answers: HttpOperation<Over> }[] = [];
-  const entries = new Map<string, HttpOperation<Over>>(Object.entries(operations));
-  for (const route of ROUTES) {
-    const { operation, method, path } = route;
-    const answers = entries.get(operation);
-    if (answers === undefined) continue;
-    byRouteKey.set(`${method} ${path}`, answers);
-    if ('by' in route) led.push({ path, by: `${method} ${pathOf(route.by)}`, answers });
+  const led: { readonly path: string; readonly by: Operation; readonly answer: HttpOperation<Over> }[] = [];
+  for (const [name, operation] of Object.entries(operations)) {
+    const answer = checkedFirst(operation, answers[name as keyof Some] as never) as HttpOperation<Over>;
+    const by = operation.by === undefined ? undefined : operations[operation.by];
+    if (by === undefined) byRouteKey.set(routeKeyOf(operation), answer);
+    else led.push({ path: operation.path, by, answer });
   }
   const operationOf = ({ routeKey, pathParameters }: APIGatewayProxyEventV2): HttpOperation<Over> | undefined => {
     const other = led.find(
-      ({ by, path }) =>
-        by === routeKey && filled(path, pathParameters) === filled(by, pathParameters).replace(/^\w+ /u, ''),
+      ({ by, path }) => routeKeyOf(by) === routeKey && filled(path, pathParameters) === filled(by.path, pathParameters),
     );
-    return other?.answers ?? byRouteKey.get(routeKey);
+    return other?.answer ?? byRouteKey.get(routeKey);
   };
 
   const answer = middy<APIGatewayProxyEventV2>({
@@ -68,11 +55,6 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
     .use(answerProblems())
     .handler(async (event: APIGatewayProxyEventV2): Promise<Answer> => {
       const operation = operationOf(event);
-      if (operation === undefined && DEFINING.has(event.routeKey))
-        throw new SchemalessError(
-          'goes_by_deploy',
-          'Not in this environment: datastores, indexes and triggers are made and deleted by a deployment',
-        );
       if (operation === undefined)
         throw new SchemalessError(
           'unknown_route',
@@ -89,7 +71,7 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
   return (event, context) => duringRequest(requestIdsOf(event), () => answer(event, context));
 }
 
-const pathOf = (operation: Operation): string => ROUTES.find((route) => route.operation === operation)?.path ?? '';
+const routeKeyOf = ({ method, path }: Operation): string => `${method} ${path}`;
 
 /** A route's path as a request has it. */
 function filled(path: string, parameters: APIGatewayProxyEventV2['pathParameters'] = {}): string {

@@ -1,7 +1,8 @@
 import { ERROR_TEXTS } from '../../shared/error-texts.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { logger } from '../environment/log.ts';
-import { particulars, type Answer } from './answer.ts';
+import { particulars } from '../../shared/api/item-error.ts';
+import type { Answer } from './answer.ts';
 
 /** Seconds that a caller should wait before it repeats what was not confirmed. */
 export const RETRY_AFTER = 1;

@@ -1,12 +1,10 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { MESSAGE_PACK } from '../../shared/api/message-pack.ts';
 import { parseJson } from '../../shared/body/json.ts';
-import { LIMITS, type Json, type CellAddress, type Role } from '../../shared/cell.ts';
+import { LIMITS, type Json } from '../../shared/cell.ts';
 import { missingField, SchemalessError, invalidField, unknownField } from '../../shared/errors.ts';
 import type { AnswerRoom } from '../../shared/contract/answer-room.ts';
 import { requestIdOf } from '../environment/log.ts';
-import { isPathColumnName, parseColumnName, parseCount, parseRowKey, ROUTE_WORDS } from '../../shared/address.ts';
-import type { ReadOptions } from '../../shared/contract/datastore.ts';
 
 /** A request as the operations see it. Nothing is read before an operation asks for it. */
 export interface HttpRequest {
@@ -131,49 +129,8 @@ export function pathValue(value: string | undefined, name: string, absent?: stri
   return value;
 }
 
-interface WithPath {
-  /** A parameter of the route's path, decoded. */
-  path(name: string): string;
-}
-
-/** The row key of the path. Throws `invalid_field`. */
-export function pathRowKey(request: WithPath): string {
-  return parseRowKey(request.path('row_key'));
-}
-
-/** Row key and column name of the path. Throws `invalid_field`. */
-export function pathColumn(request: WithPath): Pick<CellAddress, 'row_key' | 'column_name'> {
-  const row_key = pathRowKey(request);
-  const column_name = parseColumnName(request.path('column_name'));
-  if (!isPathColumnName(column_name)) {
-    throw invalidField(
-      'column_name',
-      `A-Z a-z 0-9 _ - space . in a path, and none of ".", "..", ${ROUTE_WORDS.join(', ')}; batch-put and batch-get take any name`,
-      column_name,
-    );
-  }
-  return { row_key, column_name };
-}
-
-/** The cell's address, from the path. Throws `invalid_field`. */
-export function pathAddress(request: WithPath): CellAddress {
-  const ref_key = parseDigits(
-    request.path('ref_key'),
-    'ref_key',
-    0,
-    LIMITS.refKey,
-    'an integer from 0 to 2^53-1, as digits alone',
-  );
-  return { ...pathColumn(request), ref_key };
-}
-
-/** The shard of the path; whether the datastore has it is the datastore's to say. Throws `invalid_field`. */
-export function pathShard(request: WithPath): number {
-  return parseDigits(request.path('shard'), 'shard', 0, Number.MAX_SAFE_INTEGER, 'the number of a shard');
-}
-
 /** The names of query parameters that a route takes. */
-interface QueryNames {
+export interface QueryNames {
   /** These may come once. */
   readonly once?: readonly string[];
   readonly repeated?: readonly string[];
@@ -182,16 +139,11 @@ interface QueryNames {
 }
 
 /** The query parameters of one request, checked against the names that its route takes. */
-export interface Query {
-  /** Whether no parameter came at all. */
-  readonly empty: boolean;
+interface Query {
   /** The parameters of names that the route does not list, in the order in which they came first. */
   readonly others: ReadonlyMap<string, readonly string[]>;
-  text(name: string): string | undefined;
-  /** Every value of a repeated parameter, in order; undefined when it does not come at all. */
+  /** Every value of a parameter, in order; undefined when it does not come at all. */
   texts(name: string): readonly string[] | undefined;
-  integer(name: string, least: number, most: number): number | undefined;
-  choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined;
 }
 
 /** Reads the raw query, since the gateway's map joins values. Throws `unknown_field`, `invalid_field`. */
@@ -206,24 +158,13 @@ export function readQuery(rawQueryString: string, names: QueryNames): Query {
     else if (once.includes(name)) throw invalidField(name, 'one value', `${before[0]}, then ${value}`);
     else before.push(value);
   }
-  const text = (name: string): string | undefined => values.get(name)?.[0];
   return {
-    empty: values.size === 0,
-    others: new Map([...values].filter(([name]) => !known.includes(name))),
-    text,
+    others: others ? new Map([...values].filter(([name]) => !known.includes(name))) : NONE,
     texts: (name) => values.get(name),
-    integer: (name, least, most) => {
-      const value = text(name);
-      return value === undefined ? undefined : parseDigits(value, name, least, most);
-    },
-    choice: (name, choices) => {
-      const value = text(name);
-      const choice = choices.find((candidate) => candidate === value);
-      if (value !== undefined && choice === undefined) throw invalidField(name, choices.join(' or '), value);
-      return choice;
-    },
   };
 }
+
+const NONE: ReadonlyMap<string, readonly string[]> = new Map();
 
 /** Unlike URLSearchParams, refuses what is not UTF-8 instead of replacing it by another character. */
 function* pairs(rawQueryString: string): Generator<readonly [string, string]> {
@@ -244,44 +185,4 @@ export function decodePercent(text: string, field: string): string {
   } catch {
     throw invalidField(field, 'percent-encoded UTF-8', text);
   }
-}
-
-/** The query parameters of every read of one row. */
-export const READ_NAMES = ['read', 'min_added_id', 'sealed'] as const;
-
-/** Who is asked, what it must have seen, and what room there is for the answer. Throws `invalid_field`. */
-export function readOptions({ room, packed }: Pick<ReadOptions, 'room' | 'packed'>, query: Query): ReadOptions {
-  return {
-    room,
-    packed,
-    read: readRole(query),
-    min_added_id: query.integer('min_added_id', 0, Number.MAX_SAFE_INTEGER),
-    sealed: readSealed(query),
-  };
-}
-
-/** `read`: the writer or a reader; undefined when it does not come. Throws `invalid_field`. */
-export function readRole(query: Query): Role | undefined {
-  return query.choice('read', ['writer', 'reader']);
-}
-
-/** `sealed=true`: what is sealed stays so. Throws `invalid_field`. */
-export function readSealed(query: Query): true | undefined {
-  return query.choice('sealed', ['true', 'false']) === 'true' ? true : undefined;
-}
-
-/** `limit` of any list. Throws `invalid_field`. */
-export function readLimit(query: Query): number {
-  return query.integer('limit', 1, LIMITS.listCells) ?? LIMITS.defaultLimit;
-}
-
-/** `dry_run=true`: only what would be done is asked. */
-export function readDryRun(query: Query): boolean {
-  return query.choice('dry_run', ['true', 'false']) === 'true';
-}
-
-/** An integer written as digits alone: no sign, no leading zeros, no exponent. Throws `invalid_field`. */
-function parseDigits(value: string, field: string, least: number, most: number, wanted?: string): number {
-  // What is not digits is refused as the text that it is.
-  return parseCount(/^(?:0|[1-9]\d*)$/.test(value) ? Number(value) : value, field, least, most, wanted);
 }

@@ -1,5 +1,6 @@
 import { buildProgram, runProgram, type CommandOf } from './cli.ts';
 import { addCompletion } from './completion.ts';
+import { api } from './commands/api.ts';
 import { applyCommand } from './commands/apply.ts';
 import { buffer } from './commands/buffer.ts';
 import { checkCommand } from './commands/check.ts';
@@ -57,6 +58,7 @@ const COMMANDS: readonly CommandOf[] = [
   exportCommand,
   compareCommand,
   clone,
+  api,
   verifyIndex,
   checkCommand,
   applyCommand,

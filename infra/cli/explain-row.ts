@@ -1,7 +1,7 @@
 import { parseColumnName, shardDatabase, shardOf } from '../../shared/address.ts';
 import type { SchemalessClient } from '../../shared/client/client.ts';
 import type { ShardHead } from '../../shared/contract/datastore.ts';
-import type { IndexStatus } from '../../shared/contract/index-status.ts';
+import type { IndexStatus } from '../../shared/api/indexes.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { readField } from '../../shared/definitions/field-value.ts';
 
@@ -66,7 +66,7 @@ function bytesLiteral(name: string): string {
 }
 
 async function explainEntries(client: SchemalessClient, row_key: string): Promise<readonly ExplainedEntry[]> {
-  const indexes = await client.indexes();
+  const { indexes } = await client.listIndexes();
   const columns = [...new Set(indexes.flatMap(({ fields }) => fields[0]?.column_key ?? []))];
   if (columns.length === 0) return [];
   const { cells } = await client.row(row_key, { columns });

@@ -1,13 +1,7 @@
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
-import { definitionsClient } from '../../shared/client/definitions-client.ts';
-import { erasuresClient } from '../../shared/client/erasures-client.ts';
-import { subjectsClient } from '../../shared/client/subjects-client.ts';
-import { movesClient } from '../../shared/client/moves-client.ts';
+import type { Methods, Operation, Operations } from '../../shared/api/operation.ts';
+import { apiClient, clientOf, type ApiClient } from '../../shared/client/api-client.ts';
 import type { ClientOptions } from '../../shared/client/options.ts';
-import type { DefinitionOperations } from '../../shared/contract/definition-operations.ts';
-import type { ErasureOperations } from '../../shared/contract/erasure-operations.ts';
-import type { MoveOperations } from '../../shared/contract/move-operations.ts';
-import type { SubjectOperations } from '../../shared/contract/subject-operations.ts';
 import { formatFor, surfaceOf, type Format } from './output/format.ts';
 import { openOutput, type Output } from './output/output.ts';
 import { writeTo } from './output/write-out.ts';
@@ -31,14 +25,12 @@ export interface Session {
   target(): Promise<Target>;
   /** The datastore that is meant, over HTTP. Throws a CommandError where it is not clear which. */
   connect(more?: Connecting): Promise<SchemalessClient>;
-  /** The moves of the shards of the datastore that is meant. Throws a CommandError where it is not clear which. */
-  moves(more?: Connecting): Promise<MoveOperations>;
-  /** What was erased from the datastore that is meant, and how long its cells are kept. Throws a CommandError where it is not clear which. */
-  erasures(more?: Connecting): Promise<ErasureOperations>;
-  /** Whom the datastore that is meant has forgotten. Throws a CommandError where it is not clear which. */
-  subjects(more?: Connecting): Promise<SubjectOperations>;
-  /** What is made and deleted beside any datastore. Throws a CommandError. */
-  definitions(): Promise<DefinitionOperations>;
+  /** Every operation of the API, of the datastore that is meant. Throws a CommandError where it is not clear which. */
+  api(more?: Connecting): Promise<ApiClient>;
+  /** The same, of another datastore. */
+  apiOf(datastore: string): Promise<ApiClient>;
+  /** Calls an operation with these parameters, of the datastore that is meant where it is of one. */
+  call(operation: Operation, parameters: Readonly<Record<string, unknown>>): Promise<object>;
   note(line: string): void;
 }
 
@@ -67,10 +59,14 @@ export function openSession(flags: GlobalFlags): Session {
     at,
     target: choose,
     connect: async (more) => schemalessClient(await optionsOfDatastore(more)),
-    moves: async (more) => movesClient(await optionsOfDatastore(more)),
-    erasures: async (more) => erasuresClient(await optionsOfDatastore(more)),
-    subjects: async (more) => subjectsClient(await optionsOfDatastore(more)),
-    definitions: async () => definitionsClient(await optionsOf()),
+    api: async (more) => apiClient(await optionsOfDatastore(more)),
+    apiOf: async (datastore) => apiClient({ ...(await optionsOf()), datastore }),
+    async call(operation, parameters) {
+      const isOfOne = operation.path.includes('{datastore}');
+      const options = isOfOne ? await optionsOfDatastore() : { ...(await optionsOf()), datastore: 'none' };
+      const { call } = clientOf({ call: operation }, options) as Methods<Operations>;
+      return (call as (given: object) => Promise<object>)(parameters);
+    },
     note: (line) => void process.stderr.write(`${line}\n`),
   };
 }

@@ -1,82 +1,10 @@
 import { CfnOutput } from 'aws-cdk-lib';
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { ROUTES, type Operation } from '../../shared/api/routes.ts';
+import { operationsFor, ROUTES, type OperationName } from '../../shared/api/operations.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledgeRoutes } from './evidence.ts';
 import type { StoreApi } from './store-api.ts';
-
-/** Operations that change nothing. */
-export const READS = [
-  'getCell',
-  'getLatestCell',
-  'listVersions',
-  'getRow',
-  'batchGet',
-  'batchRead',
-  'readShardLog',
-  'readLog',
-  'digestLog',
-  'listShards',
-  'listIndexes',
-  'queryIndex',
-  'countEntries',
-  'batchQuery',
-  'listTriggers',
-  'getTrigger',
-  'listParkedCells',
-  'listDeadMessages',
-  'getBuffer',
-  'listBufferConflicts',
-  'listUndecidedWrites',
-  'getHealth',
-  'getOpenApi',
-] as const satisfies readonly Operation[];
-
-/** An application's operations on its datastore. */
-export const CLIENT = [
-  'putCell',
-  'batchPut',
-  'getCell',
-  'getLatestCell',
-  'listVersions',
-  'getRow',
-  'batchGet',
-  'batchRead',
-  'readShardLog',
-  'readLog',
-  'digestLog',
-  'listShards',
-  'listIndexes',
-  'queryIndex',
-  'countEntries',
-  'batchQuery',
-] as const satisfies readonly Operation[];
-
-/** Operations to move shards. */
-export const MOVES = [
-  'listMoves',
-  'createMove',
-  'getMove',
-  'switchMove',
-  'reverseMove',
-  'completeMove',
-  'cancelMove',
-  'verifyMove',
-  'listShards',
-  'getBuffer',
-  'getHealth',
-] as const satisfies readonly Operation[];
-
-/** Operations to erase and forget, and to prove it. */
-export const ERASURES = [
-  'eraseCells',
-  'listErasures',
-  'getErasure',
-  'getRetention',
-  'forgetSubject',
-  'listForgotten',
-] as const satisfies readonly Operation[];
 
 interface CallerPoliciesProps {
   readonly environment: StoreEnvironment;
@@ -94,7 +22,7 @@ export class CallerPolicies extends Construct {
       name: string,
       description: string,
       datastore: string,
-      operations: readonly Operation[],
+      operations: readonly OperationName[],
       isPerson = true,
     ): Readonly<Record<string, CfnOutput>> => {
       const arns = [...api.arnsOf(datastore, operations), ...(isPerson ? api.consoleArns : [])];
@@ -111,15 +39,21 @@ export class CallerPolicies extends Construct {
       };
     };
     this.arns = {
-      ...add('readers', 'reads every datastore', '*', READS),
+      ...add('readers', 'reads every datastore', '*', operationsFor('readers')),
       ...Object.assign(
         {},
         ...datastores.map((datastore) =>
-          add(`clients-${datastore}`, `reads and writes datastore ${datastore}`, datastore, CLIENT, false),
+          add(
+            `clients-${datastore}`,
+            `reads and writes datastore ${datastore}`,
+            datastore,
+            operationsFor('clients'),
+            false,
+          ),
         ),
       ),
-      ...add('movers', 'moves shards between groups', '*', MOVES),
-      ...add('erasers', 'erases cells and forgets subjects', '*', ERASURES),
+      ...add('movers', 'moves shards between groups', '*', operationsFor('movers')),
+      ...add('erasers', 'erases cells and forgets subjects', '*', operationsFor('erasers')),
       ...add(
         'operators',
         'operates the store',

@@ -1,5 +1,5 @@
 import { Token } from 'aws-cdk-lib';
-import { GATEWAY_ROUTES } from '../../shared/api/routes.ts';
+import { GATEWAY_ROUTES } from '../../shared/api/operations.ts';
 import { describe } from '../../shared/errors.ts';
 import { connectionBudget } from './connection-budget.ts';
 import {

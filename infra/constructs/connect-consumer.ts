@@ -2,7 +2,7 @@ import { Names } from 'aws-cdk-lib';
 import type { Function as LambdaFunction, IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { environmentOf, type ConsumerVariable } from '../../shared/environment.ts';
-import type { Operation } from '../../shared/api/routes.ts';
+import type { OperationName } from '../../shared/api/operations.ts';
 import { acknowledgeRoutes } from './evidence.ts';
 import type { SchemalessStorage } from './storage.ts';
 import type { StoreApi } from './store-api.ts';
@@ -23,7 +23,7 @@ const CALLED = [
   'batchPut',
   'queryIndex',
   'batchQuery',
-] as const satisfies readonly Operation[];
+] as const satisfies readonly OperationName[];
 
 /** Concurrent batches: a backlog leaves most of an account's 1,000 to requests. */
 const MAX_CONCURRENCY = 50;

@@ -3,7 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import type { Operation } from '../../shared/api/routes.ts';
+import type { OperationName } from '../../shared/api/operations.ts';
 import { environmentOf, type ExportVariable } from '../../shared/environment.ts';
 import { acknowledgeLambdaPolicies, acknowledgeObjects, acknowledgeTracing } from './evidence.ts';
 import type { CheckedExport } from './export-options.ts';
@@ -14,7 +14,7 @@ import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
 import type { StoreApi } from './store-api.ts';
 
-const CALLED = ['listShards', 'readLog', 'listIndexes'] as const satisfies readonly Operation[];
+const CALLED = ['listShards', 'readLog', 'listIndexes'] as const satisfies readonly OperationName[];
 
 interface ExportFunctionProps {
   readonly storage: SchemalessStorage;

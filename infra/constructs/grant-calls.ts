@@ -1,6 +1,6 @@
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import type { Operation } from '../../shared/api/routes.ts';
+import type { OperationName } from '../../shared/api/operations.ts';
 import { acknowledgeRoutes } from './evidence.ts';
 import type { StoreApi } from './store-api.ts';
 
@@ -9,7 +9,7 @@ export function grantCalls(
   api: StoreApi,
   grantee: IGrantable,
   datastore: string,
-  operations: readonly Operation[],
+  operations: readonly OperationName[],
 ): Grant {
   if (Construct.isConstruct(grantee)) acknowledgeRoutes(grantee, api.api, api.arnsOf(datastore, operations));
   return api.grantCalls(grantee, datastore, operations);

@@ -22,6 +22,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 import { keptLog } from './kept-log.ts';
+import type { Handler } from '../../shared/api/operation.ts';
 import {
   CONSOLE_HANDLER,
   CONSOLE_ROUTES,
@@ -29,13 +30,12 @@ import {
   DEFINING_HANDLER,
   GATEWAY_ROUTES,
   ROUTES,
-  type Operation,
-  type Route,
-} from '../../shared/api/routes.ts';
+  type OperationName,
+} from '../../shared/api/operations.ts';
 
 export interface StoreApiProps {
   readonly environment: StoreEnvironment;
-  readonly functions: Readonly<Record<Exclude<Route['handler'], typeof DEFINING_HANDLER>, IFunction>> &
+  readonly functions: Readonly<Record<Exclude<Handler, typeof DEFINING_HANDLER>, IFunction>> &
     Readonly<Partial<Record<typeof DEFINING_HANDLER, IFunction>>>;
 }
 
@@ -122,7 +122,7 @@ export class StoreApi extends Construct {
         new HttpLambdaIntegration(name, handler, { scopePermissionToRoute: false }),
       ]),
     );
-    const integrationOf = (handler: Route['handler']): HttpRouteIntegration => {
+    const integrationOf = (handler: Handler): HttpRouteIntegration => {
       // Without that function, another one answers that deployments manage definitions.
       const integration =
         integrations.get(handler) ?? (handler === DEFINING_HANDLER && integrations.get(DEFAULT_HANDLER));
@@ -185,7 +185,7 @@ export class StoreApi extends Construct {
     return domain;
   }
 
-  grantCalls(grantee: IGrantable, datastore: string, operations: readonly Operation[]): Grant {
+  grantCalls(grantee: IGrantable, datastore: string, operations: readonly OperationName[]): Grant {
     return Grant.addToPrincipal({
       grantee,
       actions: ['execute-api:Invoke'],
@@ -194,7 +194,7 @@ export class StoreApi extends Construct {
   }
 
   /** Returns the resources of these operations for one datastore, or for all (`*`). */
-  arnsOf(datastore: string, operations: readonly Operation[]): readonly string[] {
+  arnsOf(datastore: string, operations: readonly OperationName[]): readonly string[] {
     return ROUTES.filter(({ operation }) => operations.includes(operation)).map(({ method, path }) =>
       this.api.arnForExecuteApi(
         method,

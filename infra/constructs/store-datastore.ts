@@ -1,8 +1,7 @@
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
-import type { Operation } from '../../shared/api/routes.ts';
-import { CLIENT, READS } from './caller-policies.ts';
+import { operationsFor, type OperationName } from '../../shared/api/operations.ts';
 import type { ExportFunction } from './export-function.ts';
 import type { ExportOptions } from './export-options.ts';
 import { consumingFunction } from './given-function.ts';
@@ -91,15 +90,15 @@ export class SchemalessDatastore {
 
   /** Allows reading cells, logs and indexes, and viewing triggers. */
   grantRead(grantee: IGrantable): Grant {
-    return this.grant(grantee, READS);
+    return this.grant(grantee, operationsFor('readers'));
   }
 
   /** Allows reading and writing cells, and querying indexes. */
   grantWrite(grantee: IGrantable): Grant {
-    return this.grant(grantee, CLIENT);
+    return this.grant(grantee, operationsFor('clients'));
   }
 
-  private grant(grantee: IGrantable, operations: readonly Operation[]): Grant {
+  private grant(grantee: IGrantable, operations: readonly OperationName[]): Grant {
     return grantCalls(this.service.api, grantee, this.name, operations);
   }
 

@@ -1,5 +1,6 @@
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { DEFINING_HANDLER, Operation, Route } from '../../shared/api/routes.ts';
+import type { Handler } from '../../shared/api/operation.ts';
+import type { DEFINING_HANDLER, OperationName } from '../../shared/api/operations.ts';
 import type { Definitions } from '../../shared/definitions/definitions.ts';
 import type { Access, DatabaseAuth } from '../../shared/environment.ts';
 
@@ -28,7 +29,7 @@ export interface StoreEnvironment {
   /** Most connections of an instance to each endpoint of a group, for functions that answer requests and for loops. */
   readonly connections: { readonly request: number; readonly loop: number };
   /** Reserved instances of the functions behind the API, which limit a runaway client. @default the account's limit */
-  readonly instances?: Readonly<Record<Exclude<Route['handler'], typeof DEFINING_HANDLER>, number>>;
+  readonly instances?: Readonly<Record<Exclude<Handler, typeof DEFINING_HANDLER>, number>>;
   /** MiB of tailers and repair; 1,769 is one CPU. @default 512 with data-api, 1769 with mysql */
   readonly loopMemoryMb: number;
   /** Sends traces to AWS X-Ray. @default true */
@@ -105,7 +106,7 @@ interface Throttle {
   readonly burst: number;
 }
 
-type RouteThrottles = Readonly<Partial<Record<Operation, Throttle>>>;
+type RouteThrottles = Readonly<Partial<Record<OperationName, Throttle>>>;
 
 interface ApiDomain {
   /** Its DNS points at the service stack's output. */

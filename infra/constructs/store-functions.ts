@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { DEFINING_HANDLER, type Route } from '../../shared/api/routes.ts';
+import type { Handler } from '../../shared/api/operation.ts';
+import { DEFINING_HANDLER } from '../../shared/api/operations.ts';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { backupDays, keyDays } from './backup-days.ts';
 import { canSeal } from './can-seal.ts';
@@ -27,7 +28,7 @@ import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
 export type AnsweringFunctions = Readonly<Record<AlwaysAnswering, StoreFunction>> &
   Readonly<Partial<Record<typeof DEFINING_HANDLER, StoreFunction>>>;
 
-type AlwaysAnswering = Exclude<Route['handler'], typeof DEFINING_HANDLER>;
+type AlwaysAnswering = Exclude<Handler, typeof DEFINING_HANDLER>;
 
 type LoopingFunctions = Readonly<Record<Loop, StoreFunction>>;
 
@@ -45,7 +46,7 @@ const LOOP_TIMEOUT = Duration.minutes(15);
 
 /** Makes the functions behind the HTTP API with their rights. */
 export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsProps): AnsweringFunctions {
-  const add = (name: Route['handler'], made: Pick<StoreFunctionProps, 'description' | 'databaseUser'>): StoreFunction =>
+  const add = (name: Handler, made: Pick<StoreFunctionProps, 'description' | 'databaseUser'>): StoreFunction =>
     addFunction(scope, name, props, { ...made, kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
 
   const { definedByApi } = props.environment;

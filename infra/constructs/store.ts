@@ -3,10 +3,9 @@ import type { IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import { ROUTES, type Operation } from '../../shared/api/routes.ts';
+import { operationsFor, ROUTES, type OperationName } from '../../shared/api/operations.ts';
 import { VERSION } from '../../shared/version.ts';
 import type { GivenTopics } from './alarm-topics.ts';
-import { CLIENT, ERASURES, MOVES, READS } from './caller-policies.ts';
 import { readyMade, type FunctionCode } from './function-code.ts';
 import { definitionsOf, type GivenDatastore } from './given-definitions.ts';
 import { grantCalls } from './grant-calls.ts';
@@ -119,22 +118,22 @@ export class SchemalessStore extends Construct {
 
   /** Allows reading all datastores, triggers, buffers and health, but no moves or erasures. */
   grantRead(grantee: IGrantable): Grant {
-    return this.grant(grantee, READS);
+    return this.grant(grantee, operationsFor('readers'));
   }
 
   /** Allows reading and writing all datastores. */
   grantWrite(grantee: IGrantable): Grant {
-    return this.grant(grantee, CLIENT);
+    return this.grant(grantee, operationsFor('clients'));
   }
 
   /** Allows moving shards between groups. */
   grantMove(grantee: IGrantable): Grant {
-    return this.grant(grantee, MOVES);
+    return this.grant(grantee, operationsFor('movers'));
   }
 
   /** Allows erasing cells for good. */
   grantErase(grantee: IGrantable): Grant {
-    return this.grant(grantee, ERASURES);
+    return this.grant(grantee, operationsFor('erasers'));
   }
 
   /** Allows everything the API does. */
@@ -145,7 +144,7 @@ export class SchemalessStore extends Construct {
     );
   }
 
-  private grant(grantee: IGrantable, operations: readonly Operation[]): Grant {
+  private grant(grantee: IGrantable, operations: readonly OperationName[]): Grant {
     return grantCalls(this.service.api, grantee, '*', operations);
   }
 

@@ -10,8 +10,11 @@ export const ROOMS: readonly Room[] = [
   { path: '', holds: 'the words that everything uses: cells, addresses, shards, times, errors' },
   { path: 'definitions', holds: 'datastores, indexes and triggers as their YAML says them' },
   { path: 'body', holds: 'bodies: JSON, its text, its bytes' },
-  { path: 'api', holds: 'the routes of the HTTP API and their schemas, once for server, client and document' },
-  { path: 'contract', holds: 'types alone: what a datastore, an index query and the work on triggers are' },
+  {
+    path: 'api',
+    holds: 'the operations of the HTTP API, each declared once for server, client, document, policies and command line',
+  },
+  { path: 'contract', holds: 'types alone: what a datastore and an index query are' },
   { path: 'client', holds: 'the datastore over HTTP' },
   { path: 'models', holds: 'records with cells and indexes, over any datastore' },
   {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { CONSOLE_HANDLER, DEFINING_HANDLER } from '../../shared/api/routes.ts';
+import { CONSOLE_HANDLER, DEFINING_HANDLER } from '../../shared/api/operations.ts';
 import { PROJECT_ROOT, type AppProps } from '../app-context.ts';
 import { packPage } from '../console/pack-page.ts';
 import { STORE_FUNCTIONS, type FunctionCode, type StoreFunctionName } from '../constructs/function-code.ts';

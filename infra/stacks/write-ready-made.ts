@@ -1,7 +1,7 @@
 /** Bundles the functions into the functions' package, for each access. */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONSOLE_HANDLER } from '../../shared/api/routes.ts';
+import { CONSOLE_HANDLER } from '../../shared/api/operations.ts';
 import { PROJECT_ROOT } from '../app-context.ts';
 import { packPage } from '../console/pack-page.ts';
 import { READY_MADE, wayFolder, type BundledWay } from '../constructs/function-code.ts';

@@ -1,41 +1,35 @@
 import type { Json } from '../cell.ts';
-import { BATCHES } from './describe/batches.ts';
-import { CELLS } from './describe/cells.ts';
-import { DEFINITIONS } from './describe/definitions.ts';
-import type { Description } from './describe/description.ts';
-import { ERASURES } from './describe/erasures.ts';
-import { INDEXES } from './describe/indexes.ts';
-import { MOVES } from './describe/moves.ts';
-import { SERVICE } from './describe/service.ts';
-import { SHARDS } from './describe/shards.ts';
-import { TRIGGERS } from './describe/triggers.ts';
-import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts';
+import type { Operation } from './operation.ts';
+import { ROUTES } from './operations.ts';
+import { namesIn, PATH } from './path.ts';
 import { responsesOf } from './responses.ts';
-import { ROUTES, type Operation, type Route } from './routes.ts';
-import { SCHEMAS } from './schemas.ts';
+import type { Components } from './shape.ts';
 
 /** From the first release on it goes up with each change that users can see; the first number, with breaking changes. */
 const API_VERSION = '1.0.0';
 
-/** A new route without a description does not compile. */
-const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
-  ...CELLS,
-  ...BATCHES,
-  ...SHARDS,
-  ...INDEXES,
-  ...TRIGGERS,
-  ...MOVES,
-  ...ERASURES,
-  ...DEFINITIONS,
-  ...SERVICE,
-};
+type Named = Operation & { readonly operation: string };
 
 /**
- * The HTTP API as an OpenAPI 3.1 document, made from the routes. `isSigned`: requests have to be signed, as in the
- * cloud: tools that read the document refuse others then.
+ * The HTTP API as an OpenAPI 3.1 document. `isSigned`: requests have to be signed, as in the cloud: tools that read the
+ * document refuse others then.
  */
-export function openApi({ isSigned }: { readonly isSigned: boolean }): Json {
-  return isSigned ? SIGNED : UNSIGNED;
+export function openApi({
+  isSigned,
+  routes = ROUTES,
+}: {
+  readonly isSigned: boolean;
+  readonly routes?: readonly Named[];
+}): Json {
+  const components: Components = {};
+  const paths = pathsOf(routes, components);
+  const schemas = Object.fromEntries(Object.entries(components).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  return {
+    ...PARTS,
+    paths,
+    security: isSigned ? [{ iam: [] }] : [],
+    components: { schemas, ...(isSigned && { securitySchemes: SECURITY }) },
+  };
 }
 
 const PARTS: { readonly [member: string]: Json } = {
@@ -51,66 +45,69 @@ const PARTS: { readonly [member: string]: Json } = {
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: '/' }],
-  paths: pathsOf(ROUTES),
 };
 
-const UNSIGNED: Json = { ...PARTS, security: [], components: { schemas: SCHEMAS } };
-
-const SIGNED: Json = {
-  ...PARTS,
-  security: [{ iam: [] }],
-  components: {
-    schemas: SCHEMAS,
-    securitySchemes: {
-      iam: {
-        type: 'apiKey',
-        in: 'header',
-        name: 'Authorization',
-        description: 'AWS Signature Version 4, for `execute-api`.',
-      },
-    },
+const SECURITY: Json = {
+  iam: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'AWS Signature Version 4, for `execute-api`.',
   },
 };
 
-function pathsOf(routes: readonly Route[]): { readonly [path: string]: Json } {
+function pathsOf(routes: readonly Named[], components: Components): { readonly [path: string]: Json } {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const route of routes) {
-    const methods = (paths[route.path] ??= {});
-    methods[route.method.toLowerCase()] = operationOf(route, DESCRIPTIONS[route.operation]);
-  }
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = described(route, components);
   return paths;
 }
 
-function operationOf({ operation, path }: Route, description: Description): Json {
-  const { summary, more, request } = description;
+function described(route: Named, components: Components): Json {
+  const { operation, path, summary, more, body, bodyExample, mayLackBody } = route;
   return {
     operationId: operation,
     summary,
     ...(more === undefined ? {} : { description: more }),
-    parameters: [...pathParameters(path), ...queryParameters(description.query ?? [])],
-    ...(request === undefined
+    parameters: [...pathParameters(path, components), ...queryParameters(route, components)],
+    ...(body === undefined
       ? {}
       : {
           requestBody: {
-            required: request.optional !== true,
-            content: { 'application/json': { schema: request.schema, example: request.example } },
+            required: mayLackBody !== true,
+            content: {
+              'application/json': {
+                schema: body.describe(components),
+                ...(bodyExample !== undefined && { example: bodyExample }),
+              },
+            },
           },
         }),
-    responses: responsesOf(description),
+    responses: responsesOf(route, components),
   };
 }
 
-function pathParameters(path: string): readonly Json[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const parameter = PATH_PARAMETERS[name];
-    if (parameter === undefined) throw new Error(`${path}: the parameter ${name} is not described`);
-    return { name, in: 'path', required: true, ...parameter };
+function pathParameters(path: string, components: Components): readonly Json[] {
+  return namesIn(path).map((name) => {
+    const { shape, example } = PATH[name];
+    const { description = '', ...schema } = shape.describe(components);
+    return { name, in: 'path', required: true, schema, description, example };
   });
 }
 
-function queryParameters(names: NonNullable<Description['query']>): readonly Json[] {
-  return names.map((key) => {
-    const { name, ...parameter } = QUERY_PARAMETERS[key];
-    return { name, in: 'query', required: false, ...parameter };
-  });
+function queryParameters({ query = {}, where }: Operation, components: Components): readonly Json[] {
+  const named = Object.entries(query).map(([name, { describe, description, example, isJoined, wanted }]) => ({
+    name,
+    in: 'query',
+    required: wanted !== undefined,
+    schema: describe(components),
+    description,
+    example,
+    ...(isJoined && { explode: false }),
+  }));
+  if (where === undefined) return named;
+  const { describe, description, example } = where;
+  return [
+    { name: 'conditions', in: 'query', required: false, schema: describe(components), description, example },
+    ...named,
+  ];
 }

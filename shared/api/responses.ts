@@ -2,9 +2,10 @@ import type { Json } from '../cell.ts';
 import { ERROR_TEXTS } from '../error-texts.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { MESSAGE_PACK } from './message-pack.ts';
-import type { Description } from './describe/description.ts';
-import { schema } from './schema.ts';
-import { problemWith } from './problem-schemas.ts';
+import type { Operation } from './operation.ts';
+import { problemsOf } from './problems-of.ts';
+import { GATEWAY_REFUSAL, problemWith } from './problems.ts';
+import type { Components } from './shape.ts';
 
 type Response = { readonly [member: string]: Json };
 
@@ -28,7 +29,6 @@ const VARY_BY_ENCODING = { vary: { description: OF_ENCODING, schema: { const: 'a
 const RETRY_AFTER = {
   'retry-after': { description: 'Seconds after which to repeat it.', schema: { type: 'integer' } },
 };
-const REFUSAL = { 'application/json': { schema: schema('GatewayRefusal') } };
 
 /** What the gateway answers by itself, in its own form. */
 const OF_GATEWAY: Readonly<Record<number, string>> = {
@@ -38,53 +38,53 @@ const OF_GATEWAY: Readonly<Record<number, string>> = {
 };
 
 /** Every response of an operation: its answers, its problems by their status, and the gateway's refusals. */
-export function responsesOf(description: Description): Readonly<Record<string, Json>> {
+export function responsesOf(operation: Operation, components: Components): Readonly<Record<string, Json>> {
+  const refusal = { 'application/json': { schema: GATEWAY_REFUSAL.describe(components) } };
   const responses: Record<number, Response> = {};
-  for (const [status, { means, schema, example }] of Object.entries(description.answers)) {
+  for (const [status, { means, body, example }] of Object.entries(operation.answers)) {
+    const schema = body.describe(components);
     responses[Number(status)] = {
       description: means,
-      headers: { ...REQUEST_ID, ...PLAIN, ...(description.bodies === true ? VARY : VARY_BY_ENCODING) },
+      headers: { ...REQUEST_ID, ...PLAIN, ...(operation.bodies === true ? VARY : VARY_BY_ENCODING) },
       content: {
         'application/json': { schema, example },
-        ...(description.bodies === true && { [MESSAGE_PACK]: { schema } }),
+        ...(operation.bodies === true && { [MESSAGE_PACK]: { schema } }),
       },
     };
   }
-  const { statuses = {} } = description;
-  for (const [status, codes] of byStatus(description.problems, statuses)) {
-    responses[status] = withProblems(responses[status], status, codes);
+  const { statuses = {} } = operation;
+  for (const [status, codes] of byStatus(problemsOf(operation), statuses)) {
+    const problems = { schema: problemWith(codes, components), example: exampleOf(codes[0] ?? 'internal') };
+    // A 503 can also be the gateway's own, unless the operation already answers JSON with it.
+    const others = responses[status]?.['content'] ?? (status === 503 ? refusal : {});
+    const content = { ...(others as Response), 'application/problem+json': problems };
+    responses[status] = { ...withProblems(responses[status], status, codes), content };
   }
   for (const [status, means] of Object.entries(OF_GATEWAY))
-    responses[Number(status)] = withRefusal(responses[Number(status)], means);
+    responses[Number(status)] = withRefusal(responses[Number(status)], means, refusal);
   return responses;
 }
 
-function withRefusal(answer: Response | undefined, means: string): Response {
-  if (answer === undefined) return { description: means, content: REFUSAL };
+function withRefusal(answer: Response | undefined, means: string, refusal: Response): Response {
+  if (answer === undefined) return { description: means, content: refusal };
   return {
     ...answer,
     description: `${String(answer['description'])} ${means}`,
-    content: { ...REFUSAL, ...(answer['content'] as Response) },
+    content: { ...refusal, ...(answer['content'] as Response) },
   };
 }
 
 function withProblems(answer: Response | undefined, status: number, codes: readonly ErrorCode[]): Response {
   const problems = codes.map((code) => `\`${code}\`: ${ERROR_TEXTS[code].title}.`).join(' ');
-  // A 503 can also be the gateway's own, unless the operation already answers JSON with it.
-  const content = answer?.['content'] ?? (status === 503 ? REFUSAL : {});
   return {
     description: answer === undefined ? problems : `${String(answer['description'])} ${problems}`,
     headers: status === 503 ? { ...REQUEST_ID, ...RETRY_AFTER } : REQUEST_ID,
-    content: {
-      ...(content as Response),
-      'application/problem+json': { schema: problemWith(codes), example: exampleOf(codes[0] ?? 'internal') },
-    },
   };
 }
 
 function byStatus(
   codes: readonly ErrorCode[],
-  statuses: NonNullable<Description['statuses']>,
+  statuses: NonNullable<Operation['statuses']>,
 ): ReadonlyMap<number, readonly ErrorCode[]> {
   return Map.groupBy(new Set(codes), (code) => statuses[code] ?? ERRORS[code].status);
 }

@@ -1,6 +1,5 @@
-import type { BufferOperations, Datastore, IndexOperations } from '../contract/datastore.ts';
-import type { TriggerOperations } from '../contract/trigger-operations.ts';
-import { bufferCalls } from './buffer-calls.ts';
+import type { IndexOperations } from '../api/indexes.ts';
+import type { Datastore } from '../contract/datastore.ts';
 import { cellReads } from './cell-reads.ts';
 import { cellWrites } from './cell-writes.ts';
 import type { BoundedConnection } from './calls.ts';
@@ -11,11 +10,9 @@ import { logCalls } from './log-calls.ts';
 import type { CallLimits, ClientOptions } from './options.ts';
 import { ownWrites, type OwnWrites } from './own-writes.ts';
 import { putNextOver, putOver, type Put, type PutNext } from './put-next.ts';
-import { triggerCalls } from './trigger-calls.ts';
 
 /** A datastore over HTTP: what a datastore can do, and what a client adds. */
-export interface SchemalessClient
-  extends Omit<Datastore, 'shards' | 'put'>, BufferOperations, IndexOperations, TriggerOperations {
+export interface SchemalessClient extends Omit<Datastore, 'shards' | 'put'>, IndexOperations {
   readonly put: Put;
   readonly putNext: PutNext;
   /** The same client, whose calls are bounded so: by a signal, a deadline, or both. What it knows is shared. */
@@ -59,8 +56,6 @@ export function clientOver(parts: ClientParts, limits?: CallLimits): SchemalessC
     ...reads,
     ...logCalls(send),
     ...indexCalls(send),
-    ...bufferCalls(send),
-    ...triggerCalls(send),
     putNext,
     with: (more) => clientOver({ ...parts, send }, more),
   };

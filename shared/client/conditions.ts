@@ -1,6 +1,6 @@
 import { QUERY_WORDS } from '../definitions/query-words.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
-import type { Condition, Operator } from '../contract/index-query.ts';
+import type { Condition, Operator } from '../api/condition.ts';
 
 /** Writes conditions as parameters: `city`, `riders[gte]`, `city[in]`. Throws `unknown_field`, `invalid_field`. */
 export function toParameters(where: readonly Condition[]): Readonly<Record<string, readonly string[]>> {

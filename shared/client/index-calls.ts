@@ -1,8 +1,8 @@
 import { LIMITS } from '../cell.ts';
 import { INDEX_NAME } from '../definitions/definitions.ts';
 import { invalidField } from '../errors.ts';
-import type { IndexStatus } from '../contract/index-status.ts';
-import type { Datastore, IndexOperations } from '../contract/datastore.ts';
+import type { Datastore } from '../contract/datastore.ts';
+import type { IndexOperations } from '../api/indexes.ts';
 import { toIndexAnswer, toIndexCounted } from './answers.ts';
 import { answerTo, type Connection } from './calls.ts';
 import { toParameters } from './conditions.ts';
@@ -33,9 +33,8 @@ export function indexCalls(send: Connection): Pick<Datastore, 'query' | 'count'>
       const query = { ...toParameters(where), limit, read };
       return toIndexCounted(await send({ method: 'GET', path: ['indexes', nameOf(index), 'count'], query }));
     },
-    indexes: async () =>
-      (await answerTo<{ indexes: readonly IndexStatus[] }>(send, { method: 'GET', path: ['indexes'] })).indexes,
-    index: async (name) => answerTo(send, { method: 'GET', path: ['indexes', nameOf(name)] }),
+    listIndexes: () => answerTo(send, { method: 'GET', path: ['indexes'] }),
+    getIndex: async (name) => answerTo(send, { method: 'GET', path: ['indexes', nameOf(name)] }),
   };
 }
 

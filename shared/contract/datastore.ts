@@ -4,7 +4,6 @@ import type {
   CellKey,
   DigestRange,
   ErasedBy,
-  Json,
   Location,
   NewCell,
   PutResult,
@@ -17,7 +16,6 @@ import type {
 import type { SchemalessError } from '../errors.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import type { IndexAnswer, IndexCount, IndexCounted, IndexQuery } from './index-query.ts';
-import type { IndexStatus } from './index-status.ts';
 
 /**
  * The contract of a datastore. The in-memory reference store states it, the real store keeps it, and one conformance
@@ -172,83 +170,4 @@ export interface ShardDigest extends Served {
   readonly digest: string;
   /** The place asked for lies beyond: the time was short, or the answering node is behind. */
   readonly more: boolean;
-}
-
-/** The operator's view of a datastore's indexes. */
-export interface IndexOperations {
-  indexes(): Promise<readonly IndexStatus[]>;
-  /** Throws `unknown_index`. */
-  index(name: string): Promise<IndexStatus>;
-}
-
-/** What waits in one group's buffer table for other primaries. */
-export type GroupBuffer =
-  | {
-      readonly group: string;
-      /** Waiting for their primaries. */
-      readonly rows: number;
-      /** Age of the oldest of them in seconds, null when none waits. By the group's own clock: nothing goes by it. */
-      readonly oldest_age: number | null;
-      /** Set aside after repeated failures of the row itself. */
-      readonly parked: number;
-      /** Kept because another body is at their address. */
-      readonly conflicts: number;
-      /** Hints of two bodies for one address, either maybe acknowledged: they wait for an operator. */
-      readonly undecided: number;
-      readonly error?: undefined;
-    }
-  | { readonly group: string; readonly error: SchemalessError };
-
-/** A kept hint: it was answered 202 and another body has its address, or it is undecided. */
-export interface BufferConflict extends CellAddress {
-  /** `group/number`; what `discardConflicts` and `keepUndecided` take. */
-  readonly id: string;
-  readonly body: Json;
-  readonly shard: number;
-  readonly created_at: string;
-}
-
-/** The operator's view of the buffer, for one datastore, over all groups. */
-export interface BufferOperations {
-  buffer(): Promise<readonly GroupBuffer[]>;
-  bufferConflicts(
-    options?: KeptOptions,
-  ): Promise<{ readonly conflicts: readonly BufferConflict[]; readonly next: string | null }>;
-  /** Deletes kept conflicts for good. Returns how many there were. */
-  discardConflicts(ids: readonly string[]): Promise<number>;
-  /** Lists hints of two bodies for one address, either maybe acknowledged. Their shards take no appends. */
-  undecidedWrites(
-    options?: KeptOptions,
-  ): Promise<{ readonly undecided: readonly BufferConflict[]; readonly next: string | null }>;
-  /**
-   * Decides for these bodies: each is stored within seconds, and the others at its address become kept conflicts.
-   * Returns how many of the ids were undecided. Throws `unavailable` where not every group can be told; to be repeated
-   * then.
-   */
-  keepUndecided(ids: readonly string[]): Promise<number>;
-}
-
-/** A page of what is kept in the buffers. */
-export interface KeptOptions {
-  /** 1 to 1000. @default 100 */
-  readonly limit?: number | undefined;
-  /** The id of the last one seen. */
-  readonly after?: string | undefined;
-}
-
-/** Health of one group as the answering instance sees it. */
-export interface GroupHealth {
-  readonly group: string;
-  readonly writer: NodeHealth;
-  readonly reader: NodeHealth;
-}
-
-export interface NodeHealth {
-  readonly state: 'up' | 'down';
-  /** Who answers what is asked of this role: the writer, where readers cannot be reached. */
-  readonly served_by: Role;
-  readonly milliseconds: number;
-  /** Of this instance's circuit breaker: `open` while it sends no statements there but signs of life. */
-  readonly circuit: 'closed' | 'open';
-  readonly error?: string;
 }

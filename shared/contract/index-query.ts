@@ -2,19 +2,11 @@ import type { Cell, Role, Served } from '../cell.ts';
 import type { IndexField } from '../definitions/definitions.ts';
 import type { FieldValue } from '../definitions/field-value.ts';
 import type { SchemalessError } from '../errors.ts';
+import type { Condition } from '../api/condition.ts';
 import type { AnswerRoom } from './answer-room.ts';
 
+export type { Condition, Operator } from '../api/condition.ts';
 export type { FieldValue };
-
-export type Operator = 'eq' | 'ne' | 'lt' | 'lte' | 'gt' | 'gte' | 'in';
-
-/** A condition as a client gives it. Texts are read as the field's type, so that a query string needs no types. */
-export interface Condition {
-  readonly field: string;
-  readonly operator: Operator;
-  /** One value; for `in` 1 to 100. */
-  readonly values: readonly unknown[];
-}
 
 /** The keyed hash that an index has in the place of a sealed value, of the field's type. */
 export type FieldHash = (field: IndexField, value: string) => string;

@@ -1,5 +1,5 @@
 import { homeOf, requireDatastore } from '../access/groups.ts';
-import type { Erasure, ErasureTimes } from '../contract/erasure-operations.ts';
+import type { Erasure, ErasureTimes } from '../api/erasures.ts';
 import { covers, type ErasureTarget, shardDatabase } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';

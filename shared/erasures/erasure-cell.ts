@@ -1,5 +1,5 @@
 import type { StoreContext } from '../access/context.ts';
-import type { Erasure } from '../contract/erasure-operations.ts';
+import type { Erasure } from '../api/erasures.ts';
 import { erasureAddress, type ErasureTarget } from '../address.ts';
 import { reservedWrites } from '../store/write-cells.ts';
 

@@ -1,17 +1,8 @@
-import {
-  parseColumnName,
-  parseCount,
-  parseRefKey,
-  parseRowKey,
-  shardOf,
-  ERASABLE_NAME_BYTES,
-  scopeOf,
-  type ErasureTarget,
-} from '../address.ts';
+import { scopeOf, shardOf, type ErasureTarget } from '../address.ts';
 import { requireServed } from '../access/groups.ts';
 import { LIMITS } from '../cell.ts';
-import type { Erasure, ErasureOperations, ErasureRequest } from '../contract/erasure-operations.ts';
-import { invalidField, missingField, SchemalessError } from '../errors.ts';
+import type { Erasure, ErasureOperations } from '../api/erasures.ts';
+import { SchemalessError } from '../errors.ts';
 import { overState } from '../triggers/manage/unavailable.ts';
 import { carryOut, newErasure } from './carry-out.ts';
 import type { ErasureWork } from './erasure-work.ts';
@@ -55,8 +46,8 @@ interface Asked {
 function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Asked): ErasureOperations {
   const { stateTable } = work;
   return {
-    async erase(request) {
-      const target = parseTarget(request);
+    async eraseCells(request) {
+      const target = targetOf(request);
       return overState(async () => {
         const asked = newErasure({
           id: idOf(datastore, target),
@@ -80,23 +71,20 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
         return writeProgress(stateTable, datastore, begun, await carryOut(work, datastore, begun, patience));
       });
     },
-    async erasure(id) {
-      const found = await overState(() => readErasure(stateTable, datastore, parseId(id, 'erasure')));
+    async getErasure({ erasure: id }) {
+      const found = await overState(() => readErasure(stateTable, datastore, id));
       if (found) return found;
       throw new SchemalessError('unknown_erasure', `${datastore} has no record of an erasure ${id}`, {
         field: 'erasure',
       });
     },
-    async erasures({ open = false, limit = LIMITS.defaultLimit, after } = {}) {
-      const most = parseCount(limit, 'limit', 1, LIMITS.listCells);
-      const last = after === undefined ? undefined : parseId(after, 'after');
-      return overState(async () => {
-        if (open) return openPage(work, datastore, last, most);
-        const { erasures, next } = await listErasures(stateTable, datastore, last, most);
+    listErasures: ({ open = false, limit = LIMITS.defaultLimit, after } = {}) =>
+      overState(async () => {
+        if (open) return openPage(work, datastore, after, limit);
+        const { erasures, next } = await listErasures(stateTable, datastore, after, limit);
         return { erasures, next: next ?? null };
-      });
-    },
-    retention: () => overState(() => retentionStatus(work, datastore)),
+      }),
+    getRetention: () => overState(() => retentionStatus(work, datastore)),
   };
 }
 
@@ -115,32 +103,14 @@ async function openPage(
   };
 }
 
-/** Throws `invalid_field`, `missing_field`. */
-function parseTarget({ row_key, column_name, ref_key, up_to }: ErasureRequest): ErasureTarget {
-  const row = { row_key: parseRowKey(row_key) };
-  if (column_name === undefined) {
-    const [stray] = Object.entries({ ref_key, up_to }).filter(([, value]) => value !== undefined);
-    if (stray) throw missingField('column_name', `the column that ${stray[0]} is of`);
-    return row;
-  }
-  const name = parseColumnName(column_name);
-  const bytes = Buffer.byteLength(name);
-  if (bytes > ERASABLE_NAME_BYTES)
-    throw invalidField(
-      'column_name',
-      `at most ${ERASABLE_NAME_BYTES} bytes: a column of a longer name is erased with its row`,
-      `${bytes} bytes`,
-    );
-  const column = { ...row, column_name: name };
-  if (ref_key !== undefined && up_to !== undefined) throw invalidField('up_to', 'either `ref_key` or `up_to`', 'both');
-  if (ref_key !== undefined) return { ...column, ref_key: parseRefKey(ref_key) };
-  const last = up_to === undefined ? LIMITS.refKey : parseRefKey(up_to, 'up_to');
-  return last === LIMITS.refKey ? column : { ...column, up_to: last };
-}
-
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u;
-
-function parseId(id: string, field: string): string {
-  if (!ID.test(id)) throw invalidField(field, 'the id of an erasure', id);
-  return id;
+/** All versions of a column are the column. */
+function targetOf({
+  row_key,
+  column_name,
+  ref_key,
+  up_to,
+}: Parameters<ErasureOperations['eraseCells']>[0]): ErasureTarget {
+  if (column_name === undefined) return { row_key };
+  if (ref_key !== undefined) return { row_key, column_name, ref_key };
+  return up_to === undefined || up_to === LIMITS.refKey ? { row_key, column_name } : { row_key, column_name, up_to };
 }

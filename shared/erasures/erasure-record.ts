@@ -1,4 +1,4 @@
-import type { Erasure } from '../contract/erasure-operations.ts';
+import type { Erasure } from '../api/erasures.ts';
 import { changeItem, type ItemChange } from '../dynamo/change-item.ts';
 import { readState, scanState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';

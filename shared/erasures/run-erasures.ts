@@ -1,6 +1,6 @@
 import type { Leases } from '../dynamo/lease.ts';
 import { underLease } from '../dynamo/under-lease.ts';
-import type { Erasure } from '../contract/erasure-operations.ts';
+import type { Erasure } from '../api/erasures.ts';
 import { ERASURES_LEASE } from '../granted-names.ts';
 import { pauseFor } from '../pause-for.ts';
 import { carryOut } from './carry-out.ts';

@@ -60,7 +60,7 @@ const FILES_AT_ONCE = { ndjson: 24, parquet: 6 } as const;
 
 /** Exports all shards as of the start, resumable. Throws `other_export`, `busy_export`, `cut_log`, `log_too_short`. */
 export async function exportCells(
-  client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'indexes'>,
+  client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'listIndexes'>,
   options: ExportOptions,
 ): Promise<ExportReport> {
   const release = await options.target.lock?.(options.signal);
@@ -72,7 +72,7 @@ export async function exportCells(
 }
 
 async function exportAlone(
-  client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'indexes'>,
+  client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'listIndexes'>,
   options: ExportOptions,
 ): Promise<ExportReport> {
   const began = performance.now();

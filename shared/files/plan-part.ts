@@ -26,7 +26,7 @@ interface PlannedPart {
 
 /** Plans the unfinished or next part; undefined if nothing is new. Throws `other_export`, `cut_log`, `zstd_missing`. */
 export async function planPart(
-  client: Pick<SchemalessClient, 'name' | 'heads' | 'indexes'>,
+  client: Pick<SchemalessClient, 'name' | 'heads' | 'listIndexes'>,
   wish: PartWish,
 ): Promise<PlannedPart | undefined> {
   const { target } = wish;
@@ -42,7 +42,7 @@ export async function planPart(
 }
 
 async function planNext(
-  client: Pick<SchemalessClient, 'name' | 'heads' | 'indexes'>,
+  client: Pick<SchemalessClient, 'name' | 'heads' | 'listIndexes'>,
   wish: PartWish,
   last: Part | undefined,
 ): Promise<PlannedPart | undefined> {
@@ -65,7 +65,8 @@ async function planNext(
     shard_count: heads.length,
     format,
     compression: format === 'parquet' ? 'snappy' : (wish.compression ?? 'gzip'),
-    typed_columns: format === 'parquet' ? [...typedColumns(await client.indexes(), last?.manifest.typed_columns)] : [],
+    typed_columns:
+      format === 'parquet' ? [...typedColumns((await client.listIndexes()).indexes, last?.manifest.typed_columns)] : [],
     ...(wish.opened === true && { opened: true }),
     began_at: new Date().toISOString(),
     ranges,

@@ -1,4 +1,4 @@
-import type { IndexStatus } from '../contract/index-status.ts';
+import type { IndexStatus } from '../api/indexes.ts';
 import type { TypedColumn } from './manifest.ts';
 
 const PLAIN_COLUMNS = [

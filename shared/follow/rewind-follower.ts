@@ -1,4 +1,3 @@
-import type { RewindTo } from '../contract/trigger-operations.ts';
 import { parseCount, parseShard } from '../address.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -11,6 +10,9 @@ import { askAllParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { OffsetItems } from './offset-items.ts';
 import { findStarts, unread } from './start-offsets.ts';
+
+/** The start of every log, its end, a time (inclusive), or for some shards the added id after which to go on. */
+export type RewindTo = 'start' | 'now' | { readonly since: string } | { readonly shards: ReadonlyMap<number, number> };
 
 /**
  * Returns where each shard continues after a rewind. Throws SchemalessError `unknown_shard`; `invalid_field` for an

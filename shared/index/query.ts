@@ -1,4 +1,5 @@
-import type { Condition, FieldHash, IndexQuery, Operator } from '../contract/index-query.ts';
+import type { FieldHash, IndexQuery } from '../contract/index-query.ts';
+import { OPERATORS, type Condition, type Operator } from '../api/condition.ts';
 import { parseColumnName, parseLimit } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import type { IndexDefinition, IndexField } from '../definitions/definitions.ts';
@@ -10,8 +11,6 @@ import type { IndexNow } from '../topology/index-now.ts';
 import type { TopologySource } from '../topology/topology.ts';
 import type { IndexLooks } from './index-looks.ts';
 import type { PhysicalIndex } from './index-table.ts';
-
-export const OPERATORS: readonly Operator[] = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'];
 
 /** A checked condition; `position` is the field's in the definition. */
 export interface Filter {

@@ -1,4 +1,4 @@
-import type { IndexStatus } from '../contract/index-status.ts';
+import type { IndexStatus } from '../api/indexes.ts';
 import { indexTableName } from './index-table.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import { listedIndex, unknownIndex, type IndexesAsked } from './query.ts';

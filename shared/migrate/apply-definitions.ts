@@ -1,4 +1,4 @@
-import type { AppliedOutcome } from '../contract/definition-operations.ts';
+import type { AppliedOutcome } from '../api/definitions.ts';
 import { markSealed, type Definitions, type IndexDefinition } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { writeApplied } from '../topology/applied-definitions.ts';

@@ -1,4 +1,4 @@
-import type { AppliedOutcome, DeletedPart, DeleteOptions } from '../contract/definition-operations.ts';
+import type { AppliedOutcome, DeletedPart, DeleteOptions } from '../api/definitions.ts';
 import type { Definitions } from '../definitions/definitions.ts';
 import { leases } from '../dynamo/lease.ts';
 import { underLease } from '../dynamo/under-lease.ts';

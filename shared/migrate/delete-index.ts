@@ -1,4 +1,4 @@
-import type { DeletedPart, DeleteOptions } from '../contract/definition-operations.ts';
+import type { DeletedPart, DeleteOptions } from '../api/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { forgetApplied, readAppliedDatastore } from '../topology/applied-definitions.ts';
 import { changeIndexVersions } from '../topology/index-catalogue.ts';

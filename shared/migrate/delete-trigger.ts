@@ -1,5 +1,5 @@
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
-import type { DeletedPart, DeleteOptions, TriggerContents } from '../contract/definition-operations.ts';
+import type { DeletedPart, DeleteOptions, TriggerContents } from '../api/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { forgetFollower } from '../follow/rewind-follower.ts';
 import { forgetApplied, readAppliedDatastore } from '../topology/applied-definitions.ts';

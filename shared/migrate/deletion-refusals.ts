@@ -1,4 +1,4 @@
-import type { DeleteOptions } from '../contract/definition-operations.ts';
+import type { DeleteOptions } from '../api/definitions.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 
 /** Throws `invalid_field` unless the name was given once more. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AppliedChange, DefinitionKind, FixedProblem } from '../contract/definition-operations.ts';
+import type { AppliedChange, DefinitionKind } from '../api/definitions.ts';
 import {
   markSealed,
   STAYS_SEALED,
@@ -12,6 +12,17 @@ import {
   type TriggerDefinition,
 } from '../definitions/definitions.ts';
 import { ONE_HASH, wrongSealedTypes } from './sealed-types.ts';
+
+/** Something that a definition wishes and that cannot be had while the store runs. */
+interface FixedProblem {
+  readonly kind: DefinitionKind;
+  readonly datastore: string;
+  readonly name: string;
+  readonly field: string;
+  readonly wanted: string;
+  readonly got: string;
+  readonly reason: string;
+}
 
 /** A datastore as it is now, whoever defined it. */
 export interface CurrentDatastore {

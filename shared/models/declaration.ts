@@ -3,7 +3,8 @@ import type { DeclaredIndex, OtherFields } from '../client/declared-index.ts';
 import type { Intersection } from '../client/intersection.ts';
 import type { InputOf, OutputOf, StandardSchema } from '../client/standard-schema.ts';
 import type { Only, WellDeclaredIndex } from '../client/well-declared.ts';
-import type { Datastore, IndexOperations } from '../contract/datastore.ts';
+import type { Datastore } from '../contract/datastore.ts';
+import type { IndexOperations } from '../api/indexes.ts';
 import type { FieldType } from '../definitions/definitions.ts';
 import type { ValueByType } from '../definitions/field-value.ts';
 
@@ -12,7 +13,7 @@ export type ModelDatastore = Pick<
   Datastore,
   'name' | 'put' | 'getLatest' | 'versions' | 'row' | 'log' | 'heads' | 'query' | 'count'
 > &
-  Pick<IndexOperations, 'index'> &
+  Pick<IndexOperations, 'getIndex'> &
   Partial<Pick<Datastore, 'shards'>>;
 
 /** An index of the datastore, as its YAML defines it over the column of `base`. */

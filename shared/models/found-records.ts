@@ -1,5 +1,6 @@
 import { SchemalessError } from '../errors.ts';
-import type { Condition, IndexCounted, IndexEntry } from '../contract/index-query.ts';
+import type { IndexCounted, IndexEntry } from '../contract/index-query.ts';
+import type { Condition } from '../api/condition.ts';
 import type { Role } from '../cell.ts';
 import type { ModelDeclaration } from './declaration.ts';
 import { modelRecord, readCells, type ModelCells, type ModelRecord } from './model-record.ts';

@@ -50,7 +50,7 @@ export function modelIndex<D extends ModelDeclaration, Index extends IndexDeclar
       foundRecords<D>(model, { index, where: toConditions(conditions as Readonly<Record<string, unknown>>), options }),
     findShard,
     async findTable(value) {
-      const [shard, { table }] = await Promise.all([findShard(value), model.datastore.index(index)]);
+      const [shard, { table }] = await Promise.all([findShard(value), model.datastore.getIndex(index)]);
       return `${shardDatabase(model.datastore.name, shard)}.${table}`;
     },
   };

@@ -160,7 +160,7 @@ async function* partitions(
 ): AsyncGenerator<Partition> {
   const [groups, ...statuses] = await Promise.all([
     shards.groups(),
-    ...indexes.map(({ index }) => datastore.index(index)),
+    ...indexes.map(({ index }) => datastore.getIndex(index)),
   ]);
   const names = ['entity', ...statuses.map(({ table }) => table)];
   for (const [group, ofGroup] of groups) {

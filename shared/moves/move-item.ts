@@ -1,4 +1,4 @@
-import type { MoveStep } from '../contract/move-operations.ts';
+import type { MoveStep } from '../api/moves.ts';
 import { changeItem, type ItemChange } from '../dynamo/change-item.ts';
 import { readState, type StateItem } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { homeOf, requireDatastore, requireServed } from '../access/groups.ts';
 import { parseShard } from '../address.ts';
-import type { MoveOperations, MoveOptions, MoveStatus } from '../contract/move-operations.ts';
+import type { MoveOperations, MoveStatus } from '../api/moves.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import { beginMoving, type MovingShard } from '../topology/moving-shards.ts';
@@ -53,51 +53,47 @@ function moveOperations(options: MoveManagementOptions, datastore: string): Move
     shard: parseShard(shard, (await requireDatastore(topology, datastore)).shards),
   });
 
-  function wish(shard: number, wanted: MoveWish, mayBe: (move: Move) => boolean, why: string): Promise<MoveStatus> {
-    return overState(async () => {
-      const of = await found(shard);
-      const item = await wishOf(stateTable, of, (seen) => {
-        const { move } = required(seen, of);
-        if (hasEnded(move) || !mayBe(move)) throw refused(move, hasEnded(move) ? 'it has ended' : why);
-        if (wanted === 'verify' && seen?.wish) throw refused(move, `${seen.wish} is asked for already`);
-        return wanted;
+  function wish(wanted: MoveWish, mayBe: (move: Move) => boolean, why: string): MoveOperations['switchMove'] {
+    return ({ shard }) =>
+      overState(async () => {
+        const of = await found(shard);
+        const item = await wishOf(stateTable, of, (seen) => {
+          const { move } = required(seen, of);
+          if (hasEnded(move) || !mayBe(move)) throw refused(move, hasEnded(move) ? 'it has ended' : why);
+          if (wanted === 'verify' && seen?.wish) throw refused(move, `${seen.wish} is asked for already`);
+          return wanted;
+        });
+        return statusOf(required(item, of));
       });
-      return statusOf(required(item, of));
-    });
   }
 
   return {
-    moves: () =>
+    listMoves: () =>
       overState(async () => {
         const { homes } = await now();
         const moving = homes.flatMap(({ copy }, shard) => (copy ? [shard] : []));
         const items = await Promise.all(moving.map((shard) => readMove(stateTable, { datastore, shard })));
-        return items.flatMap((item) => (item && !hasEnded(item.move) ? [statusOf(item)] : []));
+        return { moves: items.flatMap((item) => (item && !hasEnded(item.move) ? [statusOf(item)] : [])) };
       }),
-    move: (shard) =>
+    getMove: ({ shard }) =>
       overState(async () => {
         const of = await found(shard);
         return statusOf(required(await readMove(stateTable, of), of));
       }),
-    createMove: (shard, to, given = {}) =>
-      overState(async () => create(options, await now(), (await found(shard)).shard, to, given)),
-    switchMove: (shard) =>
-      wish(shard, 'switch', ({ switches }) => switches === 0, 'it was switched already: reverse it instead'),
-    reverseMove: (shard) => wish(shard, 'reverse', ({ switches }) => switches > 0, 'it was not switched yet'),
-    completeMove: (shard) =>
-      wish(shard, 'complete', ({ switches }) => switches > 0, 'it was not switched yet: cancel it instead'),
-    cancelMove: (shard) =>
-      wish(shard, 'cancel', ({ switches }) => switches === 0, 'it was switched already: reverse or complete it'),
-    verifyMove: (shard) => wish(shard, 'verify', () => true, ''),
+    createMove: (wished) =>
+      overState(async () => create(options, await now(), { ...wished, shard: (await found(wished.shard)).shard })),
+    switchMove: wish('switch', ({ switches }) => switches === 0, 'it was switched already: reverse it instead'),
+    reverseMove: wish('reverse', ({ switches }) => switches > 0, 'it was not switched yet'),
+    completeMove: wish('complete', ({ switches }) => switches > 0, 'it was not switched yet: cancel it instead'),
+    cancelMove: wish('cancel', ({ switches }) => switches === 0, 'it was switched already: reverse or complete it'),
+    verifyMove: wish('verify', () => true, ''),
   };
 }
 
 async function create(
   { topology: source, topologyTable, stateTable }: MoveManagementOptions,
   topology: DatastoreTopology,
-  shard: number,
-  to: string,
-  options: MoveOptions,
+  { shard, to, ...options }: Parameters<MoveOperations['createMove']>[0],
 ): Promise<MoveStatus> {
   const { datastore } = topology;
   const names = (await source.groupsNow()).map(({ name }) => name);

@@ -1,17 +1,17 @@
 import type { ShardHead } from '../contract/datastore.ts';
-import type { MoveOperations, MoveStatus } from '../contract/move-operations.ts';
+import type { MoveOperations, MoveStatus } from '../api/moves.ts';
 import { SchemalessError } from '../errors.ts';
 import { pauseFor } from '../pause-for.ts';
 import type { PlacedShard, PlannedMove } from './plan-moves.ts';
 
-type Moving = Pick<MoveOperations, 'moves' | 'move' | 'createMove'>;
+type Moving = Pick<MoveOperations, 'listMoves' | 'getMove' | 'createMove'>;
 
 /** Where each shard is, or will be once its move ends. */
 export async function placedShards(
-  operations: Pick<MoveOperations, 'moves'>,
+  operations: Pick<MoveOperations, 'listMoves'>,
   heads: readonly ShardHead[],
 ): Promise<readonly PlacedShard[]> {
-  const underWay = new Map((await operations.moves()).map((status) => [status.shard, status]));
+  const underWay = new Map((await operations.listMoves()).moves.map((status) => [status.shard, status]));
   return heads.map(({ shard, group }) => {
     const status = underWay.get(shard);
     return { shard, group: status && !staysHere(status) ? status.to : group, isMoving: status !== undefined };
@@ -65,7 +65,7 @@ export async function rebalance(
     for (let next = waiting[0]; next && begun.size < AT_ONCE && !signal.aborted; next = waiting[0]) {
       const { shard, to } = next;
       try {
-        await operations.createMove(shard, to, { switch: true, complete_after_seconds: completeAfterSeconds });
+        await operations.createMove({ shard, to, switch: true, complete_after_seconds: completeAfterSeconds });
         begun.set(shard, next);
       } catch (error) {
         if (!(error instanceof SchemalessError) || error.code !== 'move_refused') throw error;
@@ -76,9 +76,9 @@ export async function rebalance(
   }
 
   async function poll(): Promise<void> {
-    const underWay = new Map((await operations.moves()).map((status) => [status.shard, status]));
+    const underWay = new Map((await operations.listMoves()).moves.map((status) => [status.shard, status]));
     for (const [shard, { to }] of begun) {
-      const status = underWay.get(shard) ?? (await operations.move(shard));
+      const status = underWay.get(shard) ?? (await operations.getMove({ shard }));
       const { last_error: error } = status;
       if (error !== null && errors.get(shard) !== error) report(shard, error);
       errors.set(shard, error ?? '');

@@ -1,14 +1,11 @@
 import { requireServed } from '../access/groups.ts';
-import { parseCount } from '../address.ts';
 import { LIMITS } from '../cell.ts';
-import type { ForgetRequest, ForgottenSubject, SubjectOperations } from '../contract/subject-operations.ts';
+import type { ForgottenSubject, SubjectOperations } from '../api/subjects.ts';
 import { readState, scanState, updateState, type StateItem } from '../dynamo/state-table.ts';
-import { invalidField, wrongField } from '../errors.ts';
-import { parseSubject } from '../subject.ts';
+import { wrongField } from '../errors.ts';
 import type { TopologySource } from '../topology/topology.ts';
 import { datastoreKeyring } from './datastore-keys.ts';
 import { overKeys, type KeyStore } from './key-store.ts';
-import { NAME_BYTES } from './sealing.ts';
 import { KNOWN_MS, subjectItem } from './subject-keyring.ts';
 
 /** The subjects of every datastore. */
@@ -40,17 +37,15 @@ export function subjectManagement({ topology, keys, keyDays }: SubjectWork): Sub
     async subjects(datastore, caller) {
       await requireServed(topology, datastore);
       return {
-        async forget(request) {
-          const name = parseNamed(request);
+        async forgetSubject({ subject = '', subject_name: named, reason }) {
           const ofDatastore = await overKeys(() => keyring.made(datastore));
-          const subject_name = name.subject === undefined ? name.subject_name : ofDatastore.nameOf(name.subject);
-          const record = recordOf({ subject_name, reason: request.reason, requested_by: caller }, keyDays);
+          const subject_name = named ?? ofDatastore.nameOf(subject);
+          const record = recordOf({ subject_name, reason, requested_by: caller }, keyDays);
           return overKeys(() => forget(keys, datastore, record));
         },
-        async forgotten({ limit = LIMITS.defaultLimit, after } = {}) {
-          const most = parseCount(limit, 'limit', 1, LIMITS.listCells);
+        async listForgotten({ limit = LIMITS.defaultLimit, after } = {}) {
           const start = after === undefined ? undefined : parsePlace(after);
-          return overKeys(() => forgottenPage(keys, datastore, start, most));
+          return overKeys(() => forgottenPage(keys, datastore, start, limit));
         },
       };
     },
@@ -134,17 +129,4 @@ function parsePlace(after: string): string {
 function toRecord(item: StateItem | undefined): ForgottenSubject | undefined {
   const text = item?.['forgotten']?.S;
   return text === undefined ? undefined : (JSON.parse(text) as ForgottenSubject);
-}
-
-const NAME = new RegExp(`^[0-9a-f]{${2 * NAME_BYTES}}$`, 'u');
-
-type Named = { readonly subject: string } | { readonly subject?: undefined; readonly subject_name: string };
-
-/** Throws `invalid_field`, `missing_field`; says nothing of who it is. */
-function parseNamed({ subject, subject_name }: ForgetRequest): Named {
-  if (subject_name === undefined) return { subject: parseSubject(subject, 'subject') };
-  if (subject !== undefined) throw invalidField('subject_name', 'either `subject` or `subject_name`', 'both');
-  if (typeof subject_name !== 'string' || !NAME.test(subject_name))
-    throw wrongField('subject_name', `the ${2 * NAME_BYTES} digits 0-9 a-f of a record`, 'something else');
-  return { subject_name };
 }

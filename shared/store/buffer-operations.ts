@@ -1,41 +1,39 @@
+import { itemError } from '../api/item-error.ts';
 import { SchemalessError } from '../errors.ts';
 import { discardConflicts } from '../sql/statements/change-buffered.ts';
 import { selectBufferStatus, toBufferStatus } from '../sql/statements/select-buffer-status.ts';
 import type { StoreContext } from '../access/context.ts';
-import type { BufferOperations, GroupBuffer } from '../contract/datastore.ts';
+import type { BufferOperations, GroupBuffer } from '../api/buffer.ts';
 import { keepUndecided } from './keep-undecided.ts';
 import { listKept, parseKeptIds } from './kept-writes.ts';
 import { onWriter } from '../access/ask-parts.ts';
 
-const MOST_DISCARDED = 1000;
-/** Each is a statement on every group. */
-const MOST_DECIDED = 100;
-
 export function bufferOperations(context: StoreContext, datastore: string): BufferOperations {
   const { groups } = context;
   return {
-    async buffer() {
+    async getBuffer() {
       const names = await groups.names();
-      return Promise.all(
+      const found = await Promise.all(
         names.map((group): Promise<GroupBuffer> =>
           onWriter(groups, group, async (client) => ({
             group,
             ...toBufferStatus(await client.select(selectBufferStatus(datastore), 'writer')),
           })).catch((error: unknown) => {
-            if (error instanceof SchemalessError) return { group, error };
+            if (error instanceof SchemalessError) return { group, error: itemError(error) };
             throw error;
           }),
         ),
       );
+      return { groups: found };
     },
 
-    async bufferConflicts(options = {}) {
+    async listBufferConflicts(options = {}) {
       const { writes, next } = await listKept(context, datastore, 'conflict', options);
       return { conflicts: writes, next };
     },
 
-    async discardConflicts(ids) {
-      const parsed = parseKeptIds(ids, await groups.names(), MOST_DISCARDED);
+    async discardBufferConflicts({ ids }) {
+      const parsed = parseKeptIds(ids, await groups.names());
       const counts = await Promise.all(
         [...Map.groupBy(parsed, ({ group }) => group)].map(async ([group, ofGroup]) => {
           const statement = discardConflicts(
@@ -45,16 +43,17 @@ export function bufferOperations(context: StoreContext, datastore: string): Buff
           return (await onWriter(groups, group, (client) => client.change(statement))).affectedRows;
         }),
       );
-      return counts.reduce((sum, count) => sum + count, 0);
+      return { discarded: counts.reduce((sum, count) => sum + count, 0) };
     },
 
-    async undecidedWrites(options = {}) {
+    async listUndecidedWrites(options = {}) {
       const { writes, next } = await listKept(context, datastore, 'undecided', options);
       return { undecided: writes, next };
     },
 
-    async keepUndecided(ids) {
-      return keepUndecided(context, datastore, parseKeptIds(ids, await groups.names(), MOST_DECIDED));
+    async keepUndecidedWrites({ ids }) {
+      const parsed = parseKeptIds(ids, await groups.names());
+      return { kept: await keepUndecided(context, datastore, parsed) };
     },
   };
 }

@@ -5,7 +5,10 @@ import { SIGN_OF_LIFE, type SqlClient, SqlError } from '../sql/client.ts';
 import { requireServed } from '../access/groups.ts';
 import { bufferOperations } from './buffer-operations.ts';
 import { openContext, type DeploymentOptions, type StoreContext } from '../access/context.ts';
-import type { BufferOperations, Datastore, GroupHealth, IndexOperations, NodeHealth } from '../contract/datastore.ts';
+import type { Datastore } from '../contract/datastore.ts';
+import type { BufferOperations } from '../api/buffer.ts';
+import type { GroupHealth, NodeHealth } from '../api/service.ts';
+import type { IndexOperations } from '../api/indexes.ts';
 import { indexLooks } from '../index/index-looks.ts';
 import type { IndexesAsked } from '../index/query.ts';
 import { entryReads, runQuery } from '../index/run-query.ts';
@@ -95,8 +98,8 @@ export function indexReads(
   return {
     query: (query) => runQuery(context, asked, reads, query),
     count: (query) => runCount(context, asked, query),
-    indexes: () => indexStatuses(asked),
-    index: (name) => indexStatus(asked, name),
+    listIndexes: async () => ({ indexes: await indexStatuses(asked) }),
+    getIndex: (name) => indexStatus(asked, name),
   };
 }
 

@@ -1,13 +1,12 @@
 import { decodeSized, JSON_GROWTH } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
-import type { Json } from '../cell.ts';
+import { LIMITS, type Json } from '../cell.ts';
 import { invalidField } from '../errors.ts';
 import { selectKept, toBufferRow, type BufferRow, type KeptState } from '../sql/statements/select-buffered.ts';
 import { answerRoom } from '../access/decode.ts';
 import type { Sized } from '../contract/answer-room.ts';
 import type { StoreContext } from '../access/context.ts';
-import type { BufferConflict, KeptOptions } from '../contract/datastore.ts';
-import { parseLimit } from '../address.ts';
+import type { BufferConflict, BufferOperations } from '../api/buffer.ts';
 import { onWriter, pageBytes } from '../access/ask-parts.ts';
 
 interface KeptPage {
@@ -20,10 +19,9 @@ export async function listKept(
   { groups }: Pick<StoreContext, 'groups'>,
   datastore: string,
   state: KeptState,
-  options: KeptOptions,
+  { limit = LIMITS.defaultLimit, after }: NonNullable<Parameters<BufferOperations['listBufferConflicts']>[0]>,
 ): Promise<KeptPage> {
-  const limit = parseLimit(options.limit);
-  const start = options.after === undefined ? undefined : parseKeptId(options.after, 'after');
+  const start = after === undefined ? undefined : parseKeptId(after, 'after');
   const writes: BufferConflict[] = [];
   const room = answerRoom();
   const goOn = (): KeptPage => ({ writes, next: writes.at(-1)?.id ?? null });
@@ -76,11 +74,9 @@ function parseKeptId(value: unknown, field: string): KeptId {
   return { group, id: Number(digits) };
 }
 
-/** Parses a request's ids of existing groups. Throws `invalid_field`. */
-export function parseKeptIds(ids: unknown, names: readonly string[], most: number): readonly KeptId[] {
-  if (!Array.isArray(ids) || ids.length === 0 || ids.length > most)
-    throw invalidField('ids', `an array of 1 to ${most} ids`, ids);
-  return ids.map((id: unknown, position) => {
+/** Parses the ids of existing groups. Throws `invalid_field`. */
+export function parseKeptIds(ids: readonly string[], names: readonly string[]): readonly KeptId[] {
+  return ids.map((id, position) => {
     const parsed = parseKeptId(id, `ids[${position}]`);
     if (!names.includes(parsed.group))
       throw invalidField(`ids[${position}]`, `an id of one of the groups ${names.join(', ')}`, id);

@@ -1,5 +1,5 @@
 import { requireDatastore } from '../../shared/access/groups.ts';
-import { schemalessClient } from '../../shared/client/client.ts';
+import { operatorsClient } from '../support/operators-client.ts';
 import { DATASTORE } from '../support/store-access.ts';
 import type { Bench, Findings, Measured } from './bench.ts';
 import { inTurn } from './http/in-turn.ts';
@@ -35,9 +35,9 @@ export const httpBench: Bench = {
     await using parts = new AsyncDisposableStack();
     const { stack, engine } = parts.use(await startStack(world));
     // What is refused on a machine that is busy is asked again: its time counts.
-    const client = schemalessClient({ url: stack.url, datastore: DATASTORE, retryBudget: false });
+    const client = operatorsClient({ url: stack.url, datastore: DATASTORE, retryBudget: false });
     // To bill what is written here would take longer than to write it, beside whatever is measured then.
-    await client.pauseTrigger(TRIGGER, 'a measurement');
+    await client.pauseTrigger({ trigger: TRIGGER, reason: 'a measurement' });
     const library = parts.use(await openLibrary(stack));
     const { datastore } = library;
     const { operations, trips } = await prepareOperations(datastore, seed);

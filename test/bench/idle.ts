@@ -65,7 +65,7 @@ async function measureTailer(world: BenchWorld): Promise<readonly Measured[]> {
     stateTable: store.stateTable,
     queues: sqsQueues(store.sqs),
   }).triggers(access.datastore);
-  await operations.pauseTrigger(TRIGGERS[1] ?? '');
+  await operations.pauseTrigger({ trigger: TRIGGERS[1] ?? '' });
   const one = await during(stage, tailer, world);
   await tailer.stop();
   return measured(both, one, stage.engine);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dataFolder } from '../../infra/local/folder/data-folder.ts';
-import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { BillWatch } from '../support/billing/bill-watch.ts';
+import { operatorsClient, type OperatorsClient } from '../support/operators-client.ts';
 import { persist } from '../support/persist.ts';
 import type { Progress } from '../support/progress.ts';
 import { openLoop } from '../support/pace.ts';
@@ -40,7 +40,7 @@ export const lagsBench: Bench = {
   async measure(world): Promise<Findings> {
     await using started = await startStack(world);
     const { stack, data, engine } = started;
-    const store = schemalessClient({ url: stack.url, datastore: DATASTORE });
+    const store = operatorsClient({ url: stack.url, datastore: DATASTORE });
     const starts = await startsInLog(dataFolder(data).functionLog);
     const { signal, say } = world;
     const watching = { store, patienceMs: BILLING_PATIENCE_MS, signal };
@@ -89,7 +89,7 @@ interface Rate {
  * @param written told of each trip as it is answered `stored`
  */
 async function writeAtRate(
-  store: SchemalessClient,
+  store: OperatorsClient,
   { trips, perSecond, signal }: Rate,
   written: (trip: NewCell) => Promise<void>,
 ): Promise<void> {

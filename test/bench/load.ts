@@ -1,3 +1,4 @@
+import { apiClient } from '../../shared/client/api-client.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { DATASTORE } from '../support/store-access.ts';
@@ -27,7 +28,10 @@ export const loadBench: Bench = {
     const { stack, engine } = parts.use(await startStack(world));
     const store = schemalessClient({ url: stack.url, datastore: DATASTORE });
     // To bill what is written here would take longer than to write it, beside whatever is measured then.
-    await store.pauseTrigger(TRIGGER, 'a measurement');
+    await apiClient({ url: stack.url, datastore: DATASTORE }).pauseTrigger({
+      trigger: TRIGGER,
+      reason: 'a measurement',
+    });
     const { datastore: library } = parts.use(await openLibrary(stack));
     // Each request is one of its own, sent once: callers who know nothing of each other share no request.
     const http = schemalessClient({ url: stack.url, datastore: DATASTORE, joinReads: false, attempts: 1 });

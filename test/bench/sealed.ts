@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewCell } from '../../shared/cell.ts';
+import { apiClient } from '../../shared/client/api-client.ts';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
-import { definitionsClient } from '../../shared/client/definitions-client.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { startStack } from './http/start-stack.ts';
 import { rowsOn } from './rows.ts';
@@ -68,11 +68,12 @@ export const sealedBench: Bench = {
 async function defined(url: string): Promise<readonly [SchemalessClient, SchemalessClient, SchemalessClient]> {
   const fields = { column: 'BASE', subject: 'rider_uuid', fields: ['rider_name', 'rider_phone', 'note'] };
   const one = { ...fields, fields: ['rider_name'] };
-  await definitionsClient({ url }).apply({
+  const files = {
     'sealed_trips/datastore.yaml': { datastore: 'sealed_trips', shards: SHARDS, sealed: [fields] },
     'once_sealed_trips/datastore.yaml': { datastore: 'once_sealed_trips', shards: SHARDS, sealed: [one] },
     'open_trips/datastore.yaml': { datastore: 'open_trips', shards: SHARDS },
-  });
+  };
+  await apiClient({ url, datastore: 'definitions' }).applyDefinitions({ files });
   return [
     schemalessClient({ url, datastore: 'sealed_trips', retryBudget: false }),
     schemalessClient({ url, datastore: 'once_sealed_trips', retryBudget: false }),

@@ -1,7 +1,5 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { movesClient } from '../../shared/client/moves-client.ts';
-import { erasuresClient } from '../../shared/client/erasures-client.ts';
 import { runCommand } from '../infra/cli/run-command.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { until } from '../support/until.ts';
@@ -17,7 +15,11 @@ const FAILING = 12;
 beforeAll(async () => {
   for (let number = 0; number < FAILING; number++)
     await lab().put({ row_key: rowOf(number), column_name: 'BAD', ref_key: number, body: {} });
-  await until('all are parked', async () => (await lab().trigger('notify_driver')).parked === FAILING, PATIENCE);
+  await until(
+    'all are parked',
+    async () => (await lab().getTrigger({ trigger: 'notify_driver' })).parked === FAILING,
+    PATIENCE,
+  );
 });
 
 async function begin(page: Page, label: string): Promise<{ readonly says: string; readonly line: string }> {
@@ -45,12 +47,15 @@ describe('triggers', () => {
       "schemaless triggers pause bill_rider --reason 'cards are down' -d trips",
     );
     await doIt(page);
-    expect(await trips().trigger('bill_rider')).toMatchObject({ state: 'paused', reason: 'cards are down' });
+    expect(await trips().getTrigger({ trigger: 'bill_rider' })).toMatchObject({
+      state: 'paused',
+      reason: 'cards are down',
+    });
     await page.waitForSelector('text=cards are down');
     const resume = await begin(page, 'Resume');
     expect(resume.line).toBe('schemaless triggers resume bill_rider -d trips');
     await doIt(page);
-    expect(await trips().trigger('bill_rider')).toMatchObject({ state: 'running' });
+    expect(await trips().getTrigger({ trigger: 'bill_rider' })).toMatchObject({ state: 'running' });
   });
 
   it('nothing is done by who looks, and leaves it', async () => {
@@ -61,7 +66,7 @@ describe('triggers', () => {
     await begin(page, 'Pause');
     await page.keyboard.press('Escape');
     await expect.poll(() => page.locator('dialog[open]').count()).toBe(0);
-    expect(await trips().trigger('bill_rider')).toMatchObject({ state: 'running' });
+    expect(await trips().getTrigger({ trigger: 'bill_rider' })).toMatchObject({ state: 'running' });
   });
 
   it('are rewound once it was seen how many come again, and the name was typed', async () => {
@@ -72,10 +77,10 @@ describe('triggers', () => {
     expect(says).toContain(`Up to ${FAILING} cells that were sent`);
     expect(line).toBe('schemaless triggers rewind notify_driver start -d lab');
     expect(await page.locator('dialog button.danger').isDisabled()).toBe(true);
-    expect((await lab().trigger('notify_driver')).rewound_at).toBeNull();
+    expect((await lab().getTrigger({ trigger: 'notify_driver' })).rewound_at).toBeNull();
     await page.fill('dialog input', 'notify_driver');
     await doIt(page);
-    expect((await lab().trigger('notify_driver')).rewound_at).not.toBeNull();
+    expect((await lab().getTrigger({ trigger: 'notify_driver' })).rewound_at).not.toBeNull();
   });
 });
 
@@ -92,7 +97,11 @@ describe('parked cells', () => {
     expect(says).toContain('1 cell is sent to notify_driver again');
     expect(line).toMatch(/^schemaless parked retry notify_driver \d+:\d+ -d lab$/u);
     await doIt(page);
-    await until('it is done', async () => (await lab().trigger('notify_driver')).parked === FAILING - 1, PATIENCE);
+    await until(
+      'it is done',
+      async () => (await lab().getTrigger({ trigger: 'notify_driver' })).parked === FAILING - 1,
+      PATIENCE,
+    );
     const isShown = async (): Promise<boolean> => (await mended.count()) > 0;
     await until('the page knows', async () => !(await isShown()), PATIENCE);
     const those = await begin(page, 'Retry these');
@@ -103,10 +112,11 @@ describe('parked cells', () => {
     await doIt(page);
     await until(
       'they failed again',
-      async () => (await lab().parkedCells('notify_driver', { limit: 100 })).cells.every(({ round }) => round > 0),
+      async () =>
+        (await lab().listParkedCells({ trigger: 'notify_driver', limit: 100 })).cells.every(({ round }) => round > 0),
       PATIENCE,
     );
-    expect((await lab().trigger('notify_driver')).parked).toBe(FAILING - 1);
+    expect((await lab().getTrigger({ trigger: 'notify_driver' })).parked).toBe(FAILING - 1);
   });
 
   it('the line that is shown does the same', async () => {
@@ -115,11 +125,11 @@ describe('parked cells', () => {
     await page.locator('main tbody input[type=checkbox]').first().check();
     const { line } = await begin(page, 'Discard 1 chosen');
     using folder = temporaryFolder();
-    const before = (await lab().trigger('notify_driver')).parked;
+    const before = (await lab().getTrigger({ trigger: 'notify_driver' })).parked;
     const words = [...line.split(' ').slice(1), '--url', url()];
     const ran = await runCommand(words, { folder: folder.path });
     expect(ran).toMatchObject({ code: 0 });
-    expect((await lab().trigger('notify_driver')).parked).toBe(before - 1);
+    expect((await lab().getTrigger({ trigger: 'notify_driver' })).parked).toBe(before - 1);
   });
 
   it('are forgotten where somebody types so', async () => {
@@ -131,19 +141,19 @@ describe('parked cells', () => {
     await page.fill('dialog input', 'discard');
     await doIt(page);
     await page.waitForSelector('text=No cell is parked.');
-    expect((await lab().trigger('notify_driver')).parked).toBe(0);
+    expect((await lab().getTrigger({ trigger: 'notify_driver' })).parked).toBe(0);
   });
 });
 
 describe('shards', () => {
   it('are copied, switched, reversed, compared and completed, and cancelled', async () => {
     const { page, at } = await open();
-    const moves = movesClient({ url: url(), datastore: 'trips' });
+    const operations = trips();
     const stepIs = (step: string, switches?: number): Promise<void> =>
       until(
         `the move is ${step}`,
         async () => {
-          const move = await moves.move(3);
+          const move = await operations.getMove({ shard: 3 });
           return move.step === step && (switches === undefined || move.switches === switches) && move.wanted === null;
         },
         { patienceMs: 60_000 },
@@ -167,10 +177,14 @@ describe('shards', () => {
       return foreseen.says;
     };
     expect(await step('Switch the shard')).toContain('takes no writes for a moment');
-    await until('it is switched', async () => (await moves.move(3)).switches === 1, { patienceMs: 60_000 });
+    await until('it is switched', async () => (await operations.getMove({ shard: 3 })).switches === 1, {
+      patienceMs: 60_000,
+    });
     await step('Verify the copy');
     await step('Reverse the switch');
-    await until('it is back', async () => (await moves.move(3)).switches === 2, { patienceMs: 60_000 });
+    await until('it is back', async () => (await operations.getMove({ shard: 3 })).switches === 2, {
+      patienceMs: 60_000,
+    });
     expect(await step('Complete the move')).toContain('there is no way back');
     await stepIs('completed');
     await at('/trips/shards/5');
@@ -178,9 +192,15 @@ describe('shards', () => {
     await choice.selectOption((await choice.locator('option').allInnerTexts()).at(1) ?? '');
     await begin(page, 'See what it would do');
     await doIt(page);
-    await until('it is begun', async () => (await moves.moves()).some(({ shard }) => shard === 5), PATIENCE);
+    await until(
+      'it is begun',
+      async () => (await operations.listMoves()).moves.some(({ shard }) => shard === 5),
+      PATIENCE,
+    );
     await step('Cancel the move');
-    await until('it is cancelled', async () => (await moves.move(5)).step === 'cancelled', { patienceMs: 60_000 });
+    await until('it is cancelled', async () => (await operations.getMove({ shard: 5 })).step === 'cancelled', {
+      patienceMs: 60_000,
+    });
   });
 });
 
@@ -196,7 +216,7 @@ it('a row is erased for a reason, once its key was typed, and its receipt is sho
   expect(await page.locator('dialog button.danger').isDisabled()).toBe(true);
   await reason.fill('request 17');
   await doIt(page);
-  const list = await erasuresClient({ url: url(), datastore: 'trips' }).erasures({ limit: 10 });
+  const list = await trips().listErasures({ limit: 10 });
   expect(list.erasures).toMatchObject([{ row_key: erased, reason: 'request 17' }]);
   await at('/trips/erasures');
   await page.click('main [data-item]');

@@ -46,7 +46,7 @@ async function doIt(page: Page, word: string): Promise<void> {
 }
 
 const sumOf = async (what: 'rows' | 'conflicts' | 'undecided'): Promise<number> =>
-  (await trips().buffer()).reduce((sum, group) => sum + (group.error ? 1 : group[what]), 0);
+  (await trips().getBuffer()).groups.reduce((sum, group) => sum + ('error' in group ? 1 : group[what]), 0);
 
 describe('writes that are kept aside', () => {
   it('a conflict is discarded, once the word was typed', async () => {
@@ -159,7 +159,7 @@ async function giveUp(refKey: number): Promise<void> {
 }
 
 describe('what SQS gave up on', () => {
-  const dead = async (): Promise<number> => Number((await lab().trigger('notify_driver')).dead);
+  const dead = async (): Promise<number> => Number((await lab().getTrigger({ trigger: 'notify_driver' })).dead);
 
   it('is looked at and sent again', async () => {
     await giveUp(1);

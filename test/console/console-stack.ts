@@ -5,9 +5,9 @@ import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import type { LocalStackOptions } from '../../infra/local/stack/local-stack-options.ts';
 import type { LocalStack } from '../../infra/local/running/running-stack.ts';
-import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { writeFiles } from '../infra/support/write-files.ts';
+import { operatorsClient, type OperatorsClient } from '../support/operators-client.ts';
 
 const LAB = {
   'lab/datastore.yaml':
@@ -21,8 +21,8 @@ const LAB = {
 interface ConsoleStack {
   readonly stack: () => LocalStack;
   readonly url: () => string;
-  readonly lab: () => SchemalessClient;
-  readonly trips: () => SchemalessClient;
+  readonly lab: () => OperatorsClient;
+  readonly trips: () => OperatorsClient;
   readonly data: string;
   readonly stopApi: () => Promise<void>;
   readonly startApi: () => Promise<void>;
@@ -58,7 +58,7 @@ export function consoleStack(options: Partial<LocalStackOptions> = {}): ConsoleS
     if (!started) throw new Error('the stack is not there before the tests begin');
     return started;
   };
-  const client = (datastore: string) => (): SchemalessClient => schemalessClient({ url: stack().url, datastore });
+  const client = (datastore: string) => (): OperatorsClient => operatorsClient({ url: stack().url, datastore });
   let port = 0;
   return {
     stack,

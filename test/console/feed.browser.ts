@@ -130,7 +130,7 @@ it('what an action has changed is asked for behind an older answer that is still
   try {
     await page.waitForSelector('text=cards are down');
   } finally {
-    await trips().resumeTrigger('bill_rider');
+    await trips().resumeTrigger({ trigger: 'bill_rider' });
   }
   expect(asked[2]).toBeGreaterThan(released);
   // The poll interval is longer.

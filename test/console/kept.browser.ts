@@ -1,6 +1,4 @@
 import { beforeAll, expect, it } from 'vitest';
-import { erasuresClient } from '../../shared/client/erasures-client.ts';
-import { subjectsClient } from '../../shared/client/subjects-client.ts';
 import { axeFindings, browserTests, tooWide } from './browser.ts';
 import { consoleStack } from './console-stack.ts';
 
@@ -12,8 +10,6 @@ const [ERASED, OLD, PERSON] = [1, 2, 3].map((digit) => `6e3a0f9c-4d2b-4a86-9a41-
   string,
   string,
 ];
-const clientOf = <Client>(make: (options: { url: string; datastore: string }) => Client): Client =>
-  make({ url: url(), datastore: 'lab' });
 const PATIENCE = { patienceMs: 90_000 };
 
 beforeAll(async () => {
@@ -22,8 +18,8 @@ beforeAll(async () => {
   const versions = Array.from({ length: 30 }, (_, at) => ({ ref_key: at + 1, body: { version: at + 1 } }));
   await lab().batchPut(versions.map((one) => ({ row_key: OLD, column_name: 'STATUS', ...one })));
   await lab().put({ row_key: PERSON, column_name: 'PRIVATE', ref_key: 1, body: { person: PERSON, name: 'Ada' } });
-  await clientOf(erasuresClient).erase({ row_key: ERASED, reason: 'request 17' });
-  await clientOf(subjectsClient).forget({ subject: PERSON, reason: 'request 18' });
+  await lab().eraseCells({ row_key: ERASED, reason: 'request 17' });
+  await lab().forgetSubject({ subject: PERSON, reason: 'request 18' });
 });
 
 it('shows how long cells are kept, and who was forgotten', async () => {
@@ -44,9 +40,9 @@ it('shows how long cells are kept, and who was forgotten', async () => {
 
 it('shows what was erased as it was out of its retention', async () => {
   const { page, at } = await open();
-  const erasures = clientOf(erasuresClient);
+  const operations = lab();
   const erased = async (): Promise<number> =>
-    ((await erasures.retention()).columns[0]?.days ?? []).reduce((sum, { cells }) => sum + cells, 0);
+    ((await operations.getRetention()).columns[0]?.days ?? []).reduce((sum, { cells }) => sum + cells, 0);
   await expect.poll(erased, { timeout: PATIENCE.patienceMs }).toBe(28);
   await at('/lab/erasures');
   const rule = page.locator('[aria-label="How long cells are kept"] tbody tr');

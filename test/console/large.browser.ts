@@ -27,11 +27,11 @@ beforeAll(async () => {
       const cells = Array.from({ length: BATCH }, (_, at) => ({ ...cellOf(first + at), body: { at } }));
       await lab().batchPut(cells);
     });
-  await lab().pauseTrigger('notify_driver', 'nothing is to be sent while they are parked');
+  await lab().pauseTrigger({ trigger: 'notify_driver', reason: 'nothing is to be sent while they are parked' });
   await put((number) => ({ row_key: rowOf(number), column_name: 'BAD', ref_key: number }));
   await put((number) => ({ row_key: HISTORY, column_name: 'HISTORY', ref_key: number }));
   await parkMany(stack(), lab(), 'notify_driver', 'BAD');
-  expectMany((await lab().trigger('notify_driver')).parked);
+  expectMany((await lab().getTrigger({ trigger: 'notify_driver' })).parked);
 });
 
 function expectMany(parked: number): void {
@@ -86,7 +86,7 @@ it('thousands are sent again in batches, and one sees how far it is', async () =
   await page.click('dialog button.danger');
   await page.waitForSelector('dialog >> text=/of [34],\\d{3} cells/u');
   await page.waitForSelector('dialog .done', { timeout: 90_000 });
-  expect((await lab().trigger('notify_driver')).parked).toBeLessThan(MANY - 3000);
+  expect((await lab().getTrigger({ trigger: 'notify_driver' })).parked).toBeLessThan(MANY - 3000);
 });
 
 it(`tailing for ${TAIL_SECONDS} s keeps what it needs`, { timeout: (TAIL_SECONDS + 120) * 1000 }, async () => {

@@ -70,7 +70,7 @@ it('who is refused an action is told so, by whom, and is not offered it again', 
   await page.click('dialog button:has-text("Close")');
   await page.waitForSelector('button.action:has-text("(refused)")');
   expect(await page.locator('button.action').first().isDisabled()).toBe(true);
-  expect((await trips().trigger('bill_rider')).state).toBe('running');
+  expect((await trips().getTrigger({ trigger: 'bill_rider' })).state).toBe('running');
   await page.goto(`${served.origin}/console#/trips/erasures`);
   await page.waitForSelector('main >> text=Refused by IAM');
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
     })) as { shard: number });
   await trips().put({ row_key: ROW, column_name: 'NOTES', ref_key: 1, body: { rating: 5 } });
   await lab().put({ row_key: FAILS, column_name: 'BAD', ref_key: 1, body: {} });
-  await until('a cell is parked', async () => (await lab().trigger('notify_driver')).parked === 1, {
+  await until('a cell is parked', async () => (await lab().getTrigger({ trigger: 'notify_driver' })).parked === 1, {
     patienceMs: 30_000,
   });
 });

@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
-import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
-import { erasuresClient } from '../../shared/client/erasures-client.ts';
-import { movesClient } from '../../shared/client/moves-client.ts';
-import { subjectsClient } from '../../shared/client/subjects-client.ts';
 import { runDemo } from '../demo/run-demo.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { writeFiles } from '../infra/support/write-files.ts';
+import { operatorsClient, type OperatorsClient } from '../support/operators-client.ts';
 import { until } from '../support/until.ts';
 import { launchBrowser } from './browser.ts';
 
@@ -56,7 +53,7 @@ const stack = await startLocalStack({
 });
 const browser = await launchBrowser();
 try {
-  const trips = schemalessClient({ url: stack.url, datastore: 'trips' });
+  const trips = operatorsClient({ url: stack.url, datastore: 'trips' });
   const shown = await fill(trips);
   rmSync(PICTURES, { recursive: true, force: true });
   mkdirSync(PICTURES, { recursive: true });
@@ -84,7 +81,7 @@ interface Shown {
   readonly moved: number;
 }
 
-async function fill(trips: SchemalessClient): Promise<Shown> {
+async function fill(trips: OperatorsClient): Promise<Shown> {
   await runDemo({
     store: trips,
     options: { trips: 400, seed: '1', size: 'usual', concurrency: 8, batch: 20 },
@@ -104,23 +101,21 @@ async function fill(trips: SchemalessClient): Promise<Shown> {
   if (!corrected) throw new Error('the demo wrote no trips');
   const { rider_uuid: rider } = corrected.body as { readonly rider_uuid: string };
   const others = bases.filter(({ row_key }) => row_key !== corrected.row_key);
-  const erasures = erasuresClient({ url: stack.url, datastore: 'trips' });
   for (const [at, reason] of ['request 4711 of a rider', 'request 4712 of a rider', 'a test account'].entries())
-    await erasures.erase({ row_key: others[at]?.row_key ?? '', reason });
+    await trips.eraseCells({ row_key: others[at]?.row_key ?? '', reason });
   await forget(
     trips,
     others.slice(3, 5).map(({ row_key }) => row_key),
   );
   const { shard: moved, group } = heads[7] ?? { shard: 7, group: '' };
-  const moves = movesClient({ url: stack.url, datastore: 'trips' });
-  await moves.createMove(moved, group === 'group-1' ? 'group-2' : 'group-1');
-  await until('it follows', async () => (await moves.move(moved)).step === 'following', PATIENCE);
-  await until('some cells are parked', async () => (await trips.trigger('notify_driver')).parked > 40, PATIENCE);
+  await trips.createMove({ shard: moved, to: group === 'group-1' ? 'group-2' : 'group-1' });
+  await until('it follows', async () => (await trips.getMove({ shard: moved })).step === 'following', PATIENCE);
+  const parked = async (): Promise<number> => (await trips.getTrigger({ trigger: 'notify_driver' })).parked;
+  await until('some cells are parked', async () => (await parked()) > 40, PATIENCE);
   return { row: corrected.row_key, rider, moved };
 }
 
-async function forget(trips: SchemalessClient, riders: readonly string[]): Promise<void> {
-  const subjects = subjectsClient({ url: stack.url, datastore: 'trips' });
+async function forget(trips: OperatorsClient, riders: readonly string[]): Promise<void> {
   for (const [at, subject] of riders.entries()) {
     await trips.put({
       row_key: subject,
@@ -128,7 +123,7 @@ async function forget(trips: SchemalessClient, riders: readonly string[]): Promi
       ref_key: 1,
       body: { rider_uuid: subject, phone: '+44 20' },
     });
-    await subjects.forget({ subject, reason: `request ${4713 + at} of a rider` });
+    await trips.forgetSubject({ subject, reason: `request ${4713 + at} of a rider` });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Json, NewCell } from '../../shared/cell.ts';
-import type { Condition } from '../../shared/contract/index-query.ts';
+import type { Condition } from '../../shared/api/condition.ts';
 import type { DemoStore } from '../support/trips/demo-store.ts';
 import type { Differences } from './differences.ts';
 import { persist } from '../support/persist.ts';

@@ -1,4 +1,4 @@
-import { schemalessClient } from '../../shared/client/client.ts';
+import { operatorsClient } from '../support/operators-client.ts';
 import { readOptions } from './options.ts';
 import { runDemo } from './run-demo.ts';
 import { reachStack } from './stack.ts';
@@ -23,7 +23,7 @@ async function run(): Promise<number> {
     const stack = await reachStack(options, console.log);
     try {
       interrupt.signal.throwIfAborted();
-      const store = schemalessClient({
+      const store = operatorsClient({
         url: stack.url,
         datastore: 'trips',
         ...(stack.sign && { sign: stack.sign }),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { localSigner } from '../../infra/local/login/local-signer.ts';
 import type { Sign } from '../../shared/client/sign-request.ts';
-import type { GroupHealth } from '../../shared/contract/datastore.ts';
+import type { GroupHealth } from '../../shared/api/service.ts';
 
 /** Ample for a stack on one machine, short for somebody waiting. */
 const TIMEOUT_MS = 5000;

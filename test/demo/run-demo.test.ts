@@ -227,7 +227,7 @@ test.concurrent.each<[string, Change, RegExp, Settings?]>([
   ],
   [
     'a trip that is not billed',
-    () => ({ retryParked: async () => ({ count: 0, not_parked: [] }) }),
+    () => ({ retryParkedCells: async () => ({ wanted: 0, not_parked: [] }) }),
     /wrong: bill_rider: \d+ trips are not billed, .*; it is running, 0 cells behind, \d+ parked\n[^]*: charged 0 times, wanted once/,
     { billingPatienceMs: 0, options: PARKING },
   ],
@@ -262,7 +262,7 @@ test.concurrent.each<[string, Change, RegExp, Settings?]>([
 
 test('without readers and without the trigger, says so and passes', async () => {
   const noTrigger: Change = () => ({
-    trigger: () => Promise.reject(new SchemalessError('unknown_trigger', 'No trigger bill_rider')),
+    getTrigger: () => Promise.reject(new SchemalessError('unknown_trigger', 'No trigger bill_rider')),
   });
   const { failed, text } = await demo(noTrigger, { readers: false });
   expect(failed).toBe(0);

@@ -1,4 +1,5 @@
-import type { BufferOperations, Datastore } from '../../shared/contract/datastore.ts';
+import type { Datastore } from '../../shared/contract/datastore.ts';
+import type { BufferOperations } from '../../shared/api/buffer.ts';
 import { check, grouped, sumOf, type Check, type Share } from './fault-run.ts';
 import { outcomesLine, type Written } from './load/ledger.ts';
 import { compareKept, countUnreadable, holesIn, storedLogs } from './stored-cells.ts';
@@ -6,7 +7,7 @@ import type { GroupAccess } from '../support/store-access.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Scene {
-  readonly datastore: Pick<Datastore, 'batchGet'> & Pick<BufferOperations, 'buffer'>;
+  readonly datastore: Pick<Datastore, 'batchGet'> & Pick<BufferOperations, 'getBuffer'>;
   readonly groups: readonly GroupAccess[];
   readonly written: Written;
   readonly signal: AbortSignal;
@@ -75,7 +76,7 @@ const POLL_MS = 250;
 
 /** Waits until nothing waits in any group's buffer table; gives up after some time, and says what is left. */
 export async function untilBuffersEmpty(
-  operations: Pick<BufferOperations, 'buffer'>,
+  operations: Pick<BufferOperations, 'getBuffer'>,
   patienceMs: number,
   signal: AbortSignal,
 ) {
@@ -83,8 +84,9 @@ export async function untilBuffersEmpty(
   for (;;) {
     const rest = { rows: 0, parked: 0, conflicts: 0, undecided: 0, seconds: (performance.now() - start) / 1000 };
     let answered = true;
-    for (const group of await operations.buffer().catch(() => [])) {
-      if (group.error) {
+    const { groups } = await operations.getBuffer().catch(() => ({ groups: [] }));
+    for (const group of groups) {
+      if ('error' in group) {
         answered = false;
         continue;
       }

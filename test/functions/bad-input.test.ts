@@ -76,6 +76,8 @@ const log = '/v1/trips/shards/0/cells';
 const postLog = (body: string): GatewayRequest => post('/v1/trips/log', body);
 const batchGet = (...keys: unknown[]): GatewayRequest => post('/v1/trips/batch-get', JSON.stringify({ keys }));
 const discardConflicts = (body: string): GatewayRequest => post('/v1/trips/buffer/conflicts/discard', body);
+const keepUndecided = (...ids: unknown[]): GatewayRequest =>
+  post('/v1/trips/buffer/undecided/keep', JSON.stringify({ ids }));
 const READS: readonly Refusal[] = [
   [get(`${versions}?limits=3`), 'unknown_field limits', 'limit, order, after', 'limits'],
   [get(`${versions}?limit=3&limit=4`), 'invalid_field limit', 'one value', '3, then 4'],
@@ -117,7 +119,11 @@ const READS: readonly Refusal[] = [
   ],
   [batchGet({ row_key: ROW, column_name: 'A', ref_key: null }), 'invalid_field keys[0].ref_key', 'integer', 'null'],
   [discardConflicts(JSON.stringify({ ids: times(1001, String) })), 'invalid_field ids', '1000', '1001'],
+  [discardConflicts('{"ids":[]}'), 'invalid_field ids', 'an array of 1 to 1000 items', '0'],
   [discardConflicts('{"ids":["a",1]}'), 'invalid_field ids[1]', 'id', '1'],
+  [keepUndecided(), 'invalid_field ids', 'an array of 1 to 100 items', '0'],
+  [keepUndecided(...times(101, String)), 'invalid_field ids', 'an array of 1 to 100 items', '101'],
+  [keepUndecided('a', ''), 'invalid_field ids[1]', 'id', '""'],
 ];
 
 const DRIVER = 'driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10';

@@ -4,6 +4,7 @@ import type { GatewayRequest } from './support/gateway.ts';
 import { describeRefusals, get, post, times, type Refusal } from './support/refusals.ts';
 
 const ROW = ERASED.row_key;
+const WHY = 'why, in 1 to 500 characters';
 const cells = (...items: unknown[]): string => JSON.stringify({ cells: items });
 
 const trigger = '/v1/trips/triggers/bill_rider';
@@ -22,9 +23,11 @@ const TRIGGERS: readonly Refusal[] = [
   [get('/v1/trips/triggers?limit=3'), 'unknown_field limit', 'none', 'limit'],
   [get(`${trigger}?after=first`), 'invalid_field after', 'integer', '"first"'],
   [get(`${trigger}?limit=1001`), 'invalid_field limit', '1 to 1000', '1001'],
-  [pause('{"reason":1}'), 'invalid_field reason', '500 characters', '1'],
-  [pause(`{"reason":"${'x'.repeat(501)}"}`), 'invalid_field reason', '500 characters', 'xxx'],
-  [pause('{"reason":""}'), 'invalid_field reason', '1 to 500', '""'],
+  [pause('{"reason":1}'), 'invalid_field reason', WHY, '1'],
+  [pause(`{"reason":"${'x'.repeat(501)}"}`), 'invalid_field reason', WHY, 'xxx'],
+  [pause('{"reason":""}'), 'invalid_field reason', WHY, '""'],
+  [pause('{"reason":" "}'), 'invalid_field reason', WHY, '" "'],
+  [pause('{"reason":null}'), 'invalid_field reason', WHY, 'null'],
   [pause('{"because":"x"}'), 'unknown_field because', 'reason', 'because'],
   [rewind(), 'missing_field body', 'JSON', 'nothing'],
   [rewind('{}'), 'missing_field to', REWIND, 'nothing'],
@@ -41,7 +44,8 @@ const TRIGGERS: readonly Refusal[] = [
   [rewind('{"to":{"0":"1"}}'), 'invalid_field to.0', 'added id', '"1"'],
   [get(`${trigger}/parked?limit=0`), 'invalid_field limit', '1 to 1000', '0'],
   [post(`${trigger}/parked/retry`, '{}'), 'missing_field cells', '"*" for all', 'nothing'],
-  [retry(), 'invalid_field cells', '1 to 1000', '0'],
+  [retry(), 'invalid_field cells', 'an array of 1 to 1000', '0'],
+  [discard(), 'invalid_field cells', 'an array of 1 to 1000', '0'],
   [post(`${trigger}/parked/discard`), 'missing_field body', 'JSON', 'nothing'],
   [post(`${trigger}/parked/discard`, '{"cells":"all"}'), 'invalid_field cells', '"*" for all', '"all"'],
   [discard(...times(1001, () => PARKED)), 'invalid_field cells', '1000', '1001'],
@@ -85,7 +89,6 @@ const MOVES: readonly Refusal[] = [
 ];
 
 const erasures = '/v1/trips/erasures';
-const WHY = 'in 1 to 500 characters';
 const UNKNOWN = ERASED.id.replace('b7', 'b8');
 const erase = (changes: object): GatewayRequest =>
   post(erasures, JSON.stringify({ row_key: ROW, column_name: AWAY, reason: 'request 4711', ...changes }));
@@ -103,10 +106,13 @@ const ERASURES: readonly Refusal[] = [
   [erase({ row_key: 'x' }), 'invalid_field row_key', 'UUID', '"x"'],
   [erase({ column_name: '' }), 'invalid_field column_name', '1 to 255', '""'],
   [erase({ column_name: '\0BASE' }), 'invalid_field column_name', 'the first above 0x01', 'BASE'],
+  [erase({ column_name: 'x'.repeat(255) }), 'invalid_field column_name', 'at most 254 bytes', '255 bytes'],
   [erase({ ref_key: 0.5 }), 'invalid_field ref_key', 'integer', '0.5'],
+  [erase({ ref_key: -1 }), 'invalid_field ref_key', 'integer', '-1'],
   [erase({ up_to: '3' }), 'invalid_field up_to', 'integer', '"3"'],
   [erase({ up_to: 3, ref_key: 3 }), 'invalid_field up_to', 'ref_key', 'both'],
   [erase({ column_name: undefined, ref_key: 3 }), 'missing_field column_name', 'column', 'nothing'],
+  [erase({ column_name: undefined, up_to: 3 }), 'missing_field column_name', 'column', 'nothing'],
   [erase({ reason: undefined }), 'missing_field reason', WHY, 'nothing'],
   [erase({ reason: ' ' }), 'invalid_field reason', WHY, '" "'],
   [erase({ reason: 'x'.repeat(501) }), 'invalid_field reason', WHY, 'xxx'],

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { makeReadHandler } from '../../functions/read-cells.ts';
-import { DEFINING_HANDLER, ROUTES } from '../../shared/api/routes.ts';
+import { DEFINING_HANDLER, ROUTES } from '../../shared/api/operations.ts';
 import { fakeDefinitions } from './support/fake-definitions.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';
@@ -74,8 +74,7 @@ describe('the routes of definitions', () => {
     ['/v1/shop/triggers/send', 'send', ['delete trigger', 'shop', 'send']],
   ])('delete %s, where its name is confirmed', async (path, confirm, what) => {
     const confirmed = `${path}?confirm=${confirm}`;
-    const options = { confirm, force: false, dry_run: false };
-    expect((await ask('DELETE', confirmed)).asked).toEqual([[...what, options]]);
+    expect((await ask('DELETE', confirmed)).asked).toEqual([[...what, { confirm }]]);
     const forced = await ask('DELETE', `${confirmed}&force=true&dry_run=true`);
     expect(forced.asked).toEqual([[...what, { confirm, force: true, dry_run: true }]]);
     const { answer, asked } = await ask('DELETE', path);

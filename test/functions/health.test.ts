@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GroupHealth, NodeHealth } from '../../shared/contract/datastore.ts';
+import type { GroupHealth, NodeHealth } from '../../shared/api/service.ts';
 import { VERSION } from '../../shared/version.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';

@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import type { LocalStack } from '../../infra/local/running/running-stack.ts';
+import { apiClient } from '../../shared/client/api-client.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
-import { definitionsClient } from '../../shared/client/definitions-client.ts';
-import { erasuresClient } from '../../shared/client/erasures-client.ts';
-import { movesClient } from '../../shared/client/moves-client.ts';
 import { entityTable } from '../../shared/sql/names.ts';
 import { MARK_SET_BACK } from '../../shared/sql/statements/record-writer.ts';
 
@@ -43,34 +41,35 @@ const DEFINED = {
 };
 
 async function define(stack: LocalStack): Promise<void> {
-  const definitions = definitionsClient({ url: stack.url, retryBudget: false });
-  for (let round = 0; round < 20 && !(await definitions.apply(DEFINED)).done; round += 1) await sleep(100);
+  const api = apiClient({ url: stack.url, datastore: 'tried', retryBudget: false });
+  for (let round = 0; round < 20 && !(await api.applyDefinitions({ files: DEFINED })).done; round += 1)
+    await sleep(100);
   await ask(stack, 'PUT', '/v1/tried/cells/8fd2cd8e-56a4-4a30-a3b5-3ba4bca8c6bd/BASE/1', { name: 'a' });
   await ask(stack, 'GET', '/v1/tried/triggers/told');
   await ask(stack, 'GET', '/v1/tried/triggers/told/dead');
   await sleep(2000);
-  await definitions.deleteTrigger('tried', 'told', { confirm: 'told', force: true });
-  await definitions.deleteIndex('tried', 'by_name', { confirm: 'by_name' });
+  await api.deleteTrigger({ trigger: 'told', confirm: 'told', force: true });
+  await api.deleteIndex({ index: 'by_name', confirm: 'by_name' });
 }
 
 /** A shard is moved to another group and back; what a step does not allow yet is refused, and no matter here. */
 async function move(stack: LocalStack): Promise<void> {
   const shard = 0;
   const trips = schemalessClient({ url: stack.url, datastore: 'trips', retryBudget: false });
-  const moves = movesClient({ url: stack.url, datastore: 'trips', retryBudget: false });
+  const api = apiClient({ url: stack.url, datastore: 'trips', retryBudget: false });
   const heads = await trips.heads();
   const from = heads.find((head) => head.shard === shard)?.group;
   const to = heads.find(({ group }) => group !== from)?.group;
   if (to === undefined) return;
   const steps = [
-    () => moves.moves(),
-    () => trips.buffer(),
-    () => moves.createMove(shard, to, { switch: true }),
-    () => moves.verifyMove(shard),
-    () => moves.reverseMove(shard),
-    () => moves.completeMove(shard),
-    () => moves.cancelMove(shard),
-    () => moves.move(shard),
+    () => api.listMoves(),
+    () => api.getBuffer(),
+    () => api.createMove({ shard, to, switch: true }),
+    () => api.verifyMove({ shard }),
+    () => api.reverseMove({ shard }),
+    () => api.completeMove({ shard }),
+    () => api.cancelMove({ shard }),
+    () => api.getMove({ shard }),
   ];
   for (const step of steps) {
     await step().catch(() => undefined);
@@ -80,14 +79,14 @@ async function move(stack: LocalStack): Promise<void> {
 
 /** A row of its own is erased, and looked up; what fails for a missing right keeps nothing else from being asked. */
 async function erase(stack: LocalStack): Promise<void> {
-  const erasures = erasuresClient({ url: stack.url, datastore: 'trips', retryBudget: false });
+  const api = apiClient({ url: stack.url, datastore: 'trips', retryBudget: false });
   const row_key = randomUUID();
   await putTrip(stack, row_key);
-  const erased = await erasures.erase({ row_key, reason: 'tried' }).catch(() => undefined);
-  await erasures.erasures({ open: true }).catch(() => undefined);
-  await erasures.erasures().catch(() => undefined);
-  await erasures.erasure(erased?.id ?? randomUUID()).catch(() => undefined);
-  await erasures.retention().catch(() => undefined);
+  const erased = await api.eraseCells({ row_key, reason: 'tried' }).catch(() => undefined);
+  await api.listErasures({ open: true }).catch(() => undefined);
+  await api.listErasures().catch(() => undefined);
+  await api.getErasure({ erasure: erased?.id ?? randomUUID() }).catch(() => undefined);
+  await api.getRetention().catch(() => undefined);
 }
 
 const SEALED = {
@@ -106,9 +105,9 @@ const madeIn = new WeakSet<LocalStack>();
 
 /** Sealed, read, found, forgotten, and signed for. */
 async function seal(stack: LocalStack): Promise<void> {
-  const definitions = definitionsClient({ url: stack.url, retryBudget: false });
+  const api = apiClient({ url: stack.url, datastore: 'sealed', retryBudget: false });
   for (let round = 0; round < 20 && !madeIn.has(stack); round += 1)
-    if ((await definitions.apply(SEALED)).done) madeIn.add(stack);
+    if ((await api.applyDefinitions({ files: SEALED })).done) madeIn.add(stack);
   const [row_key, who] = [randomUUID(), randomUUID()];
   await ask(stack, 'PUT', `/v1/sealed/cells/${row_key}/BASE/1`, { who, mail: 'a@example.org' });
   await ask(stack, 'GET', `/v1/sealed/cells/${row_key}/BASE`);

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { describe, expect, inject, it } from 'vitest';
-import { ROUTES } from '../../shared/api/routes.ts';
+import { ROUTES } from '../../shared/api/operations.ts';
+import { apiClient } from '../../shared/client/api-client.ts';
 import { requestSigner } from '../../shared/client/sign-request.ts';
-import type { GroupHealth } from '../../shared/contract/datastore.ts';
+import type { GroupHealth } from '../../shared/api/service.ts';
 import { cellOf } from '../support/datastore-conformance.ts';
 import { isLocal } from '../support/deployed/options.ts';
 import { DATASTORE } from '../support/deployed/reach.ts';
-import { ask, noteRequests, smokeStore } from './smoke-store.ts';
+import { ask, noteRequests, notingFetch, smokeStore } from './smoke-store.ts';
 
 /** An entry that its write has missed is brought by the repair, a few seconds behind. */
 const INDEX = { timeout: 30_000, interval: 50 };
@@ -18,6 +19,7 @@ const TRIGGER = { timeout: 90_000, interval: 100 };
 const { url, region, readers } = inject('smoke');
 const sign = requestSigner(region);
 const store = smokeStore();
+const api = apiClient({ url, datastore: DATASTORE, sign, fetch: notingFetch });
 const since = (start: number): string => `${Math.round(performance.now() - start)} ms`;
 noteRequests();
 
@@ -108,7 +110,7 @@ describe('smoke: the environment', () => {
     try {
       await expect.poll(echo, TRIGGER).toEqual(call.body);
     } catch (cause) {
-      const { state, reason, lag, parked, failing } = await store.trigger('echo', { limit: 1 });
+      const { state, reason, lag, parked, failing } = await api.getTrigger({ trigger: 'echo', limit: 1 });
       throw new Error(
         `no ECHO of ${call.row_key} in ${TRIGGER.timeout / 1000} s: trigger echo is ${state}${reason === null ? '' : ` (${reason})`}, ${lag.cells} cells behind, ${failing} failing, ${parked} parked`,
         { cause },

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
-import { erasuresClient } from '../../shared/client/erasures-client.ts';
+import { apiClient } from '../../shared/client/api-client.ts';
 import { requestSigner } from '../../shared/client/sign-request.ts';
-import { subjectsClient } from '../../shared/client/subjects-client.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { cellOf } from '../support/datastore-conformance.ts';
 import { DATASTORE } from '../support/deployed/reach.ts';
@@ -17,9 +16,7 @@ const NOT_ALLOWED = 'who asks may not: it takes the policy erasers, or operators
 
 const { url, region } = inject('smoke');
 const store = smokeStore();
-const options = { url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch };
-const erasures = erasuresClient(options);
-const subjects = subjectsClient(options);
+const api = apiClient({ url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch });
 noteRequests();
 
 /** What was asked for, or the code with which it was refused. */
@@ -36,10 +33,10 @@ describe('smoke: forgetting', () => {
   it('erases a row, and keeps it from coming back', async ({ skip }) => {
     const cell = cellOf({ body: { said: randomUUID() } });
     expect(await store.put(cell)).toMatchObject({ outcome: 'stored' });
-    const asked = await unlessRefused(erasures.erase({ row_key: cell.row_key, reason: REASON }), ['denied']);
+    const asked = await unlessRefused(api.eraseCells({ row_key: cell.row_key, reason: REASON }), ['denied']);
     if (typeof asked === 'string') return skip(NOT_ALLOWED);
     await expect
-      .poll(async () => erasures.erasure(asked.id), ERASED)
+      .poll(async () => api.getErasure({ erasure: asked.id }), ERASED)
       .toMatchObject({ state: 'erased', waits_for: null, reason: REASON });
     expect(await store.get(cell)).toMatchObject({ cell: { erased: true, body: null }, erasure: { id: asked.id } });
     expect(await store.put(cell)).toMatchObject({ outcome: 'erased' });
@@ -52,7 +49,7 @@ describe('smoke: forgetting', () => {
     expect(await store.put(cell)).toMatchObject({ outcome: 'stored' });
     const { cell: kept } = await store.get(cell, { sealed: true });
     const isSealed = JSON.stringify(kept?.body).includes('$sealed');
-    const asked = await unlessRefused(subjects.forget({ subject, reason: REASON }), ['denied', 'no_root_key']);
+    const asked = await unlessRefused(api.forgetSubject({ subject, reason: REASON }), ['denied', 'no_root_key']);
     if (asked === 'denied') return skip(NOT_ALLOWED);
     if (typeof asked === 'string') return skip('this environment seals nothing: it has no root key');
     expect(asked).toMatchObject({ had_key: isSealed, reason: REASON });

@@ -5,7 +5,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { localSigner } from '../../infra/local/login/local-signer.ts';
 import { prove } from '../../infra/local/stack/proof.ts';
-import { ROUTES } from '../../shared/api/routes.ts';
+import { ROUTES } from '../../shared/api/operations.ts';
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { SUITE_INDEXES } from '../support/index-conformance.ts';

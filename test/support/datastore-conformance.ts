@@ -600,7 +600,7 @@ function badInput(open: () => Promise<Subject>): void {
             { shard: 0, after: 0 },
             { shard: -1, after: 0 },
           ]),
-        'unknown_shard',
+        'invalid_field',
         'locations[1].shard',
       ],
       [() => first.log([{ shard: 0, after: -1 }]), 'invalid_field', 'locations[0].after'],

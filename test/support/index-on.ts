@@ -1,4 +1,4 @@
-import type { Condition } from '../../shared/contract/index-query.ts';
+import type { Condition } from '../../shared/api/condition.ts';
 import type { IndexDefinition, IndexField } from '../../shared/definitions/definitions.ts';
 
 /**

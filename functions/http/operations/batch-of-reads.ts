@@ -1,4 +1,4 @@
-import { ROUTES, type Operation } from '../../../shared/api/routes.ts';
+import type { Operations } from '../../../shared/api/operation.ts';
 import { writeJson, type JsonText } from '../../../shared/body/json.ts';
 import type { PackedBody } from '../../../shared/body/packed-body.ts';
 import { packedListOf, writeMessagePack } from '../../../shared/body/write-message-pack.ts';
@@ -8,10 +8,9 @@ import { answerRoom } from '../../../shared/access/decode.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import type { LookUpKey } from '../../../shared/store/look-ups.ts';
 import type { Answer } from '../answer.ts';
-import { readArray, readMembers } from '../members.ts';
+import { checkedFirst, type Answers, type HttpOperation } from '../answering.ts';
 import { problemAnswer, shown, logProblem } from '../problem.ts';
 import { decodePercent, pathValue, readQuery, type HttpRequest } from '../request.ts';
-import type { HttpOperation } from './operation.ts';
 import type { ReadsTogether } from './reads-together.ts';
 import { soonDone } from './soon-done.ts';
 
@@ -19,21 +18,27 @@ import { soonDone } from './soon-done.ts';
 const PATIENCE_MS = 100;
 
 /**
- * POST `{targets: […]}`: many reads, each answered as its own GET would be. `operations`: those that can be asked for,
- * all of them of GET. `together`: answers those of some operations that have the same query at once @default each is
- * answered by itself.
+ * Answers `targets`: many reads, each as its own GET would be. `operations`: those that can be asked for, all of them of
+ * GET. `together`: answers those of some operations that have the same query at once @default each is answered by
+ * itself.
  */
-export function batchOfReads(
-  operations: { readonly [operation in Operation]?: HttpOperation },
+export function batchOfReads<Some extends Operations>(
+  operations: Some,
+  answersOf: Answers<Some, Deployment>,
   together?: ReadsTogether,
-): HttpOperation {
-  const templates = ROUTES.flatMap(({ operation, path }): Template[] => {
-    const answer = operations[operation];
-    if (answer === undefined) return [];
-    const parts = path.split('/').slice(3);
-    const places = new Map(parts.flatMap((part, place) => (isParameter(part) ? [[part.slice(1, -1), place]] : [])));
-    return [{ parts, places, answer, keyOf: together?.keyOf[operation] }];
-  }).toSorted((one, other) => literals(other) - literals(one));
+): (
+  asked: { readonly datastore: string; readonly targets: readonly Json[] },
+  request: HttpRequest,
+  deployment: Deployment,
+) => Promise<Answer> {
+  const templates = Object.entries(operations)
+    .map(([name, operation]): Template => {
+      const parts = operation.path.split('/').slice(3);
+      const places = new Map(parts.flatMap((part, place) => (isParameter(part) ? [[part.slice(1, -1), place]] : [])));
+      const answer = checkedFirst(operation, answersOf[name as keyof Some] as never);
+      return { parts, places, answer, keyOf: together?.keyOf[name] };
+    })
+    .toSorted((one, other) => literals(other) - literals(one));
   const wanted = templates.map(({ parts }) => parts.join('/')).join(', or ');
 
   function find(target: Json, position: number): Read {
@@ -50,11 +55,9 @@ export function batchOfReads(
     return { position, template, values, query: end < 0 ? '' : text.slice(end + 1), path };
   }
 
-  return async (request, deployment) => {
-    request.query();
-    const { targets } = readMembers(request.json(), ['targets']);
-    const reads = readArray(targets, 'targets', LIMITS.batchReads).map(find);
-    await deployment.datastore(request.path('datastore'));
+  return async ({ datastore, targets }, request, deployment) => {
+    const reads = targets.map(find);
+    await deployment.datastore(datastore);
     // One for all: each by itself may be as long as any answer, and all of them would be in memory together.
     const whole = { ...request, room: answerRoom() };
     const answers = await soonDone<WrittenRead>(reads.length, PATIENCE_MS, async (tell) => {
@@ -88,7 +91,7 @@ interface Template {
   readonly parts: readonly string[];
   /** Of each parameter, by its name, where it stands. */
   readonly places: ReadonlyMap<string, number>;
-  readonly answer: HttpOperation;
+  readonly answer: HttpOperation<Deployment>;
   /** What it asks for, where others of its kind are answered together with it. */
   readonly keyOf: ((read: Pick<HttpRequest, 'path'>) => LookUpKey) | undefined;
 }

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { CONSOLE_ROUTES } from '../../../shared/api/routes.ts';
+import type { CONSOLE_ROUTES } from '../../../shared/api/operations.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { qualityOf, type HttpRequest } from '../request.ts';
 import type { Answer } from '../answer.ts';
-import type { HttpOperation } from './operation.ts';
+import type { HttpOperation } from '../answering.ts';
 
 /** A file of the page, as the bundle of the function brings it. */
 interface PackedFile {
@@ -36,13 +36,13 @@ const GUARDED = {
 };
 
 /** GET /console: the page. */
-const openConsole: HttpOperation = async (request) => {
+const openConsole: HttpOperation<Deployment> = async (request) => {
   request.query();
   return fileAnswer(INDEX, request);
 };
 
 /** GET /console/{file}: the files that it is made of; `/console/` is the page, too. */
-const getConsoleFile: HttpOperation = async (request, deployment) => {
+const getConsoleFile: HttpOperation<Deployment> = async (request, deployment) => {
   request.query();
   const name = request.path('file', INDEX);
   return name === SESSION
@@ -51,7 +51,7 @@ const getConsoleFile: HttpOperation = async (request, deployment) => {
 };
 
 /** By method and path. */
-export const CONSOLE: Readonly<Record<ConsoleRoute, HttpOperation>> = {
+export const CONSOLE: Readonly<Record<ConsoleRoute, HttpOperation<Deployment>>> = {
   'GET /console': openConsole,
   'HEAD /console': openConsole,
   'GET /console/{file+}': getConsoleFile,

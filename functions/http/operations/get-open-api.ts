@@ -4,14 +4,16 @@ import { openApi } from '../../../shared/api/openapi.ts';
 import { PLAIN_JSON } from '../../../shared/api/plain-json.ts';
 import { qualityOf } from '../request.ts';
 import type { MadeBody } from '../answer.ts';
-import type { HttpOperation } from './operation.ts';
+import type { Answers } from '../answering.ts';
+import type { SERVICE } from '../../../shared/api/service.ts';
 
-/** GET /v1/openapi.json: the API as OpenAPI 3.1, made once for each instance. */
-export const getOpenApi: HttpOperation = async (request) => {
-  request.query();
-  const document = request.isSigned ? signed() : unsigned();
-  const { made, headers } = qualityOf(request.header('accept-encoding'), 'gzip') > 0 ? document.gzip : document.plain;
-  return { status: 200, made, headers };
+/** The API as OpenAPI 3.1, made once for each instance. */
+export const DOCUMENT: Pick<Answers<typeof SERVICE, unknown>, 'getOpenApi'> = {
+  async getOpenApi(_asked, request) {
+    const document = request.isSigned ? signed() : unsigned();
+    const { made, headers } = qualityOf(request.header('accept-encoding'), 'gzip') > 0 ? document.gzip : document.plain;
+    return { status: 200, made, headers };
+  },
 };
 
 interface Written {

@@ -1,16 +1,14 @@
+import { PUT_CELL } from '../../../shared/api/cells.ts';
 import type { CellAddress, PutResult } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import type { Deployment } from '../../../shared/store/deployment.ts';
 import type { Answer } from '../answer.ts';
-import { pathAddress } from '../request.ts';
-import type { HttpOperation } from './operation.ts';
+import { answerWith, type Answers } from '../answering.ts';
 
-/** PUT /cells/{row_key}/{column_name}/{ref_key}: the request body is the cell's JSON. */
-export const putCell: HttpOperation = async (request, deployment) => {
-  request.query();
-  const address = pathAddress(request);
-  const body = request.json();
-  const datastore = await deployment.datastore(request.path('datastore'));
-  return answerPut(address, await datastore.put({ ...address, body }));
+export const PUT: Answers<typeof PUT_CELL, Deployment> = {
+  async putCell({ datastore, body, ...address }, _request, deployment) {
+    return answerPut(address, await (await deployment.datastore(datastore)).put({ ...address, body }));
+  },
 };
 
 function answerPut(address: CellAddress, result: PutResult): Answer {
@@ -20,11 +18,8 @@ function answerPut(address: CellAddress, result: PutResult): Answer {
     case 'stored_before':
     case 'buffered': {
       const { outcome, ...where } = result;
-      return {
-        status: STATUS[outcome],
-        body: { outcome, row_key, column_name, ref_key, ...where },
-        outcomes: [outcome],
-      };
+      const body = { outcome, row_key, column_name, ref_key, ...where };
+      return { ...answerWith(PUT_CELL.putCell, body), outcomes: [outcome] };
     }
     case 'conflict': {
       const more = { outcome: 'conflict', shard: result.shard, added_id: result.added_id };
@@ -58,5 +53,3 @@ function answerPut(address: CellAddress, result: PutResult): Answer {
       return result satisfies never;
   }
 }
-
-const STATUS = { stored: 201, stored_before: 200, buffered: 202 } as const;

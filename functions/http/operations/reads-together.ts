@@ -1,4 +1,3 @@
-import type { Operation } from '../../../shared/api/routes.ts';
 import type { LookUpKey } from '../../../shared/store/look-ups.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import type { Answer } from '../answer.ts';
@@ -7,7 +6,7 @@ import type { HttpRequest } from '../request.ts';
 /** Answers many reads at once, each as its own operation would: most of what one costs is that it is one. */
 export interface ReadsTogether {
   /** Whose reads it answers, and what each asks for. Throws what is wrong with its path. */
-  readonly keyOf: { readonly [operation in Operation]?: (read: Pick<HttpRequest, 'path'>) => LookUpKey };
+  readonly keyOf: Readonly<Record<string, (read: Pick<HttpRequest, 'path'>) => LookUpKey>>;
   /**
    * `request`: with the query of all of them. `tell`: told of each read by the place of its key, once: what it answers,
    * or throws. Returns once all are told; rejects with what is wrong with all that were not.

@@ -1,11 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { Command } from 'commander';
-import type {
-  AppliedChange,
-  AppliedOutcome,
-  DefinitionOperations,
-} from '../../../shared/contract/definition-operations.ts';
+import type { ApiClient } from '../../../shared/client/api-client.ts';
+import type { AppliedChange, AppliedOutcome } from '../../../shared/api/definitions.ts';
 import { DefinitionsError } from '../../../shared/definitions/definitions-error.ts';
 import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
@@ -18,19 +15,19 @@ interface ApplyOptions {
 
 /** Judges and applies a folder of definitions. Throws DefinitionsError, and `unavailable` after an hour. */
 export async function applyFolder(
-  operations: DefinitionOperations,
+  api: Pick<ApiClient, 'applyDefinitions'>,
   folder: string,
   { dryRun = false }: ApplyOptions = {},
 ): Promise<AppliedOutcome> {
   const { problems } = judgeFolder(folder);
   if (problems.length > 0) throw new DefinitionsError(folder, problems);
   const files = filesOf(folder);
-  const first = await operations.apply(files, { dry_run: dryRun });
+  const first = await api.applyDefinitions({ files, dry_run: dryRun });
   if (dryRun) return first;
   // What a repetition finds is there by then.
   for (let outcome = first, rounds = 1; !outcome.done; rounds += 1) {
     if (rounds === MOST_ROUNDS) throw new SchemalessError('unavailable', 'Not all is made yet: apply it again');
-    outcome = await operations.apply(files);
+    outcome = await api.applyDefinitions({ files });
   }
   return { ...first, done: true };
 }
@@ -60,7 +57,7 @@ export function applyCommand(): Command {
       ['schemaless apply datastores', 'makes it'],
     )
     .run<[string], ApplyOptions>(async (session, [folder], { dryRun = false }) => {
-      show(await applyFolder(await session.definitions(), folder, { dryRun }));
+      show(await applyFolder(await session.apiOf('definitions'), folder, { dryRun }));
     });
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { stringifyJson } from '../../../shared/body/json.ts';
-import type { BufferConflict, GroupBuffer } from '../../../shared/contract/datastore.ts';
+import type { BufferConflict, GroupBuffer } from '../../../shared/api/buffer.ts';
 import { badUsage, CommandError } from '../command-error.ts';
 import { command, commandGroup } from '../cli.ts';
 import { confirmed } from '../confirm.ts';
@@ -31,10 +31,10 @@ function status(): Command {
   return command('status')
     .description('says of each group what waits in its buffer')
     .examples(['schemaless buffer status', 'rows, age of the oldest, kept conflicts'])
-    .run<[]>(async ({ output, connect }) => {
-      const groups = await (await connect()).buffer();
+    .run<[]>(async ({ output, api }) => {
+      const { groups } = await (await api()).getBuffer();
       await output.list<GroupBuffer>([groups], STATUS_COLUMNS);
-      return groups.some(({ error }) => error !== undefined) ? 'unavailable' : 'ok';
+      return groups.some((group) => 'error' in group) ? 'unavailable' : 'ok';
     });
 }
 
@@ -48,7 +48,8 @@ function discardConflicts(): Command {
       const ids = readIds(given);
       if (!(await confirmed(`Delete ${ids.length} of the kept conflicts for good?`, flags.yes === true)))
         return session.note('nothing was discarded');
-      return counted(session, 'discarded', await (await session.connect()).discardConflicts(ids), ids.length);
+      const { discarded } = await (await session.api()).discardBufferConflicts({ ids });
+      return counted(session, 'discarded', discarded, ids.length);
     });
 }
 
@@ -57,17 +58,17 @@ function listKept(of: 'conflicts' | 'undecided', description: string, listed: st
     .description(description)
     .addOption(limitFlag(listed))
     .examples([`schemaless buffer ${of} list`, 'with their bodies'])
-    .run<[], { readonly limit?: number }>(async ({ output, connect }, _none, flags) => {
-      const client = await connect();
+    .run<[], { readonly limit?: number }>(async ({ output, api }, _none, flags) => {
+      const client = await api();
       const pages =
         of === 'conflicts'
           ? pagesOf(
-              (limit, after: string | undefined) => client.bufferConflicts({ limit, after }),
+              (limit, after: string | undefined) => client.listBufferConflicts({ limit, after }),
               ({ conflicts }) => conflicts,
               flags.limit,
             )
           : pagesOf(
-              (limit, after: string | undefined) => client.undecidedWrites({ limit, after }),
+              (limit, after: string | undefined) => client.listUndecidedWrites({ limit, after }),
               ({ undecided }) => undecided,
               flags.limit,
             );
@@ -82,7 +83,8 @@ function keepUndecided(): Command {
     .examples(['schemaless buffer undecided keep group-2/17', 'one of them'])
     .run<[ids: readonly string[]]>(async (session, [given]) => {
       const ids = readIds(given);
-      return counted(session, 'kept', await (await session.connect()).keepUndecided(ids), ids.length);
+      const { kept } = await (await session.api()).keepUndecidedWrites({ ids });
+      return counted(session, 'kept', kept, ids.length);
     });
 }
 
@@ -103,14 +105,14 @@ async function counted({ output }: Session, what: string, count: number, wanted:
 
 const STATUS_COLUMNS: readonly Column<GroupBuffer>[] = [
   { header: 'GROUP', value: ({ group }) => group },
-  { header: 'WAITING', value: (one) => (one.error ? null : one.rows) },
+  { header: 'WAITING', value: (one) => ('error' in one ? null : one.rows) },
   {
     header: 'OLDEST',
-    value: (one) => (one.error || one.oldest_age === null ? null : `${Math.round(one.oldest_age)} s`),
+    value: (one) => ('error' in one || one.oldest_age === null ? null : `${Math.round(one.oldest_age)} s`),
   },
-  { header: 'SET ASIDE', value: (one) => (one.error ? null : one.parked) },
-  { header: 'CONFLICTS', value: (one) => (one.error ? null : one.conflicts) },
-  { header: 'UNDECIDED', value: (one) => (one.error ? one.error.message : one.undecided) },
+  { header: 'SET ASIDE', value: (one) => ('error' in one ? null : one.parked) },
+  { header: 'CONFLICTS', value: (one) => ('error' in one ? null : one.conflicts) },
+  { header: 'UNDECIDED', value: (one) => ('error' in one ? one.error.detail : one.undecided) },
 ];
 
 const KEPT_COLUMNS: readonly Column<BufferConflict>[] = [

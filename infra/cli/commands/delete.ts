@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { DeletedPart, DeleteOptions } from '../../../shared/contract/definition-operations.ts';
+import type { DeletedPart, DeleteOptions } from '../../../shared/api/definitions.ts';
 import { command } from '../cli.ts';
 
 interface Said {
@@ -11,14 +11,14 @@ interface Said {
 export function deleteCommand(): Command {
   const index = part('index', 'an index; its tables go some minutes later').run<[string, string], Said>(
     async (session, [datastore, name], said) => {
-      const definitions = await session.definitions();
-      await remove(`index ${datastore}/${name}`, said, (how) => definitions.deleteIndex(datastore, name, how));
+      const api = await session.apiOf(datastore);
+      await remove(`index ${datastore}/${name}`, said, (how) => api.deleteIndex({ index: name, ...how }));
     },
   );
   const trigger = part('trigger', 'a trigger, with its queues, offsets and parked cells').run<[string, string], Said>(
     async (session, [datastore, name], said) => {
-      const definitions = await session.definitions();
-      await remove(`trigger ${datastore}/${name}`, said, (how) => definitions.deleteTrigger(datastore, name, how));
+      const api = await session.apiOf(datastore);
+      await remove(`trigger ${datastore}/${name}`, said, (how) => api.deleteTrigger({ trigger: name, ...how }));
     },
   );
   return command('delete')

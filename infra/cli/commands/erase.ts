@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { parseColumnName, parseRowKey } from '../../../shared/address.ts';
 import { LIMITS } from '../../../shared/cell.ts';
-import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
+import type { Erasure } from '../../../shared/api/erasures.ts';
+import type { ApiClient } from '../../../shared/client/api-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { command } from '../cli.ts';
 import { badUsage } from '../command-error.ts';
@@ -21,6 +22,8 @@ interface EraseFlags {
   readonly wait: number;
   readonly yes?: true;
 }
+
+type ErasureRequest = Parameters<ApiClient['eraseCells']>[0];
 
 const LOOK_MS = 1000;
 
@@ -81,8 +84,8 @@ function textOf({ row_key, column_name, ref_key, up_to }: ErasureRequest): strin
 async function eraseAndWait(session: Session, target: ErasureRequest, seconds: number): Promise<Ending> {
   const interrupt = untilInterrupted();
   try {
-    const erasures = await session.erasures({ signal: interrupt.afterwards });
-    const seen = await untilErased(erasures, await erasures.erase(target), seconds, interrupt.signal);
+    const api = await session.api({ signal: interrupt.afterwards });
+    const seen = await untilErased(api, await api.eraseCells(target), seconds, interrupt.signal);
     await session.output.record(seen);
     if (seen.state === 'erased') return 'ok';
     session.note(`it is recorded, and goes on by itself: ${seen.waits_for ?? 'not everywhere yet'}`);
@@ -93,7 +96,7 @@ async function eraseAndWait(session: Session, target: ErasureRequest, seconds: n
 }
 
 async function untilErased(
-  erasures: ErasureOperations,
+  api: Pick<ApiClient, 'getErasure'>,
   asked: Erasure,
   seconds: number,
   signal: AbortSignal,
@@ -103,7 +106,7 @@ async function untilErased(
   while (seen.state === 'erasing' && performance.now() < end && !signal.aborted) {
     await wait(Math.min(LOOK_MS, end - performance.now()), undefined, { signal }).catch(() => undefined);
     try {
-      seen = await erasures.erasure(seen.id);
+      seen = await api.getErasure({ erasure: seen.id });
     } catch (error) {
       // It is recorded all the same.
       if (!(error instanceof SchemalessError) || error.retry === 'never') throw error;

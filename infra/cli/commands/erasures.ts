@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
+import type { Erasure } from '../../../shared/api/erasures.ts';
+import type { ApiClient } from '../../../shared/client/api-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { parseTime } from '../../../shared/time.ts';
 import { command, commandGroup } from '../cli.ts';
@@ -23,7 +24,9 @@ export function erasure(): Command {
     .description('shows the record of an erasure: what, by whom and why, and which places are clean')
     .argument('<id>', 'its id')
     .examples(['schemaless erasure b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11', 'all that is known'])
-    .run<[id: string]>(async (session, [id]) => session.output.record(await (await session.erasures()).erasure(id)));
+    .run<[id: string]>(async (session, [id]) =>
+      session.output.record(await (await session.api()).getErasure({ erasure: id })),
+    );
 }
 
 interface ListFlags {
@@ -42,7 +45,7 @@ function list(): Command {
       ['schemaless erasures --format ndjson > erasures.ndjson', 'kept, for when everything is set back'],
     )
     .run<[], ListFlags>(async (session, _none, { open, limit }) => {
-      await session.output.list(recordsOf(await session.erasures(), { open, limit }), COLUMNS);
+      await session.output.list(recordsOf(await session.api(), { open, limit }), COLUMNS);
     });
 }
 
@@ -74,16 +77,16 @@ async function eraseAgain(session: Session, flags: AgainFlags): Promise<Ending> 
   const since = readTime('--since', flags.since);
   const until = flags.until === undefined ? undefined : readTime('--until', flags.until);
   const kept = flags.records === undefined ? undefined : readRecords(flags.records);
-  const operations = await session.erasures();
+  const api = await session.api();
   const counts = { asked: 0, erased: 0, erasing: 0 };
   const failed: { readonly id: string; readonly code: string; readonly message: string }[] = [];
   let ending: Ending | undefined;
-  for await (const page of kept === undefined ? recordsOf(operations) : [kept])
+  for await (const page of kept === undefined ? recordsOf(api) : [kept])
     for (const record of page) {
       if (lastTimeOf(record) < since || (until !== undefined && asTime(record.requested_at) >= until)) continue;
       counts.asked += 1;
       try {
-        counts[(await operations.erase(requestOf(record))).state] += 1;
+        counts[(await api.eraseCells(requestOf(record))).state] += 1;
       } catch (error) {
         if (!(error instanceof SchemalessError)) throw error;
         ending ??= endingOf(error);
@@ -96,14 +99,14 @@ async function eraseAgain(session: Session, flags: AgainFlags): Promise<Ending> 
 }
 
 function recordsOf(
-  operations: ErasureOperations,
+  api: Pick<ApiClient, 'listErasures'>,
   { open, limit: most }: ListFlags = {},
 ): AsyncGenerator<readonly Erasure[]> {
-  const ask = (limit: number, after: string | undefined) => operations.erasures({ open, limit, after });
+  const ask = (limit: number, after: string | undefined) => api.listErasures({ open, limit, after });
   return pagesOf(ask, (page) => page.erasures, most);
 }
 
-function requestOf({ row_key, column_name, ref_key, up_to, reason }: Erasure): ErasureRequest {
+function requestOf({ row_key, column_name, ref_key, up_to, reason }: Erasure): Parameters<ApiClient['eraseCells']>[0] {
   return {
     row_key,
     ...(column_name !== null && { column_name }),

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import type { ForgottenSubject } from '../../../shared/contract/subject-operations.ts';
+import type { ForgottenSubject } from '../../../shared/api/subjects.ts';
 import { command } from '../cli.ts';
 import { badUsage } from '../command-error.ts';
 import { confirmed } from '../confirm.ts';
@@ -41,10 +41,10 @@ written as bodies have it. What is not sealed stays: \`schemaless erase\` takes 
         session.note('nobody was forgotten');
         return 'ok';
       }
-      const subjects = await session.subjects();
+      const api = await session.api();
       const given = subject === '-' ? (await text(process.stdin)).trim() : subject;
       const named = given === undefined ? { subject_name: name ?? '' } : { subject: given };
-      const record = await subjects.forget({ ...named, reason });
+      const record = await api.forgetSubject({ ...named, reason });
       if (!record.had_key)
         session.note('no key of this subject was there: nothing was sealed for it, or it is written otherwise');
       return session.output.record(record);
@@ -60,8 +60,8 @@ export function forgotten(): Command {
       ['schemaless forgotten --format ndjson > forgotten.ndjson', 'kept, for when everything is set back'],
     )
     .run<[], { readonly limit?: number | undefined }>(async (session, _none, { limit: most }) => {
-      const subjects = await session.subjects();
-      const ask = (limit: number, after: string | undefined) => subjects.forgotten({ limit, after });
+      const api = await session.api();
+      const ask = (limit: number, after: string | undefined) => api.listForgotten({ limit, after });
       const records = pagesOf(ask, (page) => page.subjects, most);
       await session.output.list(records, COLUMNS);
     });

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { MOST_SECONDS } from '../../../shared/api/move-schemas.ts';
-import type { MoveOperations, MoveStatus } from '../../../shared/contract/move-operations.ts';
+import { MOST_SECONDS, type MoveOperations, type MoveStatus } from '../../../shared/api/moves.ts';
 import { command, commandGroup } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 import { timeOf } from '../files/progress.ts';
@@ -17,17 +16,11 @@ export function move(): Command {
     create(),
     list(),
     status(),
-    step('switch', 'makes the copy the shard, as soon as it has all of it', (moves, shard) => moves.switchMove(shard)),
-    step('reverse', 'makes the shard again what it was before the last switch', (moves, shard) =>
-      moves.reverseMove(shard),
-    ),
-    step('complete', 'drops what a moved shard has left behind: there is no way back then', (moves, shard) =>
-      moves.completeMove(shard),
-    ),
-    step('cancel', 'gives up a move before the shard has moved, and drops its copy', (moves, shard) =>
-      moves.cancelMove(shard),
-    ),
-    step('verify', 'compares the whole copy with the shard once more', (moves, shard) => moves.verifyMove(shard)),
+    step('switch', 'makes the copy the shard, as soon as it has all of it', 'switchMove'),
+    step('reverse', 'makes the shard again what it was before the last switch', 'reverseMove'),
+    step('complete', 'drops what a moved shard has left behind: there is no way back then', 'completeMove'),
+    step('cancel', 'gives up a move before the shard has moved, and drops its copy', 'cancelMove'),
+    step('verify', 'compares the whole copy with the shard once more', 'verifyMove'),
   ]);
 }
 
@@ -54,9 +47,10 @@ function create(): Command {
       ],
     )
     .notes(`Given again with the same group, it shows the move that is under way.`)
-    .run<[shard: number], CreateFlags>(async ({ output, moves }, [shard], flags) => {
-      const options = { switch: flags.switch, complete_after_seconds: flags.completeAfter };
-      await output.record(shown(await (await moves()).createMove(shard, flags.to, options)));
+    .run<[shard: number], CreateFlags>(async ({ output, api }, [shard], flags) => {
+      const { to, switch: switches, completeAfter: complete_after_seconds } = flags;
+      const moves = await api();
+      await output.record(shown(await moves.createMove({ shard, to, switch: switches, complete_after_seconds })));
     });
 }
 
@@ -64,8 +58,8 @@ function list(): Command {
   return command('list')
     .description('lists the moves that are under way')
     .examples(['schemaless move list', 'how far each is, how fast, and what it waits for'])
-    .run<[]>(async ({ output, moves }) => {
-      await output.list<ShownMove>([(await (await moves()).moves()).map(shown)], COLUMNS);
+    .run<[]>(async ({ output, api }) => {
+      await output.list<ShownMove>([(await (await api()).listMoves()).moves.map(shown)], COLUMNS);
     });
 }
 
@@ -83,20 +77,22 @@ function status(): Command {
 the move is over.`)
     .run<[shard: number], { readonly watch?: true }>(async (session, [shard], flags) => {
       if (flags.watch === true) return watch(session, shard);
-      return session.output.record(shown(await (await session.moves()).move(shard)));
+      return session.output.record(shown(await (await session.api()).getMove({ shard })));
     });
 }
 
 function step(
   name: string,
   description: string,
-  take: (moves: MoveOperations, shard: number) => Promise<MoveStatus>,
+  operation: 'switchMove' | 'reverseMove' | 'completeMove' | 'cancelMove' | 'verifyMove',
 ): Command {
   return command(name)
     .description(description)
     .argument('<shard>', 'its number', shardNumber)
     .examples([`schemaless move ${name} 233`, '`move status 233 --watch` shows when it is done'])
-    .run<[shard: number]>(async ({ output, moves }, [shard]) => output.record(shown(await take(await moves(), shard))));
+    .run<[shard: number]>(async ({ output, api }, [shard]) =>
+      output.record(shown(await (await api())[operation]({ shard }))),
+    );
 }
 
 async function watch(session: Session, shard: number): Promise<Ending> {
@@ -104,7 +100,7 @@ async function watch(session: Session, shard: number): Promise<Ending> {
   const end = (): void => ended.abort();
   process.once('SIGINT', end).once('SIGTERM', end);
   onReaderGone(() => process.exit(0));
-  const moves = await session.moves({ signal: ended.signal });
+  const moves = await session.api({ signal: ended.signal });
   await session.output.list(looks(session, moves, shard, ended.signal), COLUMNS);
   return ended.signal.aborted ? 'interrupted' : 'ok';
 }
@@ -112,7 +108,7 @@ async function watch(session: Session, shard: number): Promise<Ending> {
 /** One look after another, those alone that show something else than the one before. */
 async function* looks(
   session: Session,
-  moves: MoveOperations,
+  moves: Pick<MoveOperations, 'getMove'>,
   shard: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly ShownMove[]> {
@@ -120,7 +116,7 @@ async function* looks(
   let [text, trouble] = ['', null as string | null];
   try {
     for (;;) {
-      const now = await moves.move(shard);
+      const now = await moves.getMove({ shard });
       first ??= now;
       const changed = JSON.stringify(now);
       if (changed !== text) yield [shown(now)];

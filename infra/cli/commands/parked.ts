@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import type {
   CellLocation,
-  DeadCount,
   DeadMessageShown,
   MalformedMessage,
   ParkedCell,
   ParkedChoice,
-} from '../../../shared/contract/trigger-operations.ts';
+} from '../../../shared/api/trigger-shapes.ts';
 import { badUsage } from '../command-error.ts';
 import { command, commandGroup } from '../cli.ts';
 import { confirmed } from '../confirm.ts';
@@ -46,18 +45,18 @@ function list(): Command {
       ['schemaless parked list bill_rider --dead', 'what SQS gave up on'],
     )
     .run<[name: string], { readonly dead?: true; readonly limit?: number }>(
-      async ({ output, connect, note }, [name], flags) => {
-        const client = await connect();
+      async ({ output, api, note }, [trigger], flags) => {
+        const client = await api();
         if (flags.dead === true) {
           const limit = flags.limit ?? MOST_DEAD;
-          const { messages } = await client.deadMessages(name, { limit: Math.min(limit, MOST_DEAD) });
+          const { messages } = await client.listDeadMessages({ trigger, limit: Math.min(limit, MOST_DEAD) });
           const ending = await output.list<DeadMessageShown>([messages], DEAD_COLUMNS);
           // A queue is looked into, it has no pages: what is behind these is seen once they are gone.
           if (messages.length === MOST_DEAD && limit > MOST_DEAD)
             note(`the queue may have more than these ${MOST_DEAD}: retry or discard them to see the others`);
           return ending;
         }
-        const ask = (limit: number, after: string | undefined) => client.parkedCells(name, { limit, after });
+        const ask = (limit: number, after: string | undefined) => client.listParkedCells({ trigger, limit, after });
         const pages = pagesOf(ask, ({ cells, malformed }) => [...cells, ...malformed], flags.limit);
         return output.list<ParkedCell | MalformedMessage>(pages, COLUMNS);
       },
@@ -76,11 +75,11 @@ function retry(): Command {
       ['schemaless parked retry bill_rider --all', 'all of them'],
       ['schemaless parked retry bill_rider --dead', 'the cells of what SQS gave up on'],
     )
-    .run<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [name, locations], flags) => {
+    .run<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [trigger, locations], flags) => {
       const choice = readChoice(locations, flags);
-      const client = await session.connect();
-      if (choice === 'dead') return emptied(session, 'replayed', () => client.replayDead(name));
-      return counted(session, 'wanted', await client.retryParked(name, choice));
+      const api = await session.api();
+      if (choice === 'dead') return emptied(session, 'replayed', () => api.replayDeadMessages({ trigger }));
+      return changed(session, await api.retryParkedCells({ trigger, cells: choice }));
     });
 }
 
@@ -96,15 +95,15 @@ function discard(): Command {
       ['schemaless parked discard bill_rider 3:120', 'one cell'],
       ['schemaless parked discard bill_rider --all --yes', 'all of them, without being asked'],
     )
-    .run<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [name, locations], flags) => {
+    .run<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [trigger, locations], flags) => {
       const choice = readChoice(locations, flags);
       const isAll = choice === '*' || choice === 'dead';
       const what = choice === 'dead' ? 'what SQS gave up on' : 'all parked cells';
-      if (isAll && !(await confirmed(`Forget ${what} of ${name} for good?`, flags.yes === true)))
+      if (isAll && !(await confirmed(`Forget ${what} of ${trigger} for good?`, flags.yes === true)))
         return session.note('nothing was discarded');
-      const client = await session.connect();
-      if (choice === 'dead') return emptied(session, 'discarded', () => client.discardDead(name));
-      return counted(session, 'discarded', await client.discardParked(name, choice));
+      const api = await session.api();
+      if (choice === 'dead') return emptied(session, 'discarded', () => api.discardDeadMessages({ trigger }));
+      return changed(session, await api.discardParkedCells({ trigger, cells: choice }));
     });
 }
 
@@ -121,25 +120,29 @@ function readChoice(locations: readonly string[], { all, dead }: ChoiceFlags): P
   });
 }
 
-async function counted(
+async function changed(
   { output, note }: Session,
-  what: string,
-  { count, not_parked }: { readonly count: number; readonly not_parked: readonly CellLocation[] },
+  answer: { readonly not_parked: readonly CellLocation[] },
 ): Promise<Ending> {
-  await output.record({ [what]: count, not_parked });
+  const { not_parked } = answer;
+  await output.record(answer);
   if (not_parked.length === 0) return 'ok';
   note(`not parked: ${not_parked.map(({ shard, added_id }) => `${shard}:${added_id}`).join(', ')}`);
   return 'notFound';
 }
 
 /** One request takes out what it has time for. */
-async function emptied({ output }: Session, what: string, ask: () => Promise<DeadCount>): Promise<Ending> {
+async function emptied<What extends string>(
+  { output }: Session,
+  what: What,
+  ask: () => Promise<Readonly<Record<What | 'left', number>>>,
+): Promise<Ending> {
   let [sum, left] = [0, 0];
   for (;;) {
     const answer = await ask();
-    sum += answer.count;
+    sum += answer[what];
     ({ left } = answer);
-    if (left === 0 || answer.count === 0) break;
+    if (left === 0 || answer[what] === 0) break;
   }
   await output.record({ [what]: sum, left });
   return left === 0 ? 'ok' : 'unavailable';

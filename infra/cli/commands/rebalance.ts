@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { MOST_SECONDS } from '../../../shared/api/move-schemas.ts';
+import { MOST_SECONDS } from '../../../shared/api/moves.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { planMoves, type PlannedMove } from '../../../shared/moves/plan-moves.ts';
 import { placedShards, rebalance as runRebalance } from '../../../shared/moves/rebalance.ts';
@@ -69,10 +69,10 @@ function retireFlag(): Option {
 }
 
 async function makePlan(session: Session, { retire }: PlanFlags): Promise<readonly PlannedMove[]> {
-  const client = await session.connect();
+  const [client, api] = [await session.connect(), await session.api()];
   // Every group has a buffer, also one without shards.
-  const groups = (await client.buffer()).map(({ group }) => group);
-  const shards = await placedShards(await session.moves(), await client.heads());
+  const groups = (await api.getBuffer()).groups.map(({ group }) => group);
+  const shards = await placedShards(api, await client.heads());
   try {
     return planMoves(shards, groups, retire);
   } catch (error) {
@@ -91,7 +91,7 @@ async function run(session: Session, flags: RunFlags): Promise<Ending> {
   }
   const interrupt = untilInterrupted();
   try {
-    const report = await runRebalance(await session.moves({ signal: interrupt.afterwards }), moves, {
+    const report = await runRebalance(await session.api({ signal: interrupt.afterwards }), moves, {
       completeAfterSeconds: flags.completeAfter,
       signal: interrupt.signal,
       report: (shard, what) => session.note(`shard ${shard}: ${what}`),

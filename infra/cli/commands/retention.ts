@@ -5,5 +5,5 @@ export function retention(): Command {
   return command('retention')
     .description('shows how long cells are kept, and what was erased by that')
     .examples(['schemaless retention', 'of the datastore that is meant'])
-    .run<[]>(async (session) => session.output.record(await (await session.erasures()).retention()));
+    .run<[]>(async (session) => session.output.record(await (await session.api()).getRetention()));
 }

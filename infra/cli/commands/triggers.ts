@@ -1,10 +1,6 @@
 import type { Command } from 'commander';
-import type {
-  RewindTo,
-  TriggerShard,
-  TriggerSummary,
-  TriggerSwitch,
-} from '../../../shared/contract/trigger-operations.ts';
+import type { RewindTarget } from '../../../shared/api/rewind-target.ts';
+import type { TriggerShard, TriggerSummary, TriggerSwitch } from '../../../shared/api/trigger-shapes.ts';
 import { parseTime } from '../../../shared/time.ts';
 import { badUsage } from '../command-error.ts';
 import { command, commandGroup } from '../cli.ts';
@@ -20,8 +16,8 @@ function list(): Command {
   return command('list')
     .description('lists the triggers: state, how far they are behind, parked cells')
     .examples(['schemaless triggers list', 'all triggers of the datastore'])
-    .run<[]>(async ({ output, connect }) => {
-      await output.list<TriggerSummary>([await (await connect()).triggers()], COLUMNS);
+    .run<[]>(async ({ output, api }) => {
+      await output.list<TriggerSummary>([(await (await api()).listTriggers()).triggers], COLUMNS);
     });
 }
 
@@ -34,14 +30,14 @@ function show(): Command {
       ['schemaless triggers show bill_rider', 'its definition, state, lags and last error'],
       ['schemaless triggers show bill_rider --shards | jq "select(.cells > 0)"', 'shards that are behind'],
     )
-    .run<[name: string], { readonly shards?: true }>(async ({ output, connect }, [name], flags) => {
-      const client = await connect();
+    .run<[name: string], { readonly shards?: true }>(async ({ output, api }, [trigger], flags) => {
+      const client = await api();
       if (flags.shards !== true) {
-        const { shards: _shards, next: _next, ...summary } = await client.trigger(name, { limit: 1 });
+        const { shards: _shards, next: _next, ...summary } = await client.getTrigger({ trigger, limit: 1 });
         return output.record(summary);
       }
       const pages = pagesOf(
-        (limit, after: number | undefined) => client.trigger(name, { limit, after }),
+        (limit, after: number | undefined) => client.getTrigger({ trigger, limit, after }),
         ({ shards }) => shards,
       );
       return output.list<TriggerShard>(pages, SHARD_COLUMNS);
@@ -54,8 +50,8 @@ function pause(): Command {
     .argument('<trigger>', 'its name')
     .option('--reason <text>', 'which others are shown')
     .examples(['schemaless triggers pause bill_rider --reason "card service is down"', ''])
-    .run<[name: string], { readonly reason?: string }>(async (session, [name], { reason }) =>
-      printSwitch(session, await (await session.connect()).pauseTrigger(name, reason)),
+    .run<[name: string], { readonly reason?: string }>(async (session, [trigger], { reason }) =>
+      printSwitch(session, await (await session.api()).pauseTrigger({ trigger, reason })),
     );
 }
 
@@ -64,8 +60,8 @@ function resume(): Command {
     .description('lets a paused or stopped trigger go on; parked cells stay parked')
     .argument('<trigger>', 'its name')
     .examples(['schemaless triggers resume bill_rider', ''])
-    .run<[name: string]>(async (session, [name]) =>
-      printSwitch(session, await (await session.connect()).resumeTrigger(name)),
+    .run<[name: string]>(async (session, [trigger]) =>
+      printSwitch(session, await (await session.api()).resumeTrigger({ trigger })),
     );
 }
 
@@ -81,27 +77,27 @@ function rewind(): Command {
       ['schemaless triggers rewind bill_rider now --dry-run', 'how many cells it would leave out'],
       ['schemaless triggers rewind bill_rider 3=120 17=0', 'two shards'],
     )
-    .run<[name: string, to: readonly string[]], { readonly dryRun?: boolean }>(async (session, [name, to], flags) => {
-      const target = readTarget(to);
-      await printSwitch(
-        session,
-        await (await session.connect()).rewindTrigger(name, target, { dry_run: flags.dryRun }),
-      );
-    });
+    .run<[name: string, to: readonly string[]], { readonly dryRun?: boolean }>(
+      async (session, [trigger, to], flags) => {
+        const target = readTarget(to);
+        const api = await session.api();
+        await printSwitch(session, await api.rewindTrigger({ trigger, to: target, dry_run: flags.dryRun }));
+      },
+    );
 }
 
 async function printSwitch({ output }: Session, answer: TriggerSwitch): Promise<void> {
   await output.record(answer);
 }
 
-function readTarget(texts: readonly string[]): RewindTo {
+function readTarget(texts: readonly string[]): RewindTarget {
   const [only = '', ...others] = texts;
   if ((only === 'start' || only === 'now') && others.length === 0) return only;
   const shards = texts.map((text) => /^(\d{1,5})=(\d{1,16})$/u.exec(text));
   if (shards.every((matched) => matched !== null))
-    return { shards: new Map(shards.map(([, shard, id]) => [Number(shard), Number(id)])) };
+    return Object.fromEntries(shards.map(([, shard, id]) => [String(Number(shard)), Number(id)]));
   try {
-    if (others.length === 0) return { since: parseTime(only, 'to') };
+    if (others.length === 0) return parseTime(only, 'to');
   } catch {}
   throw badUsage(
     'to',

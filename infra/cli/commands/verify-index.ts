@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { IndexStatus } from '../../../shared/contract/index-status.ts';
+import type { IndexStatus } from '../../../shared/api/indexes.ts';
 import { command } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 import type { Column } from '../output/output.ts';
@@ -19,7 +19,7 @@ export function verifyIndex(): Command {
 which asks the databases of a local stack, and mends with --repair.`)
     .run<[name: string | undefined]>(async (session, [name]) => {
       const client = await session.connect();
-      const statuses = name === undefined ? await client.indexes() : [await client.index(name)];
+      const statuses = name === undefined ? (await client.listIndexes()).indexes : [await client.getIndex(name)];
       if (name === undefined) await session.output.list<IndexStatus>([statuses], COLUMNS);
       else for (const status of statuses) await session.output.record(status);
       const ending: Ending = statuses.some(({ state }) => state === 'building') ? 'unavailable' : 'ok';

@@ -1,24 +1,4 @@
-import { CONSOLE_ROUTES, READS_BY_POST, ROUTES, type Operation } from '../../../shared/api/routes.ts';
-
-/** What the console changes, where it may: all that it has buttons for, and no more. */
-export const CONSOLE_ACTIONS = [
-  'pauseTrigger',
-  'resumeTrigger',
-  'rewindTrigger',
-  'retryParkedCells',
-  'discardParkedCells',
-  'replayDeadMessages',
-  'discardDeadMessages',
-  'discardBufferConflicts',
-  'keepUndecidedWrites',
-  'createMove',
-  'switchMove',
-  'reverseMove',
-  'completeMove',
-  'cancelMove',
-  'verifyMove',
-  'eraseCells',
-] as const satisfies readonly Operation[];
+import { CONSOLE_ROUTES, isRead, ROUTES } from '../../../shared/api/operations.ts';
 
 /** Whether somebody's signature is put under a request of the page. */
 type Passing = 'reads' | 'changes' | 'unknown';
@@ -30,8 +10,8 @@ export function passingOf(method: string, path: string): Passing {
   // Of several that fit, as `health` and the name of a datastore, the gateway takes the one that names more.
   const [route] = own.toSorted((one, other) => parametersIn(one.path) - parametersIn(other.path));
   if (!route) return 'unknown';
-  if (method === 'GET' || READS_BY_POST.has(route.operation)) return 'reads';
-  return (CONSOLE_ACTIONS as readonly Operation[]).includes(route.operation) ? 'changes' : 'unknown';
+  if (isRead(route)) return 'reads';
+  return route.mayCall.includes('console') ? 'changes' : 'unknown';
 }
 
 function parametersIn(path: string): number {

@@ -112,7 +112,7 @@ async function printDdl(
 ): Promise<Ending> {
   if (format !== 'parquet') throw new FilesError('bad_option', `ddl: wanted --format parquet with it, got ${format}`);
   const last = (await readManifests(target)).at(-1);
-  const columns = typedColumns(await client.indexes(), last?.manifest.typed_columns);
+  const columns = typedColumns((await client.listIndexes()).indexes, last?.manifest.typed_columns);
   process.stdout.write(`${athenaDdl(client.name, to, columns)}\n`);
   return 'ok';
 }

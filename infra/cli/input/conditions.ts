@@ -1,4 +1,4 @@
-import type { Condition, Operator } from '../../../shared/contract/index-query.ts';
+import type { Condition, Operator } from '../../../shared/api/condition.ts';
 import { badUsage } from '../command-error.ts';
 
 const SIGNS: Readonly<Record<string, Operator>> = {

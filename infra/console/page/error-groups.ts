@@ -1,4 +1,4 @@
-import type { ParkedCell } from '../../../shared/contract/trigger-operations.ts';
+import type { ParkedCell } from '../../../shared/api/trigger-shapes.ts';
 
 export interface ErrorGroup {
   /** The error without what differs from cell to cell: keys and numbers are `…`. */

@@ -1,11 +1,13 @@
 /** `node drive.ts URL`: a driver takes three riders, each of whom is billed once; and an operator mends what is parked. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { openDatastore } from 'schemaless';
+import { apiClient, openDatastore } from 'schemaless';
 import { startCardService } from './card-service.ts';
 import { STEPS, trips } from './trips.ts';
 
-const store = openDatastore(trips, { url: process.argv[2] ?? 'http://127.0.0.1:4000' });
+const url = process.argv[2] ?? 'http://127.0.0.1:4000';
+const store = openDatastore(trips, { url });
+const api = apiClient({ url, datastore: store.client.name });
 const cards = await startCardService(console.log);
 const driver_uuid = randomUUID();
 const tripOf = (hour: number, fare_cents: number) => ({
@@ -61,7 +63,7 @@ const wrong = { row_key: third, column_name: 'BASE', ref_key: 1, body: { ...righ
 await kept(store.client.put(wrong));
 await putStatus(third, 'completed');
 const parked = await until(async () => {
-  const { cells } = await store.client.parkedCells('bill_rider');
+  const { cells } = await api.listParkedCells({ trigger: 'bill_rider' });
   return cells.find(({ row_key }) => row_key === third);
 });
 console.log(`parked: ${parked.column_name} ${parked.ref_key}, ${parked.last_error}`);
@@ -69,7 +71,7 @@ console.log(`parked: ${parked.column_name} ${parked.ref_key}, ${parked.last_erro
 console.log('operator: corrects the trip, and has the cell sent again');
 await putBase(third, 2, right);
 const { shard, added_id } = parked;
-await store.client.retryParked('bill_rider', [{ shard, added_id }]);
+await api.retryParkedCells({ trigger: 'bill_rider', cells: [{ shard, added_id }] });
 await billed(third);
 
 // One question to one shard. An entry comes with its cell as a rule, and a moment later where a server was busy.

@@ -1,7 +1,7 @@
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
-import { schemalessClient } from '../../../shared/client/client.ts';
+import { apiClient } from '../../../shared/client/api-client.ts';
 import { localSigner } from '../login/local-signer.ts';
-import type { TriggerSummary } from '../../../shared/contract/trigger-operations.ts';
+import type { TriggerSummary } from '../../../shared/api/trigger-shapes.ts';
 
 export interface TriggerState {
   readonly datastore: string;
@@ -17,11 +17,10 @@ export async function triggerStatus(
 ): Promise<readonly TriggerState[]> {
   const asked = datastores.map(async ({ name: datastore, triggers }): Promise<readonly TriggerState[]> => {
     if (triggers.length === 0) return [];
-    const known = await schemalessClient({ url, datastore, attempts: 1, timeoutMs: ANSWER_MS, sign: localSigner() })
-      .triggers()
-      .catch(() => undefined);
+    const api = apiClient({ url, datastore, attempts: 1, timeoutMs: ANSWER_MS, sign: localSigner() });
+    const known = await api.listTriggers().catch(() => undefined);
     return triggers.map(({ name: trigger }) => {
-      const summary = known?.find((one) => one.trigger === trigger);
+      const summary = known?.triggers.find((one) => one.trigger === trigger);
       return { datastore, trigger, ...(summary && { summary }) };
     });
   });

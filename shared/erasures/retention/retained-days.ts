@@ -1,4 +1,4 @@
-import type { RetainedColumn, RetainedDay } from '../../contract/erasure-operations.ts';
+import type { RetainedColumn, RetainedDay } from '../../api/erasures.ts';
 import { changeItem } from '../../dynamo/change-item.ts';
 import { scanState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';

@@ -1,4 +1,4 @@
-import type { Retention } from '../../contract/erasure-operations.ts';
+import type { Retention } from '../../api/erasures.ts';
 import { shownRetention } from '../../sql/hidden-cells.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { ErasureWork } from '../erasure-work.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { byGroup } from '../../access/groups.ts';
-import type { RetainedDay } from '../../contract/erasure-operations.ts';
+import type { RetainedDay } from '../../api/erasures.ts';
 import type { RetentionRule } from '../../definitions/definitions.ts';
 import { SchemalessError } from '../../errors.ts';
 import { pauseFor } from '../../pause-for.ts';

@@ -4,7 +4,7 @@ import { shorten } from '../state/malformed-messages.ts';
 import type { TriggerMessage } from '../state/message.ts';
 import { overQueue } from './unavailable.ts';
 import { parseMessage } from '../state/queue-message.ts';
-import type { DeadCount, DeadMessageShown, DeadPage } from '../../contract/trigger-operations.ts';
+import type { DeadMessageShown, DeadPage } from '../../api/trigger-shapes.ts';
 import type { DeadMessage } from '../state/queues.ts';
 
 /** How long messages stay hidden from others if they are not shown again. */
@@ -37,6 +37,12 @@ export async function listDead(trigger: ManagedTrigger, limit: number): Promise<
       count: Math.max(count, seen.length),
     };
   });
+}
+
+/** What became of the messages that SQS gave up on: how many were taken out, and about how many are left. */
+interface DeadCount {
+  readonly count: number;
+  readonly left: number;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { triggerLags } from '../state/shard-lags.ts';
-import type { TriggerError, TriggerShard, TriggerSummary, TriggerSwitch } from '../../contract/trigger-operations.ts';
+import type { TriggerError, TriggerShard, TriggerSummary, TriggerSwitch } from '../../api/trigger-shapes.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import type { TriggerStatus, TroubledShard } from '../state/trigger-store.ts';
 

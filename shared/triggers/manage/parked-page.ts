@@ -1,6 +1,6 @@
 import { LIMITS } from '../../cell.ts';
 import { invalidField } from '../../errors.ts';
-import type { MalformedMessage, ParkedCell, ParkedPage } from '../../contract/trigger-operations.ts';
+import type { MalformedMessage, ParkedCell, ParkedPage } from '../../api/trigger-shapes.ts';
 import type { FailingCell, TroubledShard } from '../state/trigger-store.ts';
 
 export interface ParkedPageWanted {

@@ -2,11 +2,11 @@ import type { ShardOffset } from '../../follow/encode-offsets.ts';
 import { committedLocations, readLags } from '../../follow/follower-lag.ts';
 import { readFollower } from '../../follow/follower-item.ts';
 import { OffsetItems } from '../../follow/offset-items.ts';
-import { rewindLocations, setLocations } from '../../follow/rewind-follower.ts';
-import type { RewindTo, ShardSkip } from '../../contract/trigger-operations.ts';
+import { rewindLocations, setLocations, type RewindTo } from '../../follow/rewind-follower.ts';
+import { parsePassed, type RewindTarget } from '../../api/rewind-target.ts';
+import type { ShardSkip } from '../../api/trigger-shapes.ts';
 import { unread } from '../../follow/start-offsets.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
-import { parsePassed } from './parse-choices.ts';
 
 /**
  * Sets a trigger to another location. The marks of its shards come first: they tell which cells are replays, and void
@@ -15,11 +15,11 @@ import { parsePassed } from './parse-choices.ts';
  */
 export async function rewindTrigger(
   trigger: ManagedTrigger,
-  to: RewindTo,
+  target: RewindTarget,
   dryRun: boolean,
 ): Promise<readonly ShardSkip[]> {
   const { context, stateTable, topology, follower, store, definition } = trigger;
-  if (typeof to === 'object' && 'since' in to) parsePassed(to.since);
+  const to = toRewind(target);
   const locations = await rewindLocations(context, follower.datastore, to);
   // Where shards begin that were not begun yet. A start at the end has nothing before it.
   const starts =
@@ -43,6 +43,12 @@ export async function rewindTrigger(
   // A concurrent rewind may have raised the generation further.
   await setMarks(trigger, locations, 0);
   return skips;
+}
+
+function toRewind(target: RewindTarget): RewindTo {
+  if (target === 'start' || target === 'now') return target;
+  if (typeof target === 'string') return { since: parsePassed(target) };
+  return { shards: new Map(Object.entries(target).map(([shard, addedId]) => [Number(shard), addedId])) };
 }
 
 /** @param sentTo where a shard was; undefined if it skips nothing */

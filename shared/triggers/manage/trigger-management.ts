@@ -1,5 +1,5 @@
-import { invalidField } from '../../errors.ts';
-import { parseLimit, parseShard } from '../../address.ts';
+import { parseShard } from '../../address.ts';
+import { LIMITS } from '../../cell.ts';
 import { requireServed } from '../../access/groups.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import { discardDead, listDead, replayDead } from './dead-messages.ts';
@@ -10,14 +10,8 @@ import {
   type ManagedTrigger,
   type TriggerManagementOptions,
 } from './managed-trigger.ts';
-import type {
-  CellLocation,
-  ParkedChoice,
-  ParkedCount,
-  TriggerDetails,
-  TriggerOperations,
-  TriggerSwitch,
-} from '../../contract/trigger-operations.ts';
+import type { CellLocation, ParkedChoice, TriggerSwitch } from '../../api/trigger-shapes.ts';
+import type { TriggerOperations } from '../../api/triggers.ts';
 import { parkedPage, parseParkedCursor } from './parked-page.ts';
 import { resumeTrigger } from './resume-trigger.ts';
 import { rewindTrigger } from './rewind-trigger.ts';
@@ -47,50 +41,70 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
     });
 
   return {
-    triggers: () =>
+    listTriggers: () =>
       overState(async () => {
         // Lists a trigger that was created a moment ago.
         await options.context.topology.renew();
         const looks = await Promise.all((await managedTriggers(options, datastore)).map(lookAtTrigger));
-        return looks.map(({ summary }) => summary);
+        return { triggers: looks.map(({ summary }) => summary) };
       }),
-
-    async trigger(name, { limit, after } = {}) {
-      const most = parseLimit(limit);
-      return over(name, async (trigger): Promise<TriggerDetails> => {
+    getTrigger: ({ trigger: name, limit = LIMITS.defaultLimit, after }) =>
+      over(name, async (trigger) => {
         const start = after === undefined ? 0 : parseShard(after, trigger.topology.shards, 'after') + 1;
         const { summary, shards } = await lookAtTrigger(trigger);
-        const page = shards.slice(start, start + most);
+        const page = shards.slice(start, start + limit);
         return { ...summary, shards: page, next: start + page.length < shards.length ? start + page.length - 1 : null };
-      });
-    },
+      }),
 
-    pauseTrigger: (name, reason) => switchWith(name, ({ store }) => store.setState('paused', reason)),
-    resumeTrigger(name) {
+    pauseTrigger: ({ trigger, reason }) => switchWith(trigger, ({ store }) => store.setState('paused', reason)),
+    resumeTrigger({ trigger }) {
       // Its queue may be another one by now.
       options.context.topology.refresh();
-      return switchWith(name, resumeTrigger);
+      return switchWith(trigger, resumeTrigger);
     },
-    rewindTrigger: (name, to, { dry_run = false } = {}) =>
+    rewindTrigger: ({ trigger: name, to, dry_run = false }) =>
       over(name, async (trigger) => {
         const skips = await rewindTrigger(trigger, to, dry_run);
         return { ...switchOf(name, await trigger.store.status()), dry_run, skips };
       }),
 
-    async parkedCells(name, { limit, after } = {}) {
-      const wanted = { limit: parseLimit(limit), after: after === undefined ? undefined : parseParkedCursor(after) };
-      return over(name, async ({ store }) => parkedPage(await troubledShards(store), await store.malformed(), wanted));
+    async listParkedCells({ trigger, limit = LIMITS.defaultLimit, after: cursor }) {
+      const after = cursor === undefined ? undefined : parseParkedCursor(cursor);
+      return over(trigger, async ({ store }) =>
+        parkedPage(await troubledShards(store), await store.malformed(), { limit, after }),
+      );
     },
-    retryParked: (name, cells) => over(name, (trigger) => change(trigger, cells, trigger.store.wantRetry)),
-    discardParked: (name, cells) => over(name, (trigger) => change(trigger, cells, trigger.store.discard)),
+    retryParkedCells: ({ trigger: name, cells }) =>
+      over(name, async (trigger) => {
+        const { count: wanted, not_parked } = await change(trigger, cells, trigger.store.wantRetry);
+        return { wanted, not_parked };
+      }),
+    discardParkedCells: ({ trigger: name, cells }) =>
+      over(name, async (trigger) => {
+        const { count: discarded, not_parked } = await change(trigger, cells, trigger.store.discard);
+        return { discarded, not_parked };
+      }),
 
-    async deadMessages(name, { limit } = {}) {
-      const most = parseLimit(limit);
-      return over(name, (trigger) => listDead(trigger, most));
-    },
-    replayDead: (name) => over(name, replayDead),
-    discardDead: (name) => over(name, discardDead),
+    listDeadMessages: ({ trigger: name, limit = LIMITS.defaultLimit }) =>
+      over(name, (trigger) => listDead(trigger, limit)),
+    replayDeadMessages: ({ trigger }) =>
+      over(trigger, async (found) => {
+        const { count: replayed, left } = await replayDead(found);
+        return { replayed, left };
+      }),
+    discardDeadMessages: ({ trigger }) =>
+      over(trigger, async (found) => {
+        const { count: discarded, left } = await discardDead(found);
+        return { discarded, left };
+      }),
   };
+}
+
+interface ParkedCount {
+  /** How many there were. */
+  readonly count: number;
+  /** Those of the choice that are not parked. */
+  readonly not_parked: readonly CellLocation[];
 }
 
 /** Changes parked cells, and returns which of those named are not parked. */
@@ -121,7 +135,6 @@ function locationName({ shard, added_id }: CellLocation): string {
 /** Undefined means all. */
 function chosen(cells: ParkedChoice, { shards }: DatastoreTopology) {
   if (cells === '*') return undefined;
-  if (cells.length === 0) throw invalidField('cells', '"*" for all, or at least one cell', 'none');
   for (const [position, { shard }] of cells.entries()) parseShard(shard, shards, `cells[${position}].shard`);
   return cells;
 }

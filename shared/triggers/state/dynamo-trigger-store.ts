@@ -1,4 +1,4 @@
-import type { CellLocation, TriggerSkip, TriggerState } from '../../contract/trigger-operations.ts';
+import type { CellLocation, TriggerSkip, TriggerState } from '../../api/trigger-shapes.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { cellAttempts } from './cell-attempts.ts';
 import { consumedMarks } from './consumed-marks.ts';

@@ -2,7 +2,7 @@ import { readState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { malformedKey, type TriggerName } from './trigger-items.ts';
-import type { MalformedMessage } from '../../contract/trigger-operations.ts';
+import type { MalformedMessage } from '../../api/trigger-shapes.ts';
 
 /** Only the tailer should send to a trigger's queue; the newest messages of others are kept. */
 const KEPT = 100;

@@ -1,5 +1,5 @@
 import { groupBy } from '../../group-by.ts';
-import type { CellLocation } from '../../contract/trigger-operations.ts';
+import type { CellLocation } from '../../api/trigger-shapes.ts';
 import type { FailingCell } from './trigger-store.ts';
 import type { ShardChange, TroubledShards } from './troubled-shards.ts';
 

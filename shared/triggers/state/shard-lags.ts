@@ -8,7 +8,7 @@ import type { TriggerStore } from './dynamo-trigger-store.ts';
 import { triggerFollower } from './follower-name.ts';
 import { LATE_MS } from './queue-limits.ts';
 import type { TriggerStatus, TroubledShard } from './trigger-store.ts';
-import type { TriggerLag, TriggerShard } from '../../contract/trigger-operations.ts';
+import type { TriggerLag, TriggerShard } from '../../api/trigger-shapes.ts';
 
 type ShardLag = Pick<TriggerShard, 'shard' | 'offset' | 'head' | 'cells' | 'seconds'>;
 

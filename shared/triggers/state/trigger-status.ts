@@ -3,7 +3,7 @@ import { readState, updateState, type StateItem } from '../../dynamo/state-table
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { statusKey, type TriggerName } from './trigger-items.ts';
 import type { ResendWish, TriggerStatus } from './trigger-store.ts';
-import type { TriggerSkip, TriggerState } from '../../contract/trigger-operations.ts';
+import type { TriggerSkip, TriggerState } from '../../api/trigger-shapes.ts';
 
 /** Reads the status. A trigger without an item is running: it was never paused, and nothing failed. */
 export async function readStatus(table: DynamoTable, name: TriggerName): Promise<TriggerStatus> {

@@ -1,4 +1,4 @@
-import type { TriggerSkip, TriggerState } from '../../contract/trigger-operations.ts';
+import type { TriggerSkip, TriggerState } from '../../api/trigger-shapes.ts';
 import type { TriggerMessage } from './message.ts';
 
 /** The state of a trigger: one item that tailers and consumers poll. */

@@ -3,9 +3,8 @@ import { instanceEnvironment, type FunctionDefinition } from '../../../infra/loc
 import { functionPool } from '../../../infra/local/lambda/function-pool.ts';
 import type { LocalStack } from '../../../infra/local/running/running-stack.ts';
 import type { NewCell } from '../../../shared/cell.ts';
+import { apiClient } from '../../../shared/client/api-client.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
-import { erasuresClient } from '../../../shared/client/erasures-client.ts';
-import { movesClient } from '../../../shared/client/moves-client.ts';
 import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
 import { baseBody } from '../../support/trips/base.ts';
 import { tripFacts } from '../../support/trips/facts.ts';
@@ -29,8 +28,7 @@ export async function callables(stack: LocalStack, seed: string): Promise<readon
   // Without a fare nothing is charged, so that every call does the same.
   const base: NewCell = { row_key: tripRowKey(seed, 0), column_name: 'BASE', ref_key: 1, body: trip };
   const trips = schemalessClient({ url: stack.url, datastore: 'trips' });
-  const moves = movesClient({ url: stack.url, datastore: 'trips' });
-  const erasures = erasuresClient({ url: stack.url, datastore: 'trips' });
+  const api = apiClient({ url: stack.url, datastore: 'trips' });
   const drivers = [String(trip['driver_partner_uuid'])];
   // A column that no trigger looks at.
   const note: NewCell = {
@@ -57,9 +55,9 @@ export async function callables(stack: LocalStack, seed: string): Promise<readon
         where: [{ field: 'driver_partner_uuid', operator: 'eq', values: drivers }],
       }),
     ),
-    ofRoute('manage-triggers', () => trips.triggers()),
-    ofRoute('manage-moves', () => moves.moves()),
-    ofRoute('erase-cells', () => erasures.erasures()),
+    ofRoute('manage-triggers', () => api.listTriggers()),
+    ofRoute('manage-moves', () => api.listMoves()),
+    ofRoute('erase-cells', () => api.listErasures()),
     await ofTrigger(stack, 'bill_rider', { client: trips, cell: base }),
     await ofTrigger(stack, 'echo', {
       client: schemalessClient({ url: stack.url, datastore: 'smoke' }),

@@ -1,4 +1,4 @@
-import type { SchemalessClient } from '../../../shared/client/client.ts';
+import type { TriggerOperations } from '../../../shared/api/triggers.ts';
 import { closedLoop } from '../../support/pace.ts';
 import { median } from '../side-by-side.ts';
 
@@ -27,7 +27,7 @@ const ROUND_MS = 4000;
  * what is written then, but falls behind that where it is slower than the puts, which is then its work all the time.
  */
 export async function triggeredPuts(
-  client: Pick<SchemalessClient, 'pauseTrigger' | 'rewindTrigger' | 'resumeTrigger'>,
+  client: Pick<TriggerOperations, 'pauseTrigger' | 'rewindTrigger' | 'resumeTrigger'>,
   { trigger, put, callers, signal }: TriggeredPutsOptions,
 ): Promise<TriggeredPuts> {
   const [triggered, resting]: [number[], number[]] = [[], []];
@@ -50,12 +50,12 @@ export async function triggeredPuts(
     await put();
   }
   for (let round = 0; round <= ROUNDS; round += 1) {
-    await client.pauseTrigger(trigger, 'a measurement');
+    await client.pauseTrigger({ trigger, reason: 'a measurement' });
     resting.push(await perSecond());
     // It begins and ends with rounds without, so that a machine that gets slower meanwhile does so for both.
     if (round === ROUNDS) break;
-    await client.rewindTrigger(trigger, { since: new Date().toISOString() });
-    await client.resumeTrigger(trigger);
+    await client.rewindTrigger({ trigger, to: new Date().toISOString() });
+    await client.resumeTrigger({ trigger });
     triggered.push(await perSecond());
   }
   return { triggered: median(triggered), resting: median(resting) };

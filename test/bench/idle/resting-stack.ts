@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dataFolder } from '../../../infra/local/folder/data-folder.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import type { SchemalessClient } from '../../../shared/client/client.ts';
+import { operatorsClient, type OperatorsClient } from '../../support/operators-client.ts';
 import { persist } from '../../support/persist.ts';
 import { DATASTORE, groupClient } from '../../support/store-access.ts';
 import type { BenchWorld } from '../bench.ts';
@@ -43,7 +44,7 @@ export async function watchRestingStack(
     '--shards',
     String(shards),
   ]);
-  const client = schemalessClient({ url: started.stack.url, datastore: DATASTORE });
+  const client = operatorsClient({ url: started.stack.url, datastore: DATASTORE });
   for (let start = 0; start < cells.length; start += BATCH) {
     const other = (await client.batchPut(cells.slice(start, start + BATCH))).find(
       ({ outcome }) => outcome !== 'stored' && outcome !== 'stored_before',
@@ -62,10 +63,10 @@ export async function watchRestingStack(
   return { statements, engine: started.engine, firstMs };
 }
 
-async function untilSent(client: SchemalessClient, signal: AbortSignal): Promise<void> {
+async function untilSent(client: OperatorsClient, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
-    const triggers = await persist(signal, () => client.triggers());
+    const { triggers } = await persist(signal, () => client.listTriggers());
     if (triggers.every(({ sent }) => sent.cells === 0 && sent.unknown_shards === 0)) return;
     if (performance.now() > deadline)
       throw new Error(`the triggers did not come to the end of every log within ${PATIENCE_MS / 1000} s`);

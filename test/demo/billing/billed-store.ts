@@ -3,7 +3,7 @@ import type { CardService } from '../../../functions/examples/billing/card-servi
 import { simulatedCards } from '../../../functions/examples/billing/simulated-cards.ts';
 import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import type { ParkedCell, TriggerDetails } from '../../../shared/contract/trigger-operations.ts';
+import type { ParkedCell, TriggerDetails } from '../../../shared/api/trigger-shapes.ts';
 import type { DemoStore } from '../../support/trips/demo-store.ts';
 
 const MAX_ATTEMPTS = 5;
@@ -56,21 +56,21 @@ export function billedStore(
       await written(cells, results);
       return results;
     },
-    trigger: async () =>
+    getTrigger: async () =>
       ({
         state: 'running',
         reason: null,
         parked: parked.size,
         lag: { cells: 0, seconds: 0, unknown_shards: 0 },
       }) as TriggerDetails,
-    parkedCells: async () => ({ cells: [...parked.values()], malformed: [], next: null }),
-    retryParked: async (_name, choice) => {
+    listParkedCells: async () => ({ cells: [...parked.values()], malformed: [], next: null }),
+    retryParkedCells: async ({ cells: choice }) => {
       const wanted = [...parked.values()].filter(
         (cell) =>
           choice === '*' || choice.some(({ shard, added_id }) => shard === cell.shard && added_id === cell.added_id),
       );
       for (const cell of wanted) await bill(cell, cell, 1);
-      return { count: wanted.length, not_parked: [] };
+      return { wanted: wanted.length, not_parked: [] };
     },
   };
 }

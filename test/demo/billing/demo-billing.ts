@@ -28,7 +28,7 @@ export interface BillingFindings {
 
 export async function hasTrigger(store: DemoStore, signal: AbortSignal): Promise<boolean> {
   try {
-    await persist(signal, () => store.trigger(TRIGGER, { limit: 1 }));
+    await persist(signal, () => store.getTrigger({ trigger: TRIGGER, limit: 1 }));
     return true;
   } catch (error) {
     if (error instanceof SchemalessError && error.code === 'unknown_trigger') return false;
@@ -55,7 +55,9 @@ export class DemoBilling {
     const { store, signal, differences } = this.#options;
     const [first, ...others] = await this.watch.finish(progress);
     if (first === undefined) return;
-    const { state, reason, parked, lag } = await persist(signal, () => store.trigger(TRIGGER, { limit: 1 }));
+    const { state, reason, parked, lag } = await persist(signal, () =>
+      store.getTrigger({ trigger: TRIGGER, limit: 1 }),
+    );
     differences.fail(
       TRIGGER,
       `${others.length + 1} trips are not billed, ${first} for one; it is ${state}${reason === null ? '' : ` (${reason})`}, ${lag.cells} cells behind, ${parked} parked`,

@@ -10,7 +10,7 @@ import type { Loaded } from '../load/load-thread.ts';
 import { allWritten } from '../load/ledger.ts';
 import type { Stage } from '../stage.ts';
 import { judgeAnswers, type Judged } from './judge-answers.ts';
-import type { BufferOperations } from '../../../shared/contract/datastore.ts';
+import type { BufferOperations } from '../../../shared/api/buffer.ts';
 
 const WRITERS = 16;
 /** About one cell in ten is a repeat, beside those of what was unclear. */
@@ -118,12 +118,12 @@ const PAGE = 1000;
 async function discardConflicts(operations: BufferOperations, there: CellsThere) {
   let [kept, wrong] = [0, 0];
   for (;;) {
-    const { conflicts } = await operations.bufferConflicts({ limit: PAGE });
+    const { conflicts } = await operations.listBufferConflicts({ limit: PAGE });
     if (conflicts.length === 0) return { kept, wrong };
     kept += conflicts.length;
     const isWrong = (mark: number, other = mark): boolean => other === mark;
     wrong += conflicts.filter((one) => isWrong(markOf(one), there.get(addressOf(one))?.mark)).length;
-    await operations.discardConflicts(conflicts.map(({ id }) => id));
+    await operations.discardBufferConflicts({ ids: conflicts.map(({ id }) => id) });
   }
 }
 

@@ -2,10 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import { erasuresClient } from '../../../shared/client/erasures-client.ts';
-import { movesClient } from '../../../shared/client/moves-client.ts';
 import { putAll } from '../../../shared/client/put-all.ts';
-import { subjectsClient } from '../../../shared/client/subjects-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlParameter } from '../../../shared/sql/client.ts';
@@ -90,9 +87,9 @@ export async function disturb(
     counts.mended += mended;
   };
   await deleteEntries(stack.stack.groups);
-  const operations = movesClient(stack.options);
-  const shards = await stack.client().heads();
-  const groups = (await stack.client().buffer()).map(({ group }) => group);
+  const operations = stack.client();
+  const shards = await operations.heads();
+  const groups = (await operations.getBuffer()).groups.map(({ group }) => group);
   const homeOf = async (wanted: number) => shards.find(({ shard }) => shard === wanted)?.group;
   const [moves] = await Promise.all([
     moveAround({ operations, shards: shards.length, groups, homeOf, signal }),
@@ -113,7 +110,7 @@ async function rewind(stack: ForgettingStack, heads: ReadonlyMap<number, number>
   // One that is refused may have set some shards.
   await stack
     .client()
-    .rewindTrigger(TRIGGER, part === 0 ? 'start' : { shards: to })
+    .rewindTrigger({ trigger: TRIGGER, to: part === 0 ? 'start' : Object.fromEntries(to) })
     .catch(() => undefined);
   return { asked, answered: performance.now(), to };
 }
@@ -128,8 +125,7 @@ export async function forgetAll(
   stack: ForgettingStack,
   { erased, subjects }: Written,
 ): Promise<Readonly<Record<'erased' | 'erasing', number>>> {
-  const erasures = erasuresClient(stack.options);
-  const operations = subjectsClient(stack.options);
+  const operations = stack.client();
   const answers = { erased: 0, erasing: 0 };
   /** Both may be repeated. */
   const untilAnswered = async <T>(ask: () => Promise<T>): Promise<T> => {
@@ -147,13 +143,13 @@ export async function forgetAll(
     for (let one = left.pop(); one !== undefined; one = left.pop()) await act(one);
   };
   const erase = async (row_key: string): Promise<void> => {
-    const { state } = await untilAnswered(() => erasures.erase({ row_key, reason: REASON }));
+    const { state } = await untilAnswered(() => operations.eraseCells({ row_key, reason: REASON }));
     answers[state] += 1;
     const done = answers.erased + answers.erasing;
     if (done % 250 === 0) say(`${grouped(done)} rows are erased`);
   };
   const forget = async (subject: string): Promise<void> => {
-    const { had_key } = await untilAnswered(() => operations.forget({ subject, reason: REASON }));
+    const { had_key } = await untilAnswered(() => operations.forgetSubject({ subject, reason: REASON }));
     if (!had_key) throw new Error('a subject had no key: nothing was sealed for it');
   };
   const [rows, patients] = [[...new Set(erased.map(({ row_key }) => row_key))], [...subjects]];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { covers, type ErasureTarget } from '../../../shared/address.ts';
 import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
-import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
+import type { Erasure, ErasureOperations } from '../../../shared/api/erasures.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Random } from '../../support/random.ts';
 import type { OpenStore } from '../../support/store-access.ts';
@@ -24,6 +24,8 @@ const MARK = 'doomed';
 const VERSIONS = 3;
 const WORKERS = 10;
 const PAUSE_MS = 30;
+
+type ErasureRequest = Parameters<ErasureOperations['eraseCells']>[0];
 
 interface Doom {
   readonly store: Pick<OpenStore, 'datastore'>;
@@ -84,7 +86,7 @@ export async function doomRows({ store: { datastore }, erasures, random, progres
   async function erase(target: ErasureTarget): Promise<Erasure | undefined> {
     while (!signal.aborted) {
       try {
-        const erased = await erasures.erase({ ...target, reason: REASON } as ErasureRequest);
+        const erased = await erasures.eraseCells({ ...target, reason: REASON } as ErasureRequest);
         answers[erased.state] += 1;
         return erased;
       } catch (error) {

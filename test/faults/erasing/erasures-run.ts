@@ -164,7 +164,7 @@ async function eraseUnchecked(stage: Stage) {
 }
 
 async function countOpen(stage: Stage, store: OpenStore): Promise<number> {
-  const { erasures } = await (await erasing(store)).erasures({ open: true, limit: 1000 });
+  const { erasures } = await (await erasing(store)).listErasures({ open: true, limit: 1000 });
   if (erasures.length > 0) stage.say(`  ${erasures.length} erasures open, the first for ${erasures[0]?.waits_for}`);
   return erasures.length;
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { NewCell } from '../../../shared/cell.ts';
-import { erasuresClient } from '../../../shared/client/erasures-client.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { putAll } from '../../../shared/client/put-all.ts';
 import { comes, until } from '../../support/until.ts';
@@ -208,9 +207,9 @@ async function forgetAmidDisturbances(
   const answers = await forgetAll(world, stack, written).finally(() => ending.abort());
   const disturbed = await disturbing;
   await stack.untilAllRun();
-  const erasures = erasuresClient(stack.options);
+  const operations = stack.client();
   world.say('waiting until no erasure is open');
-  const isDone = async (): Promise<boolean> => (await erasures.erasures({ open: true })).erasures.length === 0;
+  const isDone = async (): Promise<boolean> => (await operations.listErasures({ open: true })).erasures.length === 0;
   if (!(await comes(isDone, { patienceMs: PATIENCE_MS, pollMs: 1000, signal: world.signal })))
     throw new Error('erasures are open');
   return { ...disturbed, answers };

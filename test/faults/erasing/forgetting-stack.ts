@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
 import type { StackStatus } from '../../../infra/local/control/commands.ts';
-import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { writeFiles } from '../../infra/support/write-files.ts';
 import { CommandProcess } from '../../support/files/command-process.ts';
 import { lookUntil } from '../../support/look-until.ts';
+import { operatorsClient, type OperatorsClient } from '../../support/operators-client.ts';
 import type { StackProcess } from '../../support/processes/stack-process.ts';
 import type { RunWorld } from '../fault-run.ts';
 import { verifyOnce, type IndexVerdict } from '../soak/verify-index.ts';
@@ -42,8 +42,8 @@ export class ForgettingStack implements AsyncDisposable {
     return new ForgettingStack(world, await startProduct(world, NAME, flags));
   }
 
-  client(): SchemalessClient {
-    return schemalessClient(this.options);
+  client(): OperatorsClient {
+    return operatorsClient(this.options);
   }
 
   async control(...parameters: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
-import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
+import type { ErasureOperations } from '../../../shared/api/erasures.ts';
+import type { MoveOperations } from '../../../shared/api/moves.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import { runErasures } from '../../../shared/erasures/run-erasures.ts';
@@ -41,7 +41,7 @@ export interface Gate {
 }
 
 interface MovingAround {
-  readonly operations: Pick<MoveOperations, 'createMove' | 'move'>;
+  readonly operations: Pick<MoveOperations, 'createMove' | 'getMove'>;
   readonly shards: number;
   readonly groups: readonly string[];
   readonly homeOf: (shard: number) => Promise<string | undefined>;
@@ -64,10 +64,11 @@ export async function moveAround(moving: MovingAround): Promise<number> {
     const home = await homeOf(shard);
     const others = groups.filter((group) => group !== home);
     const stays = keeps && moved % 2 === 1;
+    const to = others[moved % others.length] ?? '';
     const options = { switch: true, ...(!stays && { complete_after_seconds: 1 }) };
-    await operations.createMove(shard, others[moved % others.length] ?? '', options).catch(() => undefined);
+    await operations.createMove({ shard, to, ...options }).catch(() => undefined);
     for (;;) {
-      const move = await operations.move(shard).catch(() => undefined);
+      const move = await operations.getMove({ shard }).catch(() => undefined);
       if (move?.step === 'completed' || move?.step === 'cancelled' || (stays && move?.switches === 1)) break;
       // A move that was begun is seen to its end where no copy may stay.
       if (signal.aborted && (keeps || !move)) return moved;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SchemalessClient } from '../../../shared/client/client.ts';
+import type { TriggerOperations } from '../../../shared/api/triggers.ts';
 import type { Share } from '../fault-run.ts';
 import { TRIGGER } from './clinic.ts';
 
@@ -19,12 +19,15 @@ const POLL_MS = 500;
 /** After the answer, in which a rewind may be seen in offsets: one that failed may go on for a while. */
 const SEEN_WITHIN_MS = 5000;
 
-export async function watchOffsets(client: SchemalessClient, signal: AbortSignal): Promise<readonly OffsetSample[]> {
+export async function watchOffsets(
+  operations: Pick<TriggerOperations, 'getTrigger'>,
+  signal: AbortSignal,
+): Promise<readonly OffsetSample[]> {
   const samples: OffsetSample[] = [];
   while (!signal.aborted) {
     const asked = performance.now();
     // What is away for a moment is looked at the next time.
-    const seen = await client.trigger(TRIGGER).catch(() => undefined);
+    const seen = await operations.getTrigger({ trigger: TRIGGER }).catch(() => undefined);
     if (seen) {
       const offsets = seen.shards.map(({ shard, offset }) => [shard, offset ?? 0] as const);
       samples.push({ asked, answered: performance.now(), offsets: new Map(offsets) });

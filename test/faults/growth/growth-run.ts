@@ -276,7 +276,7 @@ async function rebalanced({ stage, access, written }: Growing, groups: number): 
   });
   const seconds = (performance.now() - since) / 1000;
   if (!report.complete || report.not_moved.length > 0) throw new Error(`not moved: ${JSON.stringify(report)}`);
-  await stage.comes(async () => (await operations.moves()).length === 0, { patienceMs: 60_000 });
+  await stage.comes(async () => (await operations.listMoves()).moves.length === 0, { patienceMs: 60_000 });
   await mover.stop();
   written.push((await load.stop()).written);
   const line = `${groups} groups: ${plan.length} shards moved in ${seconds.toFixed(0)} s, under ${WHILE_MOVED_A_GROUP * STAGES[0]} puts a second`;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { processesWithArgument } from '../../../infra/local/platform/process-table.ts';
-import { schemalessClient } from '../../../shared/client/client.ts';
+import { apiClient } from '../../../shared/client/api-client.ts';
 import { untilBuffersEmpty } from '../aftermath.ts';
 import { check, grouped, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { DATASTORE } from '../../support/store-access.ts';
@@ -91,7 +91,7 @@ async function attackStack(world: RunWorld): Promise<Attacked> {
     const grown = memory.most();
     say(`${grouped(random.sent)} fuzzed requests; reading ${grouped(accepted.size)} cells back`);
 
-    await untilBuffersEmpty(schemalessClient({ url: stack.url, datastore: DATASTORE }), BUFFER_PATIENCE_MS, signal);
+    await untilBuffersEmpty(apiClient({ url: stack.url, datastore: DATASTORE }), BUFFER_PATIENCE_MS, signal);
     const readBack = await readAccepted(stack.url, accepted, heads);
     const crashes = crashesIn(join(data, 'functions.log'));
     await stack.stop();

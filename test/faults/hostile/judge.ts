@@ -1,7 +1,7 @@
 import { parseTarget } from '../../../infra/local/gateway/http-event.ts';
 import { GATEWAY_LIMITS } from '../../../infra/local/gateway/gateway.ts';
 import { routeTable } from '../../../infra/local/gateway/route-table.ts';
-import { ROUTES } from '../../../shared/api/routes.ts';
+import { ROUTES } from '../../../shared/api/operations.ts';
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 import { readExact, type ExactJson } from './exact-json.ts';
 import type { HostileRequest, HttpAnswer } from './send.ts';

@@ -90,10 +90,10 @@ async function refuseUnderLoad(stage: Stage, access: StoreAccess) {
 
 async function discardTaken({ datastore }: OpenStore): Promise<void> {
   for (;;) {
-    const { conflicts } = await datastore.bufferConflicts({ limit: 1000 });
+    const { conflicts } = await datastore.listBufferConflicts({ limit: 1000 });
     const own = conflicts.filter(({ body }) => body === 'taken');
     if (own.length === 0) return;
-    await datastore.discardConflicts(own.map(({ id }) => id));
+    await datastore.discardBufferConflicts({ ids: own.map(({ id }) => id) });
   }
 }
 

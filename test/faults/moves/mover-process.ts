@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import { runMoves } from '../../../shared/moves/run-moves.ts';
-import type { MoveStep } from '../../../shared/contract/move-operations.ts';
+import type { MoveStep } from '../../../shared/api/moves.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';

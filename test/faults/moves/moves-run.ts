@@ -1,4 +1,4 @@
-import type { MoveStatus, MoveStep } from '../../../shared/contract/move-operations.ts';
+import type { MoveStatus, MoveStep } from '../../../shared/api/moves.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { indexOn } from '../../support/index-on.ts';
 import { percentile } from '../../support/percentile.ts';
@@ -207,22 +207,22 @@ async function moveOnce(
     }
     if (dies?.step === at) await revived(mover);
   };
-  await operations.createMove(shard, to);
+  await operations.createMove({ shard, to });
   if (plan.cancelsAt !== undefined) {
     await until((status) => status.step === plan.cancelsAt || status.step === 'following');
-    await operations.cancelMove(shard);
+    await operations.cancelMove({ shard });
   } else {
     await disturb('copying');
     await until(({ step }) => step === 'following');
-    await operations.switchMove(shard);
+    await operations.switchMove({ shard });
     await disturb('switching');
     await until(isFollowing(1));
     if (plan.reverses === true) {
       await stage.wait(3000);
-      await operations.reverseMove(shard);
+      await operations.reverseMove({ shard });
       await until(isFollowing(2));
     }
-    await operations.completeMove(shard);
+    await operations.completeMove({ shard });
     await disturb('dropping');
   }
   const [ended] = await until(({ step }) => step === 'completed' || step === 'cancelled');

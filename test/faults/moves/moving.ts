@@ -1,4 +1,4 @@
-import type { MoveStatus } from '../../../shared/contract/move-operations.ts';
+import type { MoveStatus } from '../../../shared/api/moves.ts';
 import { moveManagement } from '../../../shared/moves/move-management.ts';
 import { startProcess, type KillableProcess } from '../../support/processes/killable-process.ts';
 import type { OpenStore } from '../../support/store-access.ts';
@@ -19,7 +19,7 @@ export async function openMoves({ world: { signal } }: Stage, store: OpenStore) 
     operations,
     /** Waits until each of these shards' moves is so. Returns them as they are then. */
     async until(shards: readonly number[], isSo: (status: MoveStatus) => boolean) {
-      const look = () => Promise.all(shards.map((shard) => operations.move(shard)));
+      const look = () => Promise.all(shards.map((shard) => operations.getMove({ shard })));
       const statuses = await lookUntil(look, (all) => all.every(isSo), { ...PATIENCE, signal });
       if (statuses.every(isSo)) return statuses;
       throw new Error(`moves did not come on: ${JSON.stringify(statuses.filter((one) => !isSo(one)))}`);

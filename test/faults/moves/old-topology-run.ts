@@ -149,13 +149,13 @@ async function moveAll(stage: Stage, store: OpenStore, leaves: boolean): Promise
   using mover = await startMover(stage, leaves ? {} : { access: stage.without('leaving') });
   const from = new Map<number, number>();
   for (const shard of MOVED) {
-    await moves.operations.createMove(shard, stage.groupInTurn(shard + 1), { switch: true });
+    await moves.operations.createMove({ shard, to: stage.groupInTurn(shard + 1), switch: true });
     await moves.until([shard], isFollowing(1));
     from.set(shard, Date.now());
   }
   if (leaves) {
     // Of one shard the former group has nothing any more, of the others their copies.
-    await moves.operations.completeMove(0);
+    await moves.operations.completeMove({ shard: 0 });
     await moves.until([0], ({ step }) => step === 'completed');
   }
   await mover.stop();

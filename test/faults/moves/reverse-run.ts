@@ -75,7 +75,7 @@ async function thereAndBack(stage: Stage, seconds: number, keeps: boolean) {
   await stage.wait(seconds * 1000);
   const there = await digestsOf(store);
   stage.say('back');
-  for (const shard of MOVED) await moves.operations.reverseMove(shard);
+  for (const shard of MOVED) await moves.operations.reverseMove({ shard });
   const statuses = await moves.until(MOVED, isFollowing(2));
   await stage.wait(AFTER_MS);
   const { written, samples } = await load.stop();
@@ -100,7 +100,8 @@ async function thereAndBack(stage: Stage, seconds: number, keeps: boolean) {
 
 async function moveAll(stage: Stage, moves: Moves): Promise<void> {
   using mover = await startMover(stage);
-  for (const shard of MOVED) await moves.operations.createMove(shard, stage.groupInTurn(shard + 1), { switch: true });
+  for (const shard of MOVED)
+    await moves.operations.createMove({ shard, to: stage.groupInTurn(shard + 1), switch: true });
   await moves.until(MOVED, isFollowing(1));
   await mover.stop();
 }
@@ -141,7 +142,7 @@ async function differingAfter(
   moves: Moves,
   known: readonly Known[],
 ): Promise<readonly Known[]> {
-  for (const shard of MOVED) await moves.operations.verifyMove(shard);
+  for (const shard of MOVED) await moves.operations.verifyMove({ shard });
   const isTold = async (shard: number): Promise<boolean> =>
     (await readMove(store.stateTable, { datastore: store.name, shard }))?.wish === null;
   await until('the moves compare', async () => (await Promise.all(MOVED.map(isTold))).every(Boolean), {
@@ -153,7 +154,7 @@ async function differingAfter(
     `compared from the first cell: ${verified.map(({ shard, compared }) => `${shard} up to ${compared}`).join(', ')}`,
   );
   const before = await differing(store, known);
-  for (const shard of MOVED) await moves.operations.completeMove(shard);
+  for (const shard of MOVED) await moves.operations.completeMove({ shard });
   await moves.until(MOVED, ({ step }) => step === 'completed');
   return [...new Set([...before, ...(await differing(store, known))])];
 }

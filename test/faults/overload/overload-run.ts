@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { schemalessClient } from '../../../shared/client/client.ts';
+import { operatorsClient } from '../../support/operators-client.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
 import type { StackProcess } from '../../support/processes/stack-process.ts';
 import { DATASTORE } from '../../support/store-access.ts';
@@ -69,7 +69,7 @@ async function overloadWhole(world: RunWorld, { url, groups }: StackProcess) {
   const { seed, signal, say } = world;
   const load = await runLoad(world, { url, seed, ...REAL });
   say(`${grouped(load.written.acked.length)} cells acknowledged; waiting for the buffers, then reading all back`);
-  const datastore = schemalessClient({ url, datastore: DATASTORE });
+  const datastore = operatorsClient({ url, datastore: DATASTORE });
   const aftermath = await inspect({ datastore, groups, written: load.written, signal });
   const refusedMissing = await countUnreadable(datastore, load.refusedCells);
   say('the control: clients without a retry budget');

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackStatus } from '../../../infra/local/control/commands.ts';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
-import type { BufferOperations } from '../../../shared/contract/datastore.ts';
-import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
+import type { BufferOperations } from '../../../shared/api/buffer.ts';
+import type { TriggerOperations } from '../../../shared/api/triggers.ts';
 import { sumOf } from '../fault-run.ts';
 
 /** What is still under way inside a stack. */
@@ -19,7 +19,7 @@ export interface Rest {
   readonly parked: number;
 }
 
-type Waiting = Pick<BufferOperations, 'buffer'> & Pick<TriggerOperations, 'triggers' | 'retryParked'>;
+type Waiting = Pick<BufferOperations, 'getBuffer'> & Pick<TriggerOperations, 'listTriggers' | 'retryParkedCells'>;
 
 /** What is left in the end, and what it took. */
 interface Settled extends Rest {
@@ -33,15 +33,18 @@ const POLL_MS = 500;
 const RETRY_MS = 15_000;
 
 /** Counts it, now. */
-export async function restOf(data: string, store: Pick<BufferOperations, 'buffer'>): Promise<Rest> {
-  const [status, buffers] = await Promise.all([
+export async function restOf(data: string, store: Pick<BufferOperations, 'getBuffer'>): Promise<Rest> {
+  const [status, buffer] = await Promise.all([
     sendCommand(data, 'status') as Promise<StackStatus>,
-    store.buffer().catch(() => undefined),
+    store.getBuffer().catch(() => undefined),
   ]);
+  const groups = buffer?.groups;
   const summaries = status.triggers.map(({ summary }) => summary);
   return {
-    buffered: sumOf((buffers ?? []).map((group) => (group.error ? 0 : group.rows + group.parked + group.conflicts))),
-    silent: buffers ? buffers.filter(({ error }) => error !== undefined).length : 1,
+    buffered: sumOf(
+      (groups ?? []).map((group) => ('error' in group ? 0 : group.rows + group.parked + group.conflicts)),
+    ),
+    silent: groups ? groups.filter((group) => 'error' in group).length : 1,
     // What does not answer is not known to be empty.
     messages: sumOf(status.queues.map(({ visible = 1, held = 0 }) => visible + held)),
     unsent: sumOf(summaries.map((summary) => (summary ? summary.sent.cells + summary.sent.unknown_shards : 1))),
@@ -69,7 +72,8 @@ export async function settle(data: string, store: Waiting, patienceMs: number, s
     const now = performance.now();
     if (isEmpty(rest) || now - start > patienceMs) return { ...rest, retried, seconds: (now - start) / 1000 };
     if (rest.parked > 0 && now - retriedAt > RETRY_MS) {
-      for (const { trigger } of await store.triggers()) retried += (await store.retryParked(trigger, '*')).count;
+      const { triggers } = await store.listTriggers();
+      for (const { trigger } of triggers) retried += (await store.retryParkedCells({ trigger, cells: '*' })).wanted;
       retriedAt = now;
     }
     await sleep(POLL_MS, undefined, { signal });

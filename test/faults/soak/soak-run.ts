@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackStatus } from '../../../infra/local/control/commands.ts';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
 import { isRunning } from '../../../infra/local/platform/process-table.ts';
-import { schemalessClient } from '../../../shared/client/client.ts';
 import { faultsLine, inspect, type Aftermath } from '../aftermath.ts';
 import { countsLine, grouped, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { comes } from '../../support/until.ts';
 import { outcomesLine, type Written } from '../load/ledger.ts';
+import { operatorsClient } from '../../support/operators-client.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
 import { countUnreadable } from '../stored-cells.ts';
 import { StackProcess } from '../../support/processes/stack-process.ts';
@@ -147,7 +147,7 @@ async function soakWhole(world: RunWorld, soak: Soak) {
   const watched = await loaded(world, soak, seed, async () => {
     faults = await breakAtRandom({ data, seed, seconds, signal, say });
   });
-  const datastore = schemalessClient({ url: stack.url, datastore: DATASTORE });
+  const datastore = operatorsClient({ url: stack.url, datastore: DATASTORE });
   say('waiting for what is under way');
   const rest = await settle(data, datastore, SETTLE_MS, signal);
   say(
@@ -171,7 +171,7 @@ async function untilCalm({ signal }: RunWorld, { stack, pid }: Soak, judge: (end
 async function sabotage(world: RunWorld, soak: Soak, before: Written) {
   const { stack, data, pid } = soak;
   const { seed, signal } = world;
-  const datastore = schemalessClient({ url: stack.url, datastore: DATASTORE });
+  const datastore = operatorsClient({ url: stack.url, datastore: DATASTORE });
   const hanging = (await untilAllRun(data, signal)).nodes.find(({ role }) => role === 'writer')?.node ?? '';
   const { samples } = await loaded(world, soak, `${seed}/leaking`, async () => {
     process.kill(pid, 'SIGUSR2');

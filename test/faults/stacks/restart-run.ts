@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { schemalessClient } from '../../../shared/client/client.ts';
+import { operatorsClient } from '../../support/operators-client.ts';
 import { kill, type StackProcess } from '../../support/processes/stack-process.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import { faultsLine, inspect, lossCheck, type Aftermath } from '../aftermath.ts';
@@ -135,7 +135,7 @@ class StackUnderTest implements AsyncDisposable {
   async inspect(): Promise<Aftermath> {
     const { groups, url } = this.#running;
     const { signal, say } = this.#world;
-    const datastore = schemalessClient({ url, datastore: DATASTORE });
+    const datastore = operatorsClient({ url, datastore: DATASTORE });
     const aftermath = await inspect({ datastore, groups, written: allWritten(this.#written), signal });
     const { lost, acked, drainSeconds } = aftermath;
     say(`started again: ${lost} of ${grouped(acked)} lost, buffer empty after ${drainSeconds.toFixed(1)} s`);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { CommandProcess, type CommandEnd } from '../../support/files/command-process.ts';
+import { operatorsClient, type OperatorsClient } from '../../support/operators-client.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
 import type { StackProcess } from '../../support/processes/stack-process.ts';
 import { DATASTORE } from '../../support/store-access.ts';
@@ -46,8 +46,8 @@ export class RestoredStack implements AsyncDisposable {
     return this.#stack;
   }
 
-  client(): SchemalessClient {
-    return schemalessClient({ url: this.#stack.url, datastore: DATASTORE });
+  client(): OperatorsClient {
+    return operatorsClient({ url: this.#stack.url, datastore: DATASTORE });
   }
 
   async wait(milliseconds: number): Promise<void> {

@@ -45,14 +45,14 @@ const halt = twoWays({
     const { queueUrl, parkedQueueUrl, datastore, trigger: halted } = scene.access;
     await scene.load(world.seconds ?? 6, 300);
     await scene.until('messages wait', async () => (await queues.depth(queueUrl)) >= GIVEN_UP + EXPIRED + SHARDS);
-    await scene.operate((operations, trigger) => operations.pauseTrigger(trigger));
+    await scene.operate((operations, trigger) => operations.pauseTrigger({ trigger }));
     await scene.until('SQS gives up on messages', async () => (await queues.depth(parkedQueueUrl)) >= GIVEN_UP);
     const expired = await expire(scene);
     await scene.stopWriters();
     const dead = await queues.depth(parkedQueueUrl);
     world.say(`${dead} given up, ${expired} expired; it is resumed`);
 
-    if (looks) await scene.operate((operations, trigger) => operations.resumeTrigger(trigger));
+    if (looks) await scene.operate((operations, trigger) => operations.resumeTrigger({ trigger }));
     else await triggerStore(scene.store.stateTable, { datastore, trigger: halted }).resume();
     await scene.replaceConsumers({});
     const verdict = await scene.settle({ isReal: looks });

@@ -129,10 +129,10 @@ async function untilStopped(setting: Setting) {
   setting.world.say(`${state} with ${parked} parked; the function is mended`);
 
   await scene.replaceConsumers({});
-  await scene.operate((operations, trigger) => operations.resumeTrigger(trigger));
+  await scene.operate((operations, trigger) => operations.resumeTrigger({ trigger }));
   const others = await scene.settle({ isDue: (cell) => !isPoison(cell) });
   const resumedOnly = await scene.settle({ patienceMs: RETRIES_MS });
-  await scene.operate((operations, trigger) => operations.retryParked(trigger, '*'));
+  await scene.operate((operations, trigger) => operations.retryParkedCells({ trigger, cells: '*' }));
   const all = await scene.settle();
   const left = (await scene.parked()).size;
   await scene.end();
@@ -153,5 +153,5 @@ async function neverStopped(setting: Setting) {
 }
 
 async function stateOf(scene: Scene): Promise<string> {
-  return await scene.operate(async (operations, trigger) => (await operations.trigger(trigger)).state);
+  return await scene.operate(async (operations, trigger) => (await operations.getTrigger({ trigger })).state);
 }

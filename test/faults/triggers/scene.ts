@@ -5,7 +5,7 @@ import type { TriggerDefinition } from '../../../shared/definitions/definitions.
 import { SchemalessError } from '../../../shared/errors.ts';
 import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { triggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
-import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
+import type { TriggerOperations } from '../../../shared/api/triggers.ts';
 import { sumOf } from '../fault-run.ts';
 import type { Setting } from './part.ts';
 import { until } from '../../support/until.ts';
@@ -206,7 +206,7 @@ export class Scene implements AsyncDisposable {
     return await this.operate(async (operations, trigger) => {
       const parked = new Set<string>();
       for (let after: string | undefined; ;) {
-        const { cells, next } = await operations.parkedCells(trigger, after === undefined ? {} : { after });
+        const { cells, next } = await operations.listParkedCells({ trigger, after });
         for (const { shard, added_id } of cells) parked.add(`${shard}/${added_id}`);
         if (next === null) return parked;
         after = next;
@@ -232,7 +232,7 @@ export class Scene implements AsyncDisposable {
   async rewindToStart(): Promise<DeliveryVerdict> {
     const due = await this.logged();
     const before = this.deliveries().length;
-    await this.operate((operations, trigger) => operations.rewindTrigger(trigger, 'start'));
+    await this.operate((operations, trigger) => operations.rewindTrigger({ trigger, to: 'start' }));
     const replays = () =>
       this.deliveries()
         .slice(before)

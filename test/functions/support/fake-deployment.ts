@@ -1,6 +1,12 @@
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { IndexStatus } from '../../../shared/contract/index-status.ts';
-import type { BufferOperations, Datastore, GroupHealth, IndexOperations } from '../../../shared/contract/datastore.ts';
+import type { BufferOperations } from '../../../shared/api/buffer.ts';
+import type { ErasureOperations } from '../../../shared/api/erasures.ts';
+import type { IndexOperations, IndexStatus } from '../../../shared/api/indexes.ts';
+import type { MoveOperations } from '../../../shared/api/moves.ts';
+import type { GroupHealth } from '../../../shared/api/service.ts';
+import type { SubjectOperations } from '../../../shared/api/subjects.ts';
+import type { TriggerOperations } from '../../../shared/api/triggers.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { findOne, told, type LookUps } from '../../../shared/store/look-ups.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
@@ -9,10 +15,6 @@ import type { DefinitionManagement } from '../../../shared/migrate/definition-ma
 import type { MoveManagement } from '../../../shared/moves/move-management.ts';
 import type { SubjectManagement } from '../../../shared/sealed/subject-management.ts';
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
-import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
-import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
-import type { SubjectOperations } from '../../../shared/contract/subject-operations.ts';
-import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { fakeDefinitions } from './fake-definitions.ts';
 import { fakeErasures } from './fake-erasures.ts';
@@ -48,8 +50,8 @@ const STATUSES: readonly IndexStatus[] = SUITE_INDEXES.map(({ name, fields, keys
 }));
 
 const INDEXES: IndexOperations = {
-  indexes: async () => STATUSES,
-  async index(name) {
+  listIndexes: async () => ({ indexes: STATUSES }),
+  async getIndex(name) {
     const status = STATUSES.find(({ index }) => index === name);
     if (status === undefined)
       throw new SchemalessError('unknown_index', `no index ${name}`, {
@@ -79,11 +81,13 @@ export function fakeDeployment(
 ): FakeDeployment {
   const trips = referenceStore('trips', SHARDS, SUITE_INDEXES);
   const buffer: BufferOperations = {
-    buffer: async () => [{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 }],
-    bufferConflicts: async () => ({ conflicts: [], next: null }),
-    discardConflicts: async (ids) => ids.length,
-    undecidedWrites: async () => ({ undecided: [], next: null }),
-    keepUndecided: async (ids) => ids.length,
+    getBuffer: async () => ({
+      groups: [{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 }],
+    }),
+    listBufferConflicts: async () => ({ conflicts: [], next: null }),
+    discardBufferConflicts: async ({ ids }) => ({ discarded: ids.length }),
+    listUndecidedWrites: async () => ({ undecided: [], next: null }),
+    keepUndecidedWrites: async ({ ids }) => ({ kept: ids.length }),
   };
   const check = (name: string): void => {
     if (name !== 'trips')

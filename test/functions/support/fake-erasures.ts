@@ -1,6 +1,6 @@
-import { parseColumnName, parseRefKey, parseRowKey, scopeOf } from '../../../shared/address.ts';
-import type { Erasure, ErasureOperations, Retention } from '../../../shared/contract/erasure-operations.ts';
-import { invalidField, missingField, SchemalessError } from '../../../shared/errors.ts';
+import { scopeOf } from '../../../shared/address.ts';
+import type { Erasure, ErasureOperations, Retention } from '../../../shared/api/erasures.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 /** The column whose erasure is never done while somebody waits for it. */
@@ -71,20 +71,13 @@ export const KEPT: Retention = {
 };
 
 const ALL = [ERASED, ERASING];
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u;
 
 /** Erasures of a datastore of which one is done, and one is not; what was asked of them is kept in `asked`. */
 export function fakeErasures(asked: unknown[][] = [], requested_by = 'anybody'): ErasureOperations {
   return {
-    async erase({ reason, ...given }) {
-      const row_key = parseRowKey(given.row_key);
-      const column_name = given.column_name === undefined ? undefined : parseColumnName(given.column_name);
-      const ref_key = given.ref_key === undefined ? undefined : parseRefKey(given.ref_key);
-      const up_to = given.up_to === undefined ? undefined : parseRefKey(given.up_to, 'up_to');
-      if (ref_key !== undefined && up_to !== undefined) throw invalidField('up_to', 'either it or ref_key', 'both');
-      if (column_name === undefined && (ref_key ?? up_to) !== undefined)
-        throw missingField('column_name', 'the column whose versions are to be erased');
-      asked.push(['erase', { row_key, column_name, ref_key, up_to, reason }]);
+    async eraseCells(target) {
+      asked.push(['eraseCells', target]);
+      const { row_key, column_name, ref_key, up_to, reason } = target;
       return {
         ...(column_name === AWAY ? ERASING : ERASED),
         scope: scopeOf({ column_name, ref_key, up_to }),
@@ -96,26 +89,24 @@ export function fakeErasures(asked: unknown[][] = [], requested_by = 'anybody'):
         requested_by,
       };
     },
-    async erasure(id) {
-      if (!UUID.test(id)) throw invalidField('erasure', 'the id of an erasure', id);
-      const found = ALL.find((one) => one.id === id);
+    async getErasure({ erasure }) {
+      const found = ALL.find(({ id }) => id === erasure);
       if (found === undefined)
-        throw new SchemalessError('unknown_erasure', `no erasure ${id}`, {
+        throw new SchemalessError('unknown_erasure', `no erasure ${erasure}`, {
           field: 'erasure',
           wanted: 'the id of an erasure',
-          got: id,
+          got: erasure,
         });
-      asked.push(['erasure', id]);
+      asked.push(['getErasure', { erasure }]);
       return found;
     },
-    async erasures({ open, limit = 100, after } = {}) {
-      if (after !== undefined && !UUID.test(after)) throw invalidField('after', 'the id of an erasure', after);
-      asked.push(['erasures', { open, limit, after }]);
+    async listErasures({ open, limit = 100, after } = {}) {
+      asked.push(['listErasures', { open, limit, after }]);
       const wanted = ALL.filter(({ state }) => open !== true || state === 'erasing');
       const from = 1 + wanted.findIndex(({ id }) => id === after);
       const erasures = wanted.slice(from, from + limit);
       return { erasures, next: from + limit < wanted.length ? (erasures.at(-1)?.id ?? null) : null };
     },
-    retention: async () => KEPT,
+    getRetention: async () => KEPT,
   };
 }

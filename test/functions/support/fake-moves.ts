@@ -1,5 +1,5 @@
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { MoveOperations, MoveStatus } from '../../../shared/contract/move-operations.ts';
+import type { MoveOperations, MoveStatus } from '../../../shared/api/moves.ts';
 
 /** The shards of `trips`, as `fake-deployment.ts` has it. */
 const SHARDS = 4;
@@ -40,8 +40,8 @@ export function fakeMoves(asked: unknown[][] = []): MoveOperations {
       });
   };
   const step =
-    (what: string, changes: Partial<MoveStatus>) =>
-    async (shard: number): Promise<MoveStatus> => {
+    (what: keyof MoveOperations, changes: Partial<MoveStatus>) =>
+    async ({ shard }: { readonly shard: number }): Promise<MoveStatus> => {
       known(shard);
       if (shard < MOVE.shard)
         throw new SchemalessError('unknown_move', `shard ${shard} is not being moved`, {
@@ -49,24 +49,25 @@ export function fakeMoves(asked: unknown[][] = []): MoveOperations {
           wanted: 'a shard that is being moved',
           got: String(shard),
         });
-      if (shard > MOVE.shard && what !== 'move')
+      if (shard > MOVE.shard && what !== 'getMove')
         throw new SchemalessError('move_refused', `shard ${shard} has not moved yet`);
-      asked.push([what, shard]);
+      asked.push([what, { shard }]);
       return { ...MOVE, shard, ...changes };
     };
   return {
-    moves: async () => [MOVE],
-    move: step('move', {}),
-    async createMove(shard, to, options) {
+    listMoves: async () => ({ moves: [MOVE] }),
+    getMove: step('getMove', {}),
+    async createMove(wished) {
+      const { shard, to, complete_after_seconds = null } = wished;
       known(shard);
       if (to === MOVE.from) throw new SchemalessError('move_refused', `shard ${shard} is on ${to}`);
-      asked.push(['create', shard, to, options]);
-      return { ...MOVE, shard, to, complete_after_seconds: options?.complete_after_seconds ?? null };
+      asked.push(['createMove', wished]);
+      return { ...MOVE, shard, to, complete_after_seconds };
     },
-    switchMove: step('switch', { step: 'following', wanted: 'switch' }),
-    reverseMove: step('reverse', { step: 'following', wanted: 'switch', switches: 1 }),
-    completeMove: step('complete', { step: 'following', wanted: 'drop', switches: 1 }),
-    cancelMove: step('cancel', { wanted: 'drop' }),
-    verifyMove: step('verify', { compared: 0 }),
+    switchMove: step('switchMove', { step: 'following', wanted: 'switch' }),
+    reverseMove: step('reverseMove', { step: 'following', wanted: 'switch', switches: 1 }),
+    completeMove: step('completeMove', { step: 'following', wanted: 'drop', switches: 1 }),
+    cancelMove: step('cancelMove', { wanted: 'drop' }),
+    verifyMove: step('verifyMove', { compared: 0 }),
   };
 }

@@ -1,6 +1,4 @@
-import type { ForgottenSubject, SubjectOperations } from '../../../shared/contract/subject-operations.ts';
-import { missingField, wrongField } from '../../../shared/errors.ts';
-import { parseSubject } from '../../../shared/subject.ts';
+import type { ForgottenSubject, SubjectOperations } from '../../../shared/api/subjects.ts';
 
 export const FORGOTTEN: ForgottenSubject = {
   subject_name: '3b1f6c0d9e2a47588c1d0f3e5a6b7c8d',
@@ -16,16 +14,12 @@ export const FORGOTTEN: ForgottenSubject = {
 /** Subjects of which one is forgotten; what was asked of them is kept in `asked`. */
 export function fakeSubjects(asked: unknown[][] = [], requested_by = 'anybody'): SubjectOperations {
   return {
-    async forget({ subject, subject_name, reason }) {
-      if (subject === undefined && subject_name === undefined) throw missingField('subject', 'a string');
-      if (subject !== undefined) parseSubject(subject, 'subject');
-      else if (!/^[0-9a-f]{32}$/u.test(String(subject_name)))
-        throw wrongField('subject_name', '32 digits', 'something else');
-      asked.push(['forget', { ...(subject === undefined ? { subject_name } : { subject }), reason }]);
-      return { ...FORGOTTEN, reason, requested_by };
+    async forgetSubject(request) {
+      asked.push(['forgetSubject', request]);
+      return { ...FORGOTTEN, reason: request.reason, requested_by };
     },
-    async forgotten({ limit, after } = {}) {
-      asked.push(['forgotten', { limit, after }]);
+    async listForgotten(page) {
+      asked.push(['listForgotten', page]);
       return { subjects: [FORGOTTEN], next: null };
     },
   };

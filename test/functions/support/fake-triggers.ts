@@ -1,15 +1,15 @@
 import { SchemalessError } from '../../../shared/errors.ts';
 import type {
+  CellLocation,
   DeadMessageShown,
   MalformedMessage,
   ParkedCell,
   ParkedChoice,
-  ParkedCount,
-  TriggerOperations,
   TriggerShard,
   TriggerSummary,
   TriggerSwitch,
-} from '../../../shared/contract/trigger-operations.ts';
+} from '../../../shared/api/trigger-shapes.ts';
+import type { TriggerOperations } from '../../../shared/api/triggers.ts';
 
 export const SUMMARY: TriggerSummary = {
   trigger: 'bill_rider',
@@ -80,50 +80,79 @@ export const DEAD: DeadMessageShown = {
   body: null,
 };
 
+interface Counted {
+  readonly count: number;
+  readonly not_parked: readonly CellLocation[];
+}
+
 /** The last one named is not parked. */
-function counted(cells: ParkedChoice): ParkedCount {
+function counted(cells: ParkedChoice): Counted {
   return cells === '*' ? { count: 9, not_parked: [] } : { count: cells.length - 1, not_parked: cells.slice(-1) };
 }
 
 /** The triggers of a datastore that has one, `bill_rider`; what was asked of them is kept in `asked`. */
 export function fakeTriggers(asked: unknown[][] = []): TriggerOperations {
-  const ask = (what: string, name: string, ...rest: unknown[]): void => {
-    if (name !== SUMMARY.trigger)
-      throw new SchemalessError('unknown_trigger', `no trigger ${name}`, {
+  const ask = (operation: keyof TriggerOperations, parameters: { readonly trigger: string }): void => {
+    const { trigger } = parameters;
+    if (trigger !== SUMMARY.trigger)
+      throw new SchemalessError('unknown_trigger', `no trigger ${trigger}`, {
         field: 'trigger',
         wanted: 'the name of a trigger',
-        got: name,
+        got: trigger,
       });
-    asked.push([what, name, ...rest]);
+    asked.push([operation, parameters]);
   };
   const shown = (changes: Partial<TriggerSwitch>): TriggerSwitch => {
     const { trigger, state, reason, changed_at, rewound_at, skipped, resent } = { ...SUMMARY, ...changes };
     return { trigger, state, reason, changed_at, rewound_at, skipped, resent };
   };
   return {
-    triggers: async () => [SUMMARY],
-    trigger: async (name, options) => (ask('trigger', name, options), { ...SUMMARY, shards: TRIGGER_SHARDS, next: 1 }),
-    pauseTrigger: async (name, reason) => (
-      ask('pause', name, reason),
-      shown({ state: 'paused', reason: reason ?? null, changed_at: '2026-01-31T09:00:00.000Z' })
-    ),
-    resumeTrigger: async (name) => (ask('resume', name), shown({ changed_at: '2026-01-31T09:00:00.000Z' })),
-    rewindTrigger: async (name, to, { dry_run = false } = {}) => (
-      ask('rewind', name, to, ...(dry_run ? ['dry run'] : [])),
-      {
+    listTriggers: async () => ({ triggers: [SUMMARY] }),
+    async getTrigger(page) {
+      ask('getTrigger', page);
+      return { ...SUMMARY, shards: TRIGGER_SHARDS, next: 1 };
+    },
+    async pauseTrigger(why) {
+      ask('pauseTrigger', why);
+      return shown({ state: 'paused', reason: why.reason ?? null, changed_at: '2026-01-31T09:00:00.000Z' });
+    },
+    async resumeTrigger(which) {
+      ask('resumeTrigger', which);
+      return shown({ changed_at: '2026-01-31T09:00:00.000Z' });
+    },
+    async rewindTrigger(rewind) {
+      ask('rewindTrigger', rewind);
+      return {
         ...shown({ rewound_at: '2026-01-31T09:00:00.000000Z' }),
-        dry_run,
-        skips: to === 'now' ? [{ shard: 0, after: 16, to: 17, cells: 1 }] : [],
-      }
-    ),
-    parkedCells: async (name, options) => (
-      ask('parked', name, options),
-      { cells: [PARKED], malformed: [MALFORMED], next: null }
-    ),
-    retryParked: async (name, cells) => (ask('retry', name, cells), counted(cells)),
-    discardParked: async (name, cells) => (ask('discard', name, cells), counted(cells)),
-    deadMessages: async (name, options) => (ask('dead', name, options), { messages: [DEAD], count: 1 }),
-    replayDead: async (name) => (ask('replay', name), { count: 1, left: 0 }),
-    discardDead: async (name) => (ask('discard dead', name), { count: 1, left: 2 }),
+        dry_run: rewind.dry_run === true,
+        skips: rewind.to === 'now' ? [{ shard: 0, after: 16, to: 17, cells: 1 }] : [],
+      };
+    },
+    async listParkedCells(page) {
+      ask('listParkedCells', page);
+      return { cells: [PARKED], malformed: [MALFORMED], next: null };
+    },
+    async retryParkedCells(choice) {
+      ask('retryParkedCells', choice);
+      const { count: wanted, not_parked } = counted(choice.cells);
+      return { wanted, not_parked };
+    },
+    async discardParkedCells(choice) {
+      ask('discardParkedCells', choice);
+      const { count: discarded, not_parked } = counted(choice.cells);
+      return { discarded, not_parked };
+    },
+    async listDeadMessages(page) {
+      ask('listDeadMessages', page);
+      return { messages: [DEAD], count: 1 };
+    },
+    async replayDeadMessages(which) {
+      ask('replayDeadMessages', which);
+      return { replayed: 1, left: 0 };
+    },
+    async discardDeadMessages(which) {
+      ask('discardDeadMessages', which);
+      return { discarded: 1, left: 2 };
+    },
   };
 }

@@ -10,7 +10,13 @@ import { makeTriggersHandler } from '../../../functions/manage-triggers.ts';
 import { makeQueryHandler } from '../../../functions/query-index.ts';
 import { makeReadHandler } from '../../../functions/read-cells.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
-import { DEFAULT_HANDLER, GATEWAY_ROUTES, ROUTES, type Operation, type Route } from '../../../shared/api/routes.ts';
+import {
+  DEFAULT_HANDLER,
+  GATEWAY_ROUTES,
+  ROUTES,
+  type OperationName,
+  type Route,
+} from '../../../shared/api/operations.ts';
 import { MESSAGE_PACK } from '../../../shared/api/message-pack.ts';
 import { readMessagePack } from '../../../shared/body/read-message-pack.ts';
 import { listen } from '../../support/listen.ts';
@@ -30,7 +36,7 @@ export interface GatewayRequest {
 
 export interface GatewayAnswer {
   /** Undefined where there is no such route. */
-  readonly operation: Operation | undefined;
+  readonly operation: OperationName | undefined;
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;

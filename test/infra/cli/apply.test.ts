@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { applyFolder } from '../../../infra/cli/commands/apply.ts';
-import type { AppliedOutcome, DefinitionOperations } from '../../../shared/contract/definition-operations.ts';
+import type { AppliedOutcome } from '../../../shared/api/definitions.ts';
+import type { ApiClient } from '../../../shared/client/api-client.ts';
 import { DefinitionsError } from '../../../shared/definitions/definitions-error.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { writeFiles } from '../support/write-files.ts';
@@ -11,14 +12,13 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
+type Wished = Parameters<ApiClient['applyDefinitions']>[0];
+
 /** Needs so many calls until all is made, and keeps what they were. */
-function operations(rounds: number): { readonly asked: unknown[][]; readonly api: DefinitionOperations } {
-  const asked: unknown[][] = [];
-  const never = async (): Promise<never> => {
-    throw new Error('not asked for');
-  };
-  const apply = async (...call: unknown[]): Promise<AppliedOutcome> => {
-    asked.push(call);
+function operations(rounds: number): { readonly asked: Wished[]; readonly api: Pick<ApiClient, 'applyDefinitions'> } {
+  const asked: Wished[] = [];
+  const applyDefinitions = async (wished: Wished): Promise<AppliedOutcome> => {
+    asked.push(wished);
     const change = asked.length === 1 ? 'create' : 'none';
     return {
       done: asked.length >= rounds,
@@ -27,7 +27,7 @@ function operations(rounds: number): { readonly asked: unknown[][]; readonly api
       warnings: [],
     };
   };
-  return { asked, api: { apply, deleteIndex: never, deleteTrigger: never } };
+  return { asked, api: { applyDefinitions } };
 }
 
 describe('applying a folder', () => {
@@ -41,14 +41,14 @@ describe('applying a folder', () => {
     const outcome = await applyFolder(api, folder.path);
     expect(outcome).toMatchObject({ done: true, changes: [{ change: 'create' }] });
     expect(asked).toHaveLength(3);
-    expect(Object.keys(Object(asked[0]?.[0])).sort()).toEqual(['shop/datastore.yaml', 'shop/triggers/send.yaml']);
+    expect(Object.keys(asked[0]?.files ?? {}).sort()).toEqual(['shop/datastore.yaml', 'shop/triggers/send.yaml']);
   });
 
   it('asks once what it would change', async () => {
     writeFiles(folder.path, { 'shop/datastore.yaml': 'datastore: shop\nshards: 16\n' });
     const { asked, api } = operations(3);
     await applyFolder(api, folder.path, { dryRun: true });
-    expect(asked.map(([, options]) => options)).toEqual([{ dry_run: true }]);
+    expect(asked.map(({ dry_run }) => dry_run)).toEqual([true]);
   });
 
   it('asks nobody where the folder has problems', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Erasure } from '../../../shared/contract/erasure-operations.ts';
+import type { Erasure } from '../../../shared/api/erasures.ts';
 import { ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
 import { FORGOTTEN } from '../../functions/support/fake-subjects.ts';
 import { until } from '../../support/until.ts';

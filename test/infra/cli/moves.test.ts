@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { MoveStatus } from '../../../shared/contract/move-operations.ts';
+import type { MoveStatus } from '../../../shared/api/moves.ts';
 import { MOVE } from '../../functions/support/fake-moves.ts';
 import { fakeApi } from './fake-api.ts';
 import { linesOf, startCommand } from './run-command.ts';

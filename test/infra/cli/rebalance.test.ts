@@ -15,10 +15,11 @@ let served: Awaited<ReturnType<typeof serveGateway>>;
 /** All shards on one of two groups, as a new one finds them. */
 beforeEach(async () => {
   moves = steppingMoves(new Map(Array.from({ length: SHARDS }, (_, shard) => [shard, 'group-1'])));
-  const buffer = async () =>
-    GROUPS.map((group) => ({ group, rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 }));
+  const getBuffer = async () => ({
+    groups: GROUPS.map((group) => ({ group, rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 })),
+  });
   const heads = async () => [...moves.homes].map(([shard, group]) => ({ shard, group, head: 17 }));
-  served = await serveGateway(fakeDeployment({ ...moves, buffer, heads }));
+  served = await serveGateway(fakeDeployment({ ...moves, getBuffer, heads }));
 });
 afterEach(() => served.close());
 
@@ -77,7 +78,7 @@ describe('rebalance', () => {
     expect(code).toBe(130);
     expect((await run(...empty)).code).toBe(0);
     // What was under way when the first ended was not planned again, and ends by itself.
-    for (let look = 0; look < 2 * SHARDS; look += 1) await moves.moves();
+    for (let look = 0; look < 2 * SHARDS; look += 1) await moves.listMoves();
     expect([...moves.homes.values()]).toEqual(Array.from({ length: SHARDS }, () => 'group-2'));
     expect(new Set(moves.asked).size).toBe(SHARDS);
   });

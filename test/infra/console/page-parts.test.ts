@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ParkedCell } from '../../../shared/contract/trigger-operations.ts';
+import type { ParkedCell } from '../../../shared/api/trigger-shapes.ts';
 import { differences } from '../../../infra/console/page/differences.ts';
 import { errorGroups } from '../../../infra/console/page/error-groups.ts';
 import { parseExactly, prettyJson, shortJson, type Value } from '../../../infra/console/page/exact-json.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CLIENT, ERASURES, MOVES, READS } from '../../../infra/constructs/caller-policies.ts';
 import { pattern } from '../../../infra/local/iam/pattern.ts';
 import { isPathColumnName } from '../../../shared/address.ts';
-import { ROUTES, type Operation } from '../../../shared/api/routes.ts';
+import { operationsFor, ROUTES, type OperationName } from '../../../shared/api/operations.ts';
 import { DATASTORE_NAME, INDEX_NAME, TRIGGER_NAME } from '../../../shared/definitions/definitions.ts';
 
 const WORDS = [...new Set(ROUTES.flatMap(({ path }) => path.split('/')).filter((part) => /^[a-z]/u.test(part)))];
@@ -26,17 +25,17 @@ function pathsOf(path: string): readonly string[] {
 }
 
 /** As `arnsOf` of `infra/constructs/store-api.ts` makes resources of operations. */
-function resourcesOf(datastore: string, operations: readonly Operation[]): readonly RegExp[] {
+function resourcesOf(datastore: string, operations: readonly OperationName[]): readonly RegExp[] {
   return ROUTES.filter(({ operation }) => operations.includes(operation)).map(({ method, path }) =>
     pattern(`${method}${path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, '*')}`, ''),
   );
 }
 
-describe.each<[string, string, readonly Operation[]]>([
-  ['readers', '*', READS],
-  ['movers', '*', MOVES],
-  ['erasers', '*', ERASURES],
-  ['clients-trips', 'trips', CLIENT],
+describe.each<[string, string, readonly OperationName[]]>([
+  ['readers', '*', operationsFor('readers')],
+  ['movers', '*', operationsFor('movers')],
+  ['erasers', '*', operationsFor('erasers')],
+  ['clients-trips', 'trips', operationsFor('clients')],
 ])('the policy %s', (_policy, datastore, operations) => {
   it('allows no operation that it does not name, whatever columns, indexes and triggers are called', () => {
     const resources = resourcesOf(datastore, operations);

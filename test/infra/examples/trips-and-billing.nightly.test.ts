@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TriggerHandler } from 'schemaless/triggers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { apiClient } from '../../../shared/client/api-client.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { freePort } from '../../support/free-port.ts';
 import { localStack } from '../../support/local-stack.ts';
@@ -60,14 +61,16 @@ it('each rider is billed once, whatever comes twice, late, out of order, or stop
   const printed = await run('drive.ts', stack().url);
   expect(withoutRepeats(printed.split('\n'))).toEqual(shown().split('\n'));
 
-  const client = schemalessClient({ url: stack().url, datastore: 'trips' });
+  const trips = { url: stack().url, datastore: 'trips' };
+  const [client, api] = [schemalessClient(trips), apiClient(trips)];
+  const trigger = 'bill_rider';
   const { handler, startCardService } = await load();
   const charges: string[] = [];
   servers.push(await startCardService((line) => charges.push(line)));
   const billed = async (row_key: string) => (await client.getLatest({ row_key, column_name: 'BILL' })).cell?.body;
 
   // The function itself is not called meanwhile: its tailer looks every second whether it may send.
-  await client.pauseTrigger('bill_rider');
+  await api.pauseTrigger({ trigger });
   // Clock: nothing says that its consumers have heard of it; a call of theirs would charge a trip of the test.
   await sleep(5000);
   const row_key = await putTrip(client, 700);
@@ -97,10 +100,10 @@ it('each rider is billed once, whatever comes twice, late, out of order, or stop
   ]);
 
   // Everything once more: of all trips the new one alone is charged.
-  await client.rewindTrigger('bill_rider', 'start');
+  await api.rewindTrigger({ trigger, to: 'start' });
   const last = await putTrip(client, 800);
-  await client.resumeTrigger('bill_rider');
+  await api.resumeTrigger({ trigger });
   await expect.poll(() => billed(last), SOON).toEqual({ receipt: 'receipt 2', cents: 800 });
   expect(withoutRepeats(charges)).toEqual(['card service: charged, receipt 2, 800 cents']);
-  expect((await client.trigger('bill_rider')).parked).toBe(0);
+  expect((await api.getTrigger({ trigger })).parked).toBe(0);
 }, 300_000);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ROUTES } from '../../../shared/api/routes.ts';
+import { ROUTES } from '../../../shared/api/operations.ts';
 import { words } from '../../support/words.ts';
 import { appOf, propertiesOf } from '../support/synthesized.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { checkTypes } from '../../../infra/local/template/resources/local-resources.ts';
-import { CONSOLE_ROUTES, GATEWAY_ROUTES } from '../../../shared/api/routes.ts';
+import { CONSOLE_ROUTES, GATEWAY_ROUTES } from '../../../shared/api/operations.ts';
 import { circleIn } from '../support/references.ts';
 import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
 

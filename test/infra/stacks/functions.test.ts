@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName } from '../../../infra/environments.ts';
-import { DEFINING_HANDLER, ROUTES } from '../../../shared/api/routes.ts';
+import { DEFINING_HANDLER, ROUTES } from '../../../shared/api/operations.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { statementsOf } from '../support/statements.ts';

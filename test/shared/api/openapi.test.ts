@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MESSAGE_PACK } from '../../../shared/api/message-pack.ts';
+import type { IndexStatus } from '../../../shared/api/indexes.ts';
+import { itemError } from '../../../shared/api/item-error.ts';
 import { openApi } from '../../../shared/api/openapi.ts';
-import { ROUTES } from '../../../shared/api/routes.ts';
+import { ROUTES } from '../../../shared/api/operations.ts';
 import type { Cell, PutResult } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { IndexStatus } from '../../../shared/contract/index-status.ts';
 import { failingDeployment, fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { PARKED, SUMMARY } from '../../functions/support/fake-triggers.ts';
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
@@ -183,47 +184,53 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
         ...SERVED,
         explain: { shard: 0, group: 'group-1', statement: 'SELECT 1', plan: { query_block: { select_id: 1 } } },
       }),
-      indexes: async () => [CHANGING],
-      triggers: async () => [
-        {
-          ...SUMMARY,
-          state: 'stopped',
-          reason: 'too many',
-          changed_at: CELL.created_at,
-          columns: '*',
-          function: null,
-          start: CELL.created_at,
-          retry_parked_every_seconds: null,
-          waiting: null,
-          last_error: null,
-          resent: { why: 'its queue was replaced', asked_at: CELL.created_at, done_at: null, least_generation: 0 },
-        },
-      ],
-      parkedCells: async () => ({
+      listIndexes: async () => ({ indexes: [CHANGING] }),
+      listTriggers: async () => ({
+        triggers: [
+          {
+            ...SUMMARY,
+            state: 'stopped',
+            reason: 'too many',
+            changed_at: CELL.created_at,
+            columns: '*',
+            function: null,
+            start: CELL.created_at,
+            retry_parked_every_seconds: null,
+            waiting: null,
+            last_error: null,
+            resent: { why: 'its queue was replaced', asked_at: CELL.created_at, done_at: null, least_generation: 0 },
+          },
+        ],
+      }),
+      listParkedCells: async () => ({
         cells: [{ ...PARKED, round: 2, retry: 'sent', retried_at: CELL.created_at }],
         malformed: [],
         next: '0/7',
       }),
-      moves: async () => [
-        {
-          ...MOVE,
-          step: 'switching',
-          wanted: 'switch',
-          switches: 1,
-          switched_at: MOVE.created_at,
-          eta_seconds: null,
-          digest: null,
-          closed_ms: [41.5],
-          complete_after_seconds: 60,
-          last_error: 'group-2 does not answer',
-        },
-      ],
-      buffer: async () => [
-        { group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1, undecided: 2 },
-        { group: 'group-2', error: UNAVAILABLE },
-      ],
-      bufferConflicts: async () => ({ conflicts: [BUFFERED], next: BUFFERED.id }),
-      undecidedWrites: async () => ({ undecided: [BUFFERED], next: BUFFERED.id }),
+      listMoves: async () => ({
+        moves: [
+          {
+            ...MOVE,
+            step: 'switching',
+            wanted: 'switch',
+            switches: 1,
+            switched_at: MOVE.created_at,
+            eta_seconds: null,
+            digest: null,
+            closed_ms: [41.5],
+            complete_after_seconds: 60,
+            last_error: 'group-2 does not answer',
+          },
+        ],
+      }),
+      getBuffer: async () => ({
+        groups: [
+          { group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1, undecided: 2 },
+          { group: 'group-2', error: itemError(UNAVAILABLE) },
+        ],
+      }),
+      listBufferConflicts: async () => ({ conflicts: [BUFFERED], next: BUFFERED.id }),
+      listUndecidedWrites: async () => ({ undecided: [BUFFERED], next: BUFFERED.id }),
     }),
   );
   const dead = gateway(fakeDeployment({}, [{ group: 'group-1', writer: DOWN, reader: DOWN }]));
@@ -255,7 +262,7 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
       ...others('trips', 'nope'),
     ])
       answers.push(await ask({ method, path: other, body }));
-    if (body !== undefined) {
+    if (['PUT', 'POST'].includes(method)) {
       answers.push(
         await ask({ method, path, body: '{' }),
         await ask({ method, path, body: undefined }),

@@ -3,7 +3,7 @@ import type { Cell } from '../../../shared/cell.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { shardOf } from '../../../shared/address.ts';
-import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { describeDatastore, errorOf } from '../../support/datastore-conformance.ts';
 import { describeRestoring } from '../../support/restore-conformance.ts';
@@ -14,7 +14,7 @@ const SHARD = shardOf(ROW, SHARDS);
 const SERVED = { served_by: 'writer', stale: false } as const;
 const key = (column_name: string) => ({ row_key: ROW, column_name });
 
-const client = (changes: Partial<Datastore & BufferOperations> = {}) =>
+const client = (changes: Partial<Datastore> = {}) =>
   clientOf(fakeDeployment(changes), { url: 'http://store.test/', attempts: 1 });
 
 describeRestoring('HTTP', async () => ({ ...client(), shards: SHARDS }));
@@ -87,22 +87,6 @@ describe('the client', () => {
       [() => trips.versions(key('a/b')), 'column_name'],
     ];
     for (const [call, field] of refused) expect(await errorOf(call)).toMatchObject({ code: 'invalid_field', field });
-  });
-
-  it('shows, discards and decides what is in the buffer', async () => {
-    const created_at = '2026-01-31T08:00:00.000000Z';
-    const conflict = { id: 'group-1/1', ...key('A'), ref_key: 1, body: 1, shard: 0, created_at };
-    const trips = client({
-      bufferConflicts: async () => ({ conflicts: [conflict], next: 'group-1/1' }),
-      undecidedWrites: async () => ({ undecided: [conflict], next: null }),
-    });
-    expect(await trips.buffer()).toEqual([
-      { group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 },
-    ]);
-    expect(await trips.bufferConflicts({ limit: 1 })).toEqual({ conflicts: [conflict], next: 'group-1/1' });
-    expect(await trips.discardConflicts(['group-1/1'])).toBe(1);
-    expect(await trips.undecidedWrites({ limit: 1 })).toEqual({ undecided: [conflict], next: null });
-    expect(await trips.keepUndecided(['group-1/1', 'group-1/2'])).toBe(2);
   });
 });
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Cell } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { Condition, IndexAnswer, IndexQuery } from '../../../shared/contract/index-query.ts';
+import type { IndexAnswer, IndexQuery } from '../../../shared/contract/index-query.ts';
+import type { Condition } from '../../../shared/api/condition.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
@@ -21,10 +22,11 @@ describeIndexes('the client of a reference store', async () => ({ ...all, shards
 
 describe('the indexes of a client', () => {
   it('are listed, and shown by name', async () => {
-    expect((await all.indexes()).map(({ index }) => index)).toEqual(SUITE_INDEXES.map(({ name }) => name));
-    expect(await all.index('zone_index')).toMatchObject({ index: 'zone_index', state: 'live', lag: 0 });
+    expect((await all.listIndexes()).indexes.map(({ index }) => index)).toEqual(SUITE_INDEXES.map(({ name }) => name));
+    expect(await all.getIndex('zone_index')).toMatchObject({ index: 'zone_index', state: 'live', lag: 0 });
     const unknown = { code: 'unknown_index', field: 'index' };
-    for (const name of ['nope', '..', '', 'a/b']) expect(await errorOf(() => all.index(name))).toMatchObject(unknown);
+    for (const name of ['nope', '..', '', 'a/b'])
+      expect(await errorOf(() => all.getIndex(name))).toMatchObject(unknown);
   });
 
   it('are asked with every option, as given', async () => {
@@ -48,7 +50,8 @@ describe('the indexes of a client', () => {
     await trips.query(query);
     await trips.query({ index: 'driver_index', where: [], columns: '*', fields: [] });
     expect(seen[0]).toEqual({ ...query, together: false, packed: true });
-    expect(seen[1]).toMatchObject({ where: [], columns: '*', fields: [], limit: 100, explain: false });
+    const usual = { limit: 100, together: false, packed: true };
+    expect(seen[1]).toEqual({ index: 'driver_index', where: [], columns: '*', fields: [], ...usual });
   });
 
   it('take values of every type as text', async () => {

@@ -93,8 +93,8 @@ async function answered(cells: readonly NewCell[]): Promise<void> {
 }
 
 async function waiting() {
-  const group = (await trips.buffer()).find((one) => one.group === holder);
-  if (!group || group.error) throw new Error('no buffer');
+  const group = (await trips.getBuffer()).groups.find((one) => one.group === holder);
+  if (!group || 'error' in group) throw new Error('no buffer');
   return group;
 }
 
@@ -181,7 +181,7 @@ describe('the drain', () => {
     await answered([{ ...cell, body: 'loser' }]);
     await drained();
     expect((await waiting()).conflicts).toBe(1);
-    const { conflicts, next } = await trips.bufferConflicts();
+    const { conflicts, next } = await trips.listBufferConflicts();
     expect(conflicts).toEqual([
       {
         ...cell,
@@ -193,12 +193,12 @@ describe('the drain', () => {
     ]);
     expect(next).toBeNull();
     expect(await bodyOf(cell)).toBe('winner');
-    await expect(trips.discardConflicts(['nonsense'])).rejects.toMatchObject({
+    await expect(trips.discardBufferConflicts({ ids: ['nonsense'] })).rejects.toMatchObject({
       code: 'invalid_field',
       details: { field: 'ids[0]' },
     });
-    expect(await trips.discardConflicts([conflicts[0]?.id ?? ''])).toBe(1);
-    expect((await trips.bufferConflicts()).conflicts).toEqual([]);
+    expect(await trips.discardBufferConflicts({ ids: [conflicts[0]?.id ?? ''] })).toEqual({ discarded: 1 });
+    expect((await trips.listBufferConflicts()).conflicts).toEqual([]);
   });
 
   it('stores the first of two bodies for one address and keeps the other', async () => {
@@ -206,9 +206,9 @@ describe('the drain', () => {
     await answered([cell, { ...cell, body: 'second' }]);
     await drained();
     expect(await bodyOf(cell)).toBe('first');
-    const { conflicts } = await trips.bufferConflicts();
+    const { conflicts } = await trips.listBufferConflicts();
     expect(conflicts.map(({ body }) => body)).toEqual(['second']);
-    await trips.discardConflicts(conflicts.map(({ id }) => id));
+    await trips.discardBufferConflicts({ ids: conflicts.map(({ id }) => id) });
   });
 
   it('parks a row that cannot be decoded, is not what was buffered, or belongs nowhere, and goes on with the others', async () => {

@@ -20,7 +20,7 @@ const newCell = (body: NewCell['body']) => cellIn(0, { body });
 const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
 const recover = () => recoverPrimary(store.context, primary, { since });
 const sumOf = async (what: 'undecided' | 'conflicts') =>
-  (await trips.buffer()).reduce((sum, group) => sum + (group.error ? Number.NaN : group[what]), 0);
+  (await trips.getBuffer()).groups.reduce((sum, group) => sum + ('error' in group ? Number.NaN : group[what]), 0);
 
 async function contested(): Promise<NewCell> {
   const cell = newCell('one');
@@ -36,7 +36,7 @@ describe('two bodies at one address whose writers died', () => {
     expect(await recover()).toMatchObject({ appended: 0, closed: [{ shard: 0 }] });
     clock += LIFE_MS - 1;
     await recover();
-    expect((await trips.undecidedWrites()).undecided).toEqual([]);
+    expect((await trips.listUndecidedWrites()).undecided).toEqual([]);
     clock += 1;
     store.events.length = 0;
     await recover();
@@ -45,22 +45,22 @@ describe('two bodies at one address whose writers died', () => {
     expect(store.events.filter(({ kind }) => kind === 'undecided')).toEqual([
       { kind: 'undecided', datastore: name, shard: 0, row_key, column_name, ref_key },
     ]);
-    const { undecided, next } = await trips.undecidedWrites();
+    const { undecided, next } = await trips.listUndecidedWrites();
     expect(undecided.map(({ body }) => body).sort()).toEqual(['one', 'other']);
     expect([next, await sumOf('undecided')]).toEqual([null, 2]);
     expect((await trips.put(newCell('meanwhile'))).outcome).toBe('buffered');
     expect(await bodyOf(cell)).toBeUndefined();
 
-    await expect(trips.keepUndecided(undecided.map(({ id }) => id))).rejects.toMatchObject({
+    await expect(trips.keepUndecidedWrites({ ids: undecided.map(({ id }) => id) })).rejects.toMatchObject({
       code: 'invalid_field',
       details: { field: 'ids' },
     });
-    await expect(trips.keepUndecided(['nonsense'])).rejects.toMatchObject({
+    await expect(trips.keepUndecidedWrites({ ids: ['nonsense'] })).rejects.toMatchObject({
       code: 'invalid_field',
       details: { field: 'ids[0]' },
     });
     const kept = undecided.find(({ body }) => body === 'other');
-    expect(await trips.keepUndecided([kept?.id ?? ''])).toBe(1);
+    expect(await trips.keepUndecidedWrites({ ids: [kept?.id ?? ''] })).toEqual({ kept: 1 });
     expect(await recover()).toMatchObject({ appended: 1, opened: 1, closed: [] });
     expect(await bodyOf(cell)).toBe('other');
     expect((await trips.put(newCell('afterwards'))).outcome).toBe('stored');
@@ -74,9 +74,9 @@ describe('two bodies at one address whose writers died', () => {
         return [await sumOf('undecided'), await sumOf('conflicts')];
       })
       .toEqual([0, 1]);
-    const { conflicts } = await trips.bufferConflicts();
+    const { conflicts } = await trips.listBufferConflicts();
     expect(conflicts.map(({ body }) => body)).toEqual(['one']);
-    await trips.discardConflicts(conflicts.map(({ id }) => id));
+    await trips.discardBufferConflicts({ ids: conflicts.map(({ id }) => id) });
   });
 
   it('go back to the drain where the former writer, which has all that was acknowledged, is back', async () => {

@@ -97,7 +97,7 @@ it.each([
   beforeBodiesGo = () => put(row_key, 'STATUS', 1, { is_done: true });
   onceTheyAreGone = () => void happens();
   const target = { row_key, column_name: 'BASE', reason: 'a test' };
-  const first = await eraser.operations.erase(target).catch(() => undefined);
+  const first = await eraser.operations.eraseCells(target).catch(() => undefined);
   expect(first?.state).not.toBe('erased');
   [failure, beforeBodiesGo, onceTheyAreGone] = [undefined, async () => undefined, () => undefined];
   expect(await live(), 'nothing was written meanwhile').toBe(1);

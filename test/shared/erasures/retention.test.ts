@@ -141,7 +141,7 @@ describe('erasing what is out of its retention', () => {
     await eraser.roundAfter();
     const [status] = (await listRetained(eraser.stateTable, name)).filter(({ column }) => column === 'STATUS');
     expect(status?.days.at(-1)?.cells).toBeGreaterThanOrEqual(6);
-    expect(await eraser.operations.retention()).toMatchObject({
+    expect(await eraser.operations.getRetention()).toMatchObject({
       rules: RULES.map(({ column }) => ({ column })),
       columns: expect.arrayContaining([status]) as unknown,
     });

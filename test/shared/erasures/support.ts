@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
 import { LIMITS } from '../../../shared/cell.ts';
-import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
+import type { Erasure, ErasureOperations } from '../../../shared/api/erasures.ts';
 import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
@@ -15,6 +15,8 @@ import type { OpenTrips } from '../../support/open-trips.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import type { RealStore } from '../../support/real-store.ts';
 import { until } from '../../support/until.ts';
+
+export type ErasureRequest = Parameters<ErasureOperations['eraseCells']>[0];
 
 /** Erases in a store, and continues what is not done. */
 interface Eraser extends AsyncDisposable {
@@ -43,9 +45,9 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
     stateTable,
     operations,
     async erased(request) {
-      let done = await operations.erase(request);
+      let done = await operations.eraseCells(request);
       const isErased = async () =>
-        done.state === 'erased' || (done = await operations.erase(request)).state === 'erased';
+        done.state === 'erased' || (done = await operations.eraseCells(request)).state === 'erased';
       await until('it is erased', isErased);
       return done;
     },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { indexReads } from '../../../shared/store/deployment.ts';
-import type { Condition } from '../../../shared/contract/index-query.ts';
+import type { Condition } from '../../../shared/api/condition.ts';
 import { openContext } from '../../../shared/access/context.ts';
 import type { IndexCatalogue, IndexVersion } from '../../../shared/topology/index-catalogue.ts';
 import type { IndexNow } from '../../../shared/topology/index-now.ts';
@@ -70,9 +70,9 @@ describe('queries that do not fit', () => {
   });
 
   it('by names that no index has look whether one was made since, and at no item of these names', async () => {
-    const { query, index } = reads();
+    const { query, getIndex } = reads();
     expect(await errorOf(() => query({ index: 'riders', where: [driver] }))).toMatchObject({ code: 'unknown_index' });
-    expect(await errorOf(() => index('riders'))).toMatchObject({ code: 'unknown_index' });
+    expect(await errorOf(() => getIndex('riders'))).toMatchObject({ code: 'unknown_index' });
     renew.mockImplementation(async () => void (listed = [...listed, { name: 'riders', versions: [building] }]));
     indexNow.mockResolvedValue({ ...TOLD, versions: [building] });
     const made = await errorOf(() => query({ index: 'riders', where: [driver] }));

@@ -22,7 +22,7 @@ it('what was applied is known to the next request, also where others ask for unk
   const management = triggerManagement({ context, stateTable, queues: sqsQueues(sqs.client) });
   const noIndex = async () =>
     (await deployment.datastore(shop.name)).query({ index: 'none', where: [eq('buyer', buyer)] });
-  const noTrigger = async () => (await management.triggers(shop.name)).trigger('none');
+  const noTrigger = async () => (await management.triggers(shop.name)).getTrigger({ trigger: 'none' });
   const over = new AbortController();
   let asked = 0;
   const others = [() => deployment.datastore('none'), noIndex, noTrigger].map(async (ask) => {
@@ -51,9 +51,11 @@ it('what was applied is known to the next request, also where others ask for unk
         expect(await errorOf(() => shops.query(by))).toMatchObject({ code: 'index_building' });
       }
       if (round === 2) {
-        expect(await (await management.triggers(shop.name)).trigger('send')).toMatchObject({ state: 'running' });
-        expect(await shops.index('by_total')).toMatchObject({ state: 'building' });
-        expect((await shops.indexes()).map(({ index }) => index)).toEqual(['by_buyer', 'by_total']);
+        expect(await (await management.triggers(shop.name)).getTrigger({ trigger: 'send' })).toMatchObject({
+          state: 'running',
+        });
+        expect(await shops.getIndex('by_total')).toMatchObject({ state: 'building' });
+        expect((await shops.listIndexes()).indexes.map(({ index }) => index)).toEqual(['by_buyer', 'by_total']);
       }
     }
   } finally {

@@ -19,7 +19,7 @@ const datastore: ModelDatastore = {
       keys: [],
     })),
   ),
-  index: () => Promise.reject(new Error('not in memory')),
+  getIndex: () => Promise.reject(new Error('not in memory')),
 };
 
 interface Rate {

@@ -54,7 +54,7 @@ export async function moveDying(
   await mover.follow(shard, (await mover.others(shard))[0]);
   const dying = dyingMover(store, statement);
   const stopDying = mover.start({ context: dying.context });
-  await mover.operations.switchMove(shard);
+  await mover.operations.switchMove({ shard });
   await mover.until(shard, ({ switches, step }) => (switches === 1 && step === 'following') || dying.isDead());
   await stopDying();
   await put();

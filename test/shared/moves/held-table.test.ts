@@ -36,7 +36,7 @@ it('a switch beside an open transaction closes no shard, and is done once it has
   await session.query(`SELECT COUNT(*) FROM \`${shardDatabase(name, SHARD)}\`.entity`);
   const stumbled: unknown[] = [];
   mover.start({ report: (_, error) => error !== undefined && stumbled.push(error) });
-  await mover.operations.switchMove(SHARD);
+  await mover.operations.switchMove({ shard: SHARD });
   const { step, closed_ms } = await mover.until(SHARD, ({ last_error }) => last_error !== null);
   expect([step, closed_ms]).toEqual(['following', []]);
   // Each try is counted, so that an alarm can tell of one that never comes to an end.
@@ -100,7 +100,7 @@ it('an index that is dropped while a shard has a copy leaves no table there, nor
   // As one that came back with a group that failed over.
   await change(store.client(to), `CREATE TABLE ${copyDatabase(name, SHARD)}.${table} (f0 INT)`);
   mover.start();
-  await mover.operations.switchMove(SHARD);
+  await mover.operations.switchMove({ shard: SHARD });
   await mover.switched(SHARD);
   expect(await tablesOf(to, shardDatabase(name, SHARD))).toEqual(['entity']);
   await mover.complete(SHARD);

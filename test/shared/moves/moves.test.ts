@@ -75,7 +75,7 @@ describe('a shard that is moved', () => {
     await mover.move(1, (await mover.others(1))[0]);
     const since: NewCell[] = [];
     for (let number = 0; number < 20; number += 1) since.push(await put(1, { city: 'Oslo' }));
-    await mover.operations.reverseMove(1);
+    await mover.operations.reverseMove({ shard: 1 });
     await mover.switched(1, 2);
     const { epoch } = await mover.read(1);
     expect(epoch).toBeGreaterThanOrEqual(from.epoch + 2);
@@ -114,9 +114,9 @@ describe('a shard that is moved', () => {
     await mover.follow(0, to);
     await change(store.client(to), `UPDATE ${copyDatabase(name, 0)}.entity SET body = 'other' WHERE added_id = 1`);
     mover.start();
-    await mover.operations.verifyMove(0);
+    await mover.operations.verifyMove({ shard: 0 });
     expect((await mover.until(0, ({ restarts }) => restarts > 0)).switches).toBe(0);
-    await mover.operations.switchMove(0);
+    await mover.operations.switchMove({ shard: 0 });
     await mover.switched(0);
     expect((await logOf(0))[0]?.body).not.toBe('other');
     await mover.complete(0);
@@ -127,9 +127,9 @@ describe('a shard that is moved', () => {
     await put(1);
     const [before, [to]] = [await mover.home(1), await mover.others(1)];
     if (step === 'following') mover.start();
-    await mover.operations.createMove(1, to);
+    await mover.operations.createMove({ shard: 1, to });
     await mover.until(1, (status) => status.step === step);
-    await mover.operations.cancelMove(1);
+    await mover.operations.cancelMove({ shard: 1 });
     mover.start();
     await mover.until(1, (status) => status.step === 'cancelled');
     await expect.poll(() => mover.home(1)).toEqual(before);
@@ -153,7 +153,7 @@ describe('a shard that is moved', () => {
       `SELECT MAX(added_id) FROM \`${copyDatabase(name, 2)}\`.entity`,
     );
     expect(toNumber(last)).toBe(copied);
-    await mover.operations.cancelMove(2);
+    await mover.operations.cancelMove({ shard: 2 });
     await mover.until(2, ({ step }) => step === 'cancelled');
     await expectBodies([since]);
   });
@@ -180,21 +180,24 @@ describe('operations on a move', () => {
     const { operations } = mover;
     const [{ group }, [to, third]] = [await mover.home(0), await mover.others(0)];
     const refused = { code: 'move_refused' };
-    await expect(operations.move(0)).rejects.toMatchObject({ code: 'unknown_move' });
-    await expect(operations.createMove(0, group)).rejects.toMatchObject(refused);
-    await expect(operations.createMove(0, 'nowhere')).rejects.toMatchObject({ code: 'invalid_field', field: 'to' });
-    await expect(operations.createMove(99, group)).rejects.toMatchObject({ code: 'unknown_shard' });
-    const begun = await operations.createMove(0, to);
+    await expect(operations.getMove({ shard: 0 })).rejects.toMatchObject({ code: 'unknown_move' });
+    await expect(operations.createMove({ shard: 0, to: group })).rejects.toMatchObject(refused);
+    await expect(operations.createMove({ shard: 0, to: 'nowhere' })).rejects.toMatchObject({
+      code: 'invalid_field',
+      field: 'to',
+    });
+    await expect(operations.createMove({ shard: 99, to: group })).rejects.toMatchObject({ code: 'unknown_shard' });
+    const begun = await operations.createMove({ shard: 0, to });
     expect(begun).toMatchObject({ shard: 0, from: group, to, step: 'waiting', switches: 0 });
-    expect(await operations.createMove(0, to)).toEqual(begun);
-    await expect(operations.createMove(0, third)).rejects.toMatchObject(refused);
-    await expect(operations.reverseMove(0)).rejects.toMatchObject(refused);
-    await expect(operations.completeMove(0)).rejects.toMatchObject(refused);
-    expect(await operations.moves()).toHaveLength(1);
-    await operations.cancelMove(0);
+    expect(await operations.createMove({ shard: 0, to })).toEqual(begun);
+    await expect(operations.createMove({ shard: 0, to: third })).rejects.toMatchObject(refused);
+    await expect(operations.reverseMove({ shard: 0 })).rejects.toMatchObject(refused);
+    await expect(operations.completeMove({ shard: 0 })).rejects.toMatchObject(refused);
+    expect((await operations.listMoves()).moves).toHaveLength(1);
+    await operations.cancelMove({ shard: 0 });
     mover.start();
     await mover.until(0, ({ step }) => step === 'cancelled');
-    await expect(operations.switchMove(0)).rejects.toMatchObject(refused);
-    expect(await operations.moves()).toEqual([]);
+    await expect(operations.switchMove({ shard: 0 })).rejects.toMatchObject(refused);
+    expect(await operations.listMoves()).toEqual({ moves: [] });
   });
 });

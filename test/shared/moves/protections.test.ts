@@ -72,7 +72,7 @@ async function followed(mover: Mover) {
 
 async function switched(mover: Mover): Promise<void> {
   const stop = mover.start();
-  await mover.operations.switchMove(SHARD);
+  await mover.operations.switchMove({ shard: SHARD });
   await mover.switched(SHARD);
   await stop();
 }
@@ -111,7 +111,7 @@ it('a mover that stands still before it decides, decides nothing once another ha
   const { from, to } = await followed(mover);
   const { stands, goesOn } = standsStill((group, sql) => group === to && sql.startsWith('RENAME'));
   const stop = mover.start();
-  await mover.operations.switchMove(SHARD);
+  await mover.operations.switchMove({ shard: SHARD });
   await stands;
   const move = await mover.read(SHARD);
   const taken = await resumed(move, from, to);
@@ -144,7 +144,7 @@ it('a move that has ended is not gone on with by who was at its switch', async (
 async function takenBack(mover: Mover): Promise<void> {
   mover.start();
   await mover.switched(SHARD);
-  await mover.operations.reverseMove(SHARD);
+  await mover.operations.reverseMove({ shard: SHARD });
   await mover.switched(SHARD, 2);
   await mover.complete(SHARD);
 }
@@ -214,7 +214,7 @@ it('a switch that was taken back opens no shard that a later one closed', async 
   const late = await takesBack(mover, from, to);
   const { stands: closed, goesOn: decides } = standsStill((group, sql) => group === to && sql.startsWith('RENAME'));
   const stop = mover.start();
-  await mover.operations.switchMove(SHARD);
+  await mover.operations.switchMove({ shard: SHARD });
   await closed;
   late.goesOn();
   await late.ended;
@@ -257,7 +257,7 @@ it('a switch that stood still before it closes the shard closes it for nobody on
   const late = switchShard(switching, move, { source, target });
   await stands;
   mover.start();
-  await mover.operations.cancelMove(SHARD);
+  await mover.operations.cancelMove({ shard: SHARD });
   await mover.until(SHARD, ({ step }) => step === 'cancelled');
   goesOn();
   expect(await late).toMatchObject({ isDone: false });

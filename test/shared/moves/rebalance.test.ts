@@ -22,9 +22,9 @@ describe('the run of a plan', () => {
 
   it('continues without a shard that is refused, and one whose move was cancelled', async () => {
     const moves = steppingMoves(new Map<number, string>([...homes, [0, 'three']]));
-    const cancelling: typeof moves.createMove = async (shard, ...more) => {
-      const status = await moves.createMove(shard, ...more);
-      return shard === 1 ? moves.cancelMove(1) : status;
+    const cancelling: typeof moves.createMove = async (wished) => {
+      const status = await moves.createMove(wished);
+      return wished.shard === 1 ? moves.cancelMove({ shard: 1 }) : status;
     };
     const report = await rebalance({ ...moves, createMove: cancelling }, plan, { signal: never, pollMs: 1 });
     expect(report).toMatchObject({ moved: SHARDS - 2, complete: true });
@@ -47,13 +47,13 @@ describe('the run of a plan', () => {
   it('retries while the API is unavailable, and throws what it refuses', async () => {
     let calls = 0;
     const moves = steppingMoves(homes);
-    const unavailable: typeof moves.moves = async () => {
+    const unavailable: typeof moves.listMoves = async () => {
       calls += 1;
       if (calls % 2 === 1) throw new SchemalessError('unavailable', 'away');
-      return moves.moves();
+      return moves.listMoves();
     };
     const options = { signal: never, pollMs: 1 };
-    expect(await rebalance({ ...moves, moves: unavailable }, plan, options)).toMatchObject({ moved: SHARDS });
+    expect(await rebalance({ ...moves, listMoves: unavailable }, plan, options)).toMatchObject({ moved: SHARDS });
     const refusing = steppingMoves(homes, {
       createMove: async () => {
         throw new SchemalessError('invalid_field', 'to: wanted a group');
@@ -70,7 +70,7 @@ it('a shard counts where its move takes it', async () => {
     moveStatus({ shard: 2, from: 'one', to: 'two', step: 'dropping' }),
   ];
   const heads = ['one', 'two', 'one', 'one'].map((group, shard) => ({ shard, group, head: 1 }));
-  const placed = await placedShards({ moves: async () => underWay }, heads);
+  const placed = await placedShards({ listMoves: async () => ({ moves: underWay }) }, heads);
   expect(placed.map(({ group, isMoving }) => [group, isMoving])).toEqual([
     ['two', true],
     ['two', true],

@@ -1,4 +1,4 @@
-import type { MoveOperations, MoveStatus } from '../../../shared/contract/move-operations.ts';
+import type { MoveOperations, MoveStatus } from '../../../shared/api/moves.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 
 /** Moves of shards that copy nothing: a look at them is a step on. */
@@ -66,29 +66,28 @@ export function steppingMoves(
   };
   return {
     ...made,
-    async moves() {
+    async listMoves() {
       for (const status of all.values()) if (!isOver(status)) step(status);
-      return [...all.values()].filter((status) => !isOver(status));
+      return { moves: [...all.values()].filter((status) => !isOver(status)) };
     },
-    move: async (shard) => change(shard, {}),
-    async createMove(shard, to, options = {}) {
+    getMove: async ({ shard }) => change(shard, {}),
+    async createMove({ shard, to, switch: switches = false, complete_after_seconds = null }) {
       made.asked.push(`${shard} to ${to}`);
       const from = made.homes.get(shard) ?? '';
       if (from === to) throw new SchemalessError('move_refused', `shard ${shard} is on ${to} already`);
-      const wanted = options.switch === true ? 'switch' : null;
-      const { complete_after_seconds = null } = options;
+      const wanted = switches ? 'switch' : null;
       all.set(shard, moveStatus({ shard, from, to, wanted, complete_after_seconds }));
       return change(shard, {});
     },
-    switchMove: async (shard) => change(shard, { wanted: 'switch' }),
-    async reverseMove(shard) {
+    switchMove: async ({ shard }) => change(shard, { wanted: 'switch' }),
+    async reverseMove({ shard }) {
       const { from, to, switches } = change(shard, {});
       made.homes.set(shard, to);
       return change(shard, { from: to, to: from, switches: switches + 1 });
     },
-    completeMove: async (shard) => change(shard, { step: 'completed' }),
-    cancelMove: async (shard) => change(shard, { step: 'cancelled' }),
-    verifyMove: async (shard) => change(shard, {}),
+    completeMove: async ({ shard }) => change(shard, { step: 'completed' }),
+    cancelMove: async ({ shard }) => change(shard, { step: 'cancelled' }),
+    verifyMove: async ({ shard }) => change(shard, {}),
     ...changes,
   };
 }

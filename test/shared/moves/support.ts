@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { MoveOperations, MoveStatus } from '../../../shared/contract/move-operations.ts';
+import type { MoveOperations, MoveStatus } from '../../../shared/api/moves.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { moveManagement } from '../../../shared/moves/move-management.ts';
@@ -67,17 +67,17 @@ export async function openMover(store: RealStore, datastore: string): Promise<Mo
     },
     async until(shard, isSo) {
       let status: MoveStatus | undefined;
-      const isThere = async (): Promise<boolean> => isSo((status = await operations.move(shard)));
+      const isThere = async (): Promise<boolean> => isSo((status = await operations.getMove({ shard })));
       if (!(await comes(isThere, { patienceMs: PATIENCE_MS })) || !status)
         throw new Error(`the move is still ${JSON.stringify(status)}`);
       return status;
     },
     async move(shard, to) {
-      await operations.createMove(shard, to, { switch: true });
+      await operations.createMove({ shard, to, switch: true });
       return mover.switched(shard);
     },
     async follow(shard, to) {
-      await operations.createMove(shard, to);
+      await operations.createMove({ shard, to });
       const stop = mover.start();
       const status = await mover.until(shard, ({ step, compared, head }) => step === 'following' && compared === head);
       await stop();
@@ -86,7 +86,7 @@ export async function openMover(store: RealStore, datastore: string): Promise<Mo
     switched: (shard, most = 1) =>
       mover.until(shard, ({ switches, step }) => switches === most && step === 'following'),
     async complete(shard) {
-      await operations.completeMove(shard);
+      await operations.completeMove({ shard });
       await mover.until(shard, ({ step }) => step === 'completed');
       await until('the copy is dropped', async () => (await mover.home(shard)).copy === undefined);
     },

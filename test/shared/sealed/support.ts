@@ -5,7 +5,7 @@ import { stringifyJson } from '../../../shared/body/json.ts';
 import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
 import type { Found } from '../../../shared/contract/datastore.ts';
 import type { IndexDefinition, SealedFields } from '../../../shared/definitions/definitions.ts';
-import type { SubjectOperations } from '../../../shared/contract/subject-operations.ts';
+import type { SubjectOperations } from '../../../shared/api/subjects.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import type { KeyStore } from '../../../shared/sealed/key-store.ts';
 import { sealUnder } from '../../../shared/sealed/seal.ts';

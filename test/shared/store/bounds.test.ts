@@ -7,7 +7,7 @@ import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { shardOf } from '../../../shared/address.ts';
 import { bufferOnSecondaries, markAnswered, withNewWriter } from '../../../shared/store/hints.ts';
 import { joinWrites } from '../../../shared/store/join-writes.ts';
-import type { BufferConflict } from '../../../shared/contract/datastore.ts';
+import type { BufferConflict } from '../../../shared/api/buffer.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
@@ -201,13 +201,13 @@ describe('over the RDS Data API, the buffer', () => {
     for (const group of store.groups) await drain(group.name);
     const conflicts: BufferConflict[] = [];
     for (let after: string | undefined; ;) {
-      const page = await trips.bufferConflicts({ limit: 1000, ...(after === undefined ? {} : { after }) });
+      const page = await trips.listBufferConflicts({ limit: 1000, ...(after === undefined ? {} : { after }) });
       expect(page.conflicts.length).toBeLessThan(COUNT);
       conflicts.push(...page.conflicts);
       if (page.next === null) break;
       after = page.next;
     }
     expect(sortedBodies(conflicts)).toEqual(sortedBodies(others));
-    await trips.discardConflicts(conflicts.map(({ id }) => id));
+    await trips.discardBufferConflicts({ ids: conflicts.map(({ id }) => id) });
   });
 });

@@ -30,7 +30,7 @@ const timesOf = (cells: readonly { readonly created_at: string }[]) => cells.map
 
 async function copies(): Promise<number> {
   broken.behaviours.clear();
-  return (await trips.buffer()).reduce((sum, group) => sum + (group.error ? Number.NaN : group.rows), 0);
+  return (await trips.getBuffer()).groups.reduce((sum, group) => sum + ('error' in group ? Number.NaN : group.rows), 0);
 }
 
 describe('cells that are restored', () => {

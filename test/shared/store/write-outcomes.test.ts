@@ -16,7 +16,7 @@ const newCell = () => cellIn(0);
 
 async function copies(): Promise<number[]> {
   broken.behaviours.clear();
-  return (await trips.buffer()).map((group) => (group.error ? Number.NaN : group.rows));
+  return (await trips.getBuffer()).groups.map((group) => ('error' in group ? Number.NaN : group.rows));
 }
 
 const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
@@ -127,7 +127,9 @@ describe('a write', () => {
     expect((await plain.trips.put(cell)).outcome).toBe('unavailable');
     broken.behaviours.clear();
     expect((await plain.trips.put(cell)).outcome).toBe('stored');
-    expect(total((await plain.trips.buffer()).map((one) => (one.error ? Number.NaN : one.rows)))).toBe(0);
+    expect(total((await plain.trips.getBuffer()).groups.map((one) => ('error' in one ? Number.NaN : one.rows)))).toBe(
+      0,
+    );
   });
 
   it('of many cells costs one statement a shard, and at most one a group for the buffer', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CellAddress, Json } from '../../../shared/cell.ts';
-import type { ParkedCell } from '../../../shared/contract/trigger-operations.ts';
+import type { ParkedCell } from '../../../shared/api/trigger-shapes.ts';
 import type { DemoStore } from '../trips/demo-store.ts';
 import { inChunks } from '../parallel.ts';
 import { persist } from '../persist.ts';
@@ -112,16 +112,16 @@ export class BillWatch {
     if (Date.now() < this.#lookedAtParked + PARKED_EVERY_MS) return;
     // Clock: as above.
     this.#lookedAtParked = Date.now();
-    const { cells } = await persist(signal, () => store.parkedCells(TRIGGER, { limit: 1000 }));
+    const { cells } = await persist(signal, () => store.listParkedCells({ trigger: TRIGGER, limit: 1000 }));
     const ours = cells.filter((cell) => this.#waiting.has(cell.row_key));
     for (const cell of ours) this.parked.set(addressOf(cell), cell);
     const idle = ours.filter(({ retry }) => retry === null);
     if (idle.length < least) return;
     await persist(signal, () =>
-      store.retryParked(
-        TRIGGER,
-        idle.map(({ shard, added_id }) => ({ shard, added_id })),
-      ),
+      store.retryParkedCells({
+        trigger: TRIGGER,
+        cells: idle.map(({ shard, added_id }) => ({ shard, added_id })),
+      }),
     );
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { requestSigner } from '../../../shared/client/sign-request.ts';
-import type { GroupHealth } from '../../../shared/contract/datastore.ts';
+import type { GroupHealth } from '../../../shared/api/service.ts';
 import type { SmokeOptions } from './options.ts';
 
 export const DATASTORE = 'smoke';

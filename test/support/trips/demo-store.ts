@@ -1,8 +1,8 @@
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
+import type { TriggerOperations } from '../../../shared/api/triggers.ts';
 
 export type DemoStore = Pick<
   Datastore,
   'put' | 'batchPut' | 'batchGet' | 'getLatest' | 'versions' | 'log' | 'heads' | 'query'
 > &
-  Pick<TriggerOperations, 'trigger' | 'parkedCells' | 'retryParked'>;
+  Pick<TriggerOperations, 'getTrigger' | 'listParkedCells' | 'retryParkedCells'>;

@@ -1,9 +1,4 @@
-import type {
-  ParkedCell,
-  ParkedPage,
-  TriggerDetails,
-  TriggerSummary,
-} from '../../../../shared/contract/trigger-operations.ts';
+import type { ParkedCell, ParkedPage, TriggerDetails, TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
 import { link } from '../address.ts';
 import { apiPath, unlessDenied } from '../api.ts';
 import { cellsWithBodies, type ShownCell } from '../cells.ts';

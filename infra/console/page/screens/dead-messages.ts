@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { DeadMessageShown } from '../../../../shared/contract/trigger-operations.ts';
+import type { DeadMessageShown } from '../../../../shared/api/trigger-shapes.ts';
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
 import { apiPath, askBeside, post } from '../api.ts';
 import { html } from '../html.ts';
-
 import { cliLine, usePage } from '../session.ts';
 import { column, times, table } from '../table.ts';
 import { counted, countText } from '../text.ts';

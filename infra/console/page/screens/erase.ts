@@ -1,4 +1,4 @@
-import type { Erasure } from '../../../../shared/contract/erasure-operations.ts';
+import type { Erasure } from '../../../../shared/api/erasures.ts';
 import type { Action } from '../action.ts';
 import { apiPath, askBeside, post, unlessDenied } from '../api.ts';
 import type { ShownCell } from '../cells.ts';

@@ -1,4 +1,4 @@
-import type { Erasure, ErasurePage } from '../../../../shared/contract/erasure-operations.ts';
+import type { Erasure, ErasureOperations } from '../../../../shared/api/erasures.ts';
 import { link, restate, useAddress } from '../address.ts';
 import { apiPath } from '../api.ts';
 import type { Ask } from '../feed.ts';
@@ -11,6 +11,8 @@ import { bytesText, counted, countText, visible } from '../text.ts';
 import { Forgotten } from './forgotten.ts';
 import { collected, pagesOf } from './pages-of.ts';
 import { RetentionPart } from './retention.ts';
+
+type ErasurePage = Awaited<ReturnType<ErasureOperations['listErasures']>>;
 
 const MOST = 2000;
 

@@ -1,4 +1,4 @@
-import type { ForgottenPage, ForgottenSubject } from '../../../../shared/contract/subject-operations.ts';
+import type { ForgottenSubject, SubjectOperations } from '../../../../shared/api/subjects.ts';
 import { apiPath, unlessDenied } from '../api.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
@@ -7,6 +7,8 @@ import { useCli, usePage } from '../session.ts';
 import { column, times, table } from '../table.ts';
 import { countText, visible } from '../text.ts';
 import { collected, pagesOf } from './pages-of.ts';
+
+type ForgottenPage = Awaited<ReturnType<SubjectOperations['listForgotten']>>;
 
 const MOST = 2000;
 /** Each look may read the table of keys from end to end. */

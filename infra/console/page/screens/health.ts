@@ -1,5 +1,7 @@
 import { useRef } from 'preact/hooks';
-import type { GroupBuffer, GroupHealth, NodeHealth, ShardHead } from '../../../../shared/contract/datastore.ts';
+import type { ShardHead } from '../../../../shared/contract/datastore.ts';
+import type { GroupBuffer } from '../../../../shared/api/buffer.ts';
+import type { GroupHealth, NodeHealth } from '../../../../shared/api/service.ts';
 import { apiPath, type ShardHeads, unlessDenied } from '../api.ts';
 import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
@@ -98,11 +100,11 @@ function whatIsWrong({ health, buffers }: Looked): string {
     if (!writes) return [`the writer of ${group} does not answer: writes for its shards are buffered`];
     return reads ? [] : [`the readers of ${group} do not answer: its writer is read`];
   });
-  const waiting = buffers.reduce((sum, one) => sum + (one.error ? 0 : one.rows), 0);
+  const waiting = buffers.reduce((sum, one) => sum + ('error' in one ? 0 : one.rows), 0);
   const parts = [
     ...down,
     ...(waiting > 0 ? [`${counted(waiting, 'write')} ${waiting === 1 ? 'waits' : 'wait'} for the primary`] : []),
-    ...(buffers.some((one) => !one.error && one.undecided > 0)
+    ...(buffers.some((one) => !('error' in one) && one.undecided > 0)
       ? ['some writes wait for your word (undecided, below)']
       : []),
   ];
@@ -179,7 +181,7 @@ function node({ state, milliseconds, circuit }: NodeHealth) {
 
 function bufferText(buffer: GroupBuffer | undefined): string {
   if (!buffer) return '–';
-  if (buffer.error) return `cannot be asked: ${buffer.error.code}`;
+  if ('error' in buffer) return `cannot be asked: ${buffer.error.code}`;
   const { rows, oldest_age: age, parked, conflicts, undecided } = buffer;
   const parts = [
     rows > 0 ? `${counted(rows, 'write')}, the oldest ${durationText(age)} old` : '',

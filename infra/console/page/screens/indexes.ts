@@ -1,4 +1,4 @@
-import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
+import type { IndexStatus } from '../../../../shared/api/indexes.ts';
 import { link } from '../address.ts';
 import { apiPath } from '../api.ts';
 import { html } from '../html.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { BufferConflict, GroupBuffer } from '../../../../shared/contract/datastore.ts';
+import type { BufferConflict, GroupBuffer } from '../../../../shared/api/buffer.ts';
 import type { Doing } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
@@ -21,7 +21,7 @@ export function KeptWrites({
   readonly counts: readonly GroupBuffer[];
 }) {
   const sum = (of: 'conflicts' | 'undecided'): number =>
-    counts.reduce((all, one) => all + (one.error ? 0 : one[of]), 0);
+    counts.reduce((all, one) => all + ('error' in one ? 0 : one[of]), 0);
   const [conflicts, undecided] = [sum('conflicts'), sum('undecided')];
   if (conflicts + undecided === 0) return html`<p class="quiet">None: no conflicts, nothing undecided.</p>`;
   return html`${undecided > 0 && html`<${KeptList} datastore=${datastore} kind="undecided" count=${undecided} />`}

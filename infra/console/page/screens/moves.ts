@@ -1,4 +1,4 @@
-import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
+import type { MoveStatus } from '../../../../shared/api/moves.ts';
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
@@ -98,7 +98,7 @@ function moveAction(page: Page, { shard }: MoveStatus, step: keyof typeof STEPS,
   };
 }
 
-export function createMoveAction(page: Page, shard: number, to: string, onDone: () => void): Action {
+export function beginMoveAction(page: Page, shard: number, to: string, onDone: () => void): Action {
   return {
     title: `Copy shard ${shard} to ${to}`,
     operation: 'createMove',

@@ -1,4 +1,4 @@
-import type { ParkedCell, TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
+import type { ParkedCell, TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { apiPath, askBeside, post } from '../api.ts';

@@ -4,7 +4,7 @@ import type {
   ParkedCell,
   ParkedPage,
   TriggerSummary,
-} from '../../../../shared/contract/trigger-operations.ts';
+} from '../../../../shared/api/trigger-shapes.ts';
 import { link } from '../address.ts';
 import { apiPath } from '../api.ts';
 import type { Ask } from '../feed.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { IndexAnswer, IndexCounted, IndexEntry } from '../../../../shared/contract/index-query.ts';
-import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
+import type { IndexStatus } from '../../../../shared/api/indexes.ts';
 import { go, link, useAddress } from '../address.ts';
 import { apiPath, askBeside, Refused } from '../api.ts';
 import { prettyJson, type Value } from '../exact-json.ts';

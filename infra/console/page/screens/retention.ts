@@ -1,4 +1,4 @@
-import type { RetainedColumn, Retention } from '../../../../shared/contract/erasure-operations.ts';
+import type { RetainedColumn, Retention } from '../../../../shared/api/erasures.ts';
 import { apiPath, unlessDenied } from '../api.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { TriggerDetails, TriggerRewind } from '../../../../shared/contract/trigger-operations.ts';
+import type { TriggerDetails, TriggerRewind } from '../../../../shared/api/trigger-shapes.ts';
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { apiPath, askBeside, post } from '../api.ts';

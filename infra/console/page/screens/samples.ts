@@ -1,4 +1,4 @@
-import type { TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
+import type { TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
 
 export interface Samples {
   readonly times: readonly number[];

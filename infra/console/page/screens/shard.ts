@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
+import type { MoveStatus } from '../../../../shared/api/moves.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
 import { apiPath, Refused } from '../api.ts';
@@ -9,7 +9,7 @@ import { useLive } from '../live.ts';
 import { CliLine, Copied, Facts, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { bytesText, countText, durationText, visible } from '../text.ts';
-import { createMoveAction, MoveActions, progressOf } from './moves.ts';
+import { beginMoveAction, MoveActions, progressOf } from './moves.ts';
 import type { MappedShard } from './mapped-shard.ts';
 
 interface OneShardProps {
@@ -58,7 +58,7 @@ export function OneShard({ shard: { shard, group, head, rate, error }, groups, m
       html`<div class="bar"><label>Copy it to <select value=${to} onChange=${(event: Event) => setTo((event.target as HTMLSelectElement).value)}>
           <option value="">a group</option>${others.map((one) => html`<option value=${one}>${one}</option>`)}
         </select></label>
-        ${to !== '' && html`<${ActionButton} label="See what it would do …" action=${createMoveAction(page, shard, to, onDone)} />`}</div>`
+        ${to !== '' && html`<${ActionButton} label="See what it would do …" action=${beginMoveAction(page, shard, to, onDone)} />`}</div>`
     }
     <details><summary>SQL, to look by hand</summary>
       <p class="sql"><${Copied} text=${`SELECT * FROM schemaless.shard WHERE datastore = '${datastore}' AND shard = ${shard};`} /></p>

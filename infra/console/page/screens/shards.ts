@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
+import type { MoveStatus } from '../../../../shared/api/moves.ts';
 import { go, link, restate, useAddress } from '../address.ts';
 import { apiPath, type ShardHeads, unlessDenied } from '../api.ts';
 import { coloursNow } from '../colours.ts';

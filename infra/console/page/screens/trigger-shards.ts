@@ -1,4 +1,4 @@
-import type { TriggerDetails, TriggerShard } from '../../../../shared/contract/trigger-operations.ts';
+import type { TriggerDetails, TriggerShard } from '../../../../shared/api/trigger-shapes.ts';
 import { link } from '../address.ts';
 import { apiPath } from '../api.ts';
 import type { Ask } from '../feed.ts';

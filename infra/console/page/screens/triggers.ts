@@ -1,4 +1,4 @@
-import type { TriggerDetails, TriggerSummary, TriggerSwitch } from '../../../../shared/contract/trigger-operations.ts';
+import type { TriggerDetails, TriggerSummary, TriggerSwitch } from '../../../../shared/api/trigger-shapes.ts';
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link, useAddress } from '../address.ts';

@@ -1,6 +1,7 @@
 import { SqlError, UNBOUNDED, type SqlClient, type Statement, type Target } from '../../../../shared/sql/client.ts';
 import { openDeployment } from '../../../../shared/store/deployment.ts';
-import type { BufferOperations, Datastore } from '../../../../shared/contract/datastore.ts';
+import type { Datastore } from '../../../../shared/contract/datastore.ts';
+import type { BufferOperations } from '../../../../shared/api/buffer.ts';
 import type { GroupAddress, TopologySource } from '../../../../shared/topology/topology.ts';
 import { withoutAdmission } from '../../../support/without-admission.ts';
 import { withoutBreakers } from '../../../support/without-breakers.ts';

@@ -1,5 +1,5 @@
 import { equalJson } from '../../../../shared/body/equal.ts';
-import type { BufferConflict } from '../../../../shared/contract/datastore.ts';
+import type { BufferConflict } from '../../../../shared/api/buffer.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import { bufferedRows, type Judge } from '../judge.ts';
 import { addressKey } from './chronicle.ts';
@@ -24,11 +24,11 @@ export async function keepDeciding(world: World, judge: Judge, end: { readonly i
     if (bufferedRows(world.groups).every(({ state }) => state !== 'undecided')) continue;
     try {
       const store = await instance.datastore();
-      const { undecided } = await store.undecidedWrites();
+      const { undecided } = await store.listUndecidedWrites();
       const kept = [...Map.groupBy(undecided, addressKey).values()].flatMap(
         (ofAddress) => chosen(world, judge, ofAddress, lacking) ?? [],
       );
-      if (kept.length > 0) await store.keepUndecided(kept.map(({ id }) => id));
+      if (kept.length > 0) await store.keepUndecidedWrites({ ids: kept.map(({ id }) => id) });
     } catch (error) {
       if (!(error instanceof SchemalessError)) throw error;
     }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlClient } from '../../../../shared/sql/client.ts';
 import { type DeploymentOptions, openContext, type StoreContext } from '../../../../shared/access/context.ts';
-import type { BufferOperations, Datastore } from '../../../../shared/contract/datastore.ts';
+import type { Datastore } from '../../../../shared/contract/datastore.ts';
+import type { BufferOperations } from '../../../../shared/api/buffer.ts';
 import { openDeployment } from '../../../../shared/store/deployment.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';

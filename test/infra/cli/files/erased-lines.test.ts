@@ -10,7 +10,7 @@ import { importCells } from '../../../../infra/cli/files/import/import-cells.ts'
 import { newJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import type { Cell } from '../../../../shared/cell.ts';
-import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
+import type { IndexStatus } from '../../../../shared/api/indexes.ts';
 import { exportCells } from '../../../../shared/files/export-cells.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
 import { ERASED } from '../../../functions/support/fake-erasures.ts';
@@ -40,8 +40,11 @@ const source = {
   log: async () => [
     { shard: 0, cells: LOG, next: LOG.length, more: false, served_by: 'writer', stale: false } as const,
   ],
-  indexes: async () =>
-    [{ fields: [{ field: 'value', type: 'number', column_key: 'BASE' }] }] as unknown as readonly IndexStatus[],
+  listIndexes: async () => ({
+    indexes: [
+      { fields: [{ field: 'value', type: 'number', column_key: 'BASE' }] },
+    ] as unknown as readonly IndexStatus[],
+  }),
 };
 
 test('an export says what was erased, and has the erasures at their places', async () => {

@@ -5,8 +5,9 @@ import { beforeEach } from 'vitest';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
 import type { Cell } from '../../../../shared/cell.ts';
+import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
-import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
+import type { IndexStatus } from '../../../../shared/api/indexes.ts';
 import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
 import type { Manifest } from '../../../../shared/files/manifest.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
@@ -15,7 +16,7 @@ import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 export const SHARDS = 4;
 export const CELLS = 300;
-export type Source = Pick<Datastore, 'name' | 'heads' | 'log'> & { indexes(): Promise<readonly IndexStatus[]> };
+export type Source = Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'listIndexes'>;
 
 /** What the tests of exports share; the datastore and the folder are new for each test. */
 interface ExportScene {
@@ -44,7 +45,7 @@ export function exportTests(): ExportScene {
     },
     source: (fields = [], datastore = scene.datastore) => ({
       ...datastore,
-      indexes: async () => [{ fields } as unknown as IndexStatus],
+      listIndexes: async () => ({ indexes: [{ fields } as unknown as IndexStatus] }),
     }),
     exported: (wishes = {}, from = scene.source()) =>
       exportCells(from, { target: folderTarget(scene.target), format: 'ndjson', ...wishes }),

@@ -51,7 +51,7 @@ async function open(options: S3Options = {}): Promise<ExportTarget> {
 type Source = Parameters<typeof exportCells>[0];
 
 function source(): Source {
-  return { ...datastore, indexes: async () => [] };
+  return { ...datastore, listIndexes: async () => ({ indexes: [] }) };
 }
 
 async function exported(

@@ -22,7 +22,7 @@ const { importFile, some } = scene;
 
 /** An export in two parts, not packed; returns its folder. */
 async function exported(): Promise<string> {
-  const from = { ...scene.datastore, indexes: async () => [] };
+  const from = { ...scene.datastore, listIndexes: async () => ({ indexes: [] }) };
   const place = `${scene.file}-export`;
   for (let part = 0; part < 3; part += 1) {
     for (const cell of some(200).map((one) => ({ ...one, column_name: `PART${part}` })))
@@ -101,7 +101,7 @@ test('an import reads no file that a link of the export leads to', async () => {
 test('exports, rejects and journals are for their owner alone', async () => {
   const place = await exported();
   await exportCells(
-    { ...scene.datastore, indexes: async () => [] },
+    { ...scene.datastore, listIndexes: async () => ({ indexes: [] }) },
     { target: folderTarget(`${place}-p`), format: 'parquet' },
   );
   scene.write(['no cell', ...scene.some(3)]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { routeTable } from '../../../../infra/local/gateway/route-table.ts';
-import { ROUTES } from '../../../../shared/api/routes.ts';
+import { ROUTES } from '../../../../shared/api/operations.ts';
 
 const table = routeTable(
   [

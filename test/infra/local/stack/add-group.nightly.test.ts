@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
+import { apiClient } from '../../../../shared/client/api-client.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
 import { localStack } from '../../../support/local-stack.ts';
 import { localCommand } from '../../support/local-command.ts';
@@ -32,8 +33,9 @@ const homesOf = async (datastore: string): Promise<readonly string[]> =>
   (await clientOf(datastore).heads()).map(({ group }) => String(group));
 
 async function copiesOn(group: string): Promise<number> {
-  const found = (await clientOf('shop').buffer()).find((one) => one.group === group);
-  return found && !found.error ? found.rows : 0;
+  const { groups } = await apiClient({ url: stack().url, datastore: 'shop' }).getBuffer();
+  const found = groups.find((one) => one.group === group);
+  return found && !('error' in found) ? found.rows : 0;
 }
 
 /** Writes rows and reads each back, again and again, while something else is done. Returns the rows. */

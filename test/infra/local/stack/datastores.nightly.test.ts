@@ -7,9 +7,8 @@ import { applyFolder } from '../../../../infra/cli/commands/apply.ts';
 import { takeSnapshot } from '../../../../infra/local/snapshots/take-snapshot.ts';
 import { awsLogin } from '../../../../infra/local/login/aws-login.ts';
 import type { Json, NewCell } from '../../../../shared/cell.ts';
+import { apiClient } from '../../../../shared/client/api-client.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
-import { definitionsClient } from '../../../../shared/client/definitions-client.ts';
-import { erasuresClient } from '../../../../shared/client/erasures-client.ts';
 import { METRICS } from '../../../../shared/metrics.ts';
 import { appliedQueueName } from '../../../../shared/migrate/applied-queues.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
@@ -42,7 +41,7 @@ const SHOP = {
 const stack = localStack(folder, { data, datastores: deployed });
 
 const of = (datastore: string) => ({ url: stack().url, datastore, retryBudget: false as const });
-const definitions = () => definitionsClient({ url: stack().url });
+const definitions = () => apiClient({ url: stack().url, datastore: 'definitions' });
 
 async function messagesOf(QueueUrl: string | undefined): Promise<string> {
   const client = new SQSClient({ endpoint: stack().endpoints.sqs, useQueueUrlAsEndpoint: false, ...awsLogin() });
@@ -78,20 +77,23 @@ describe('a datastore that a running stack is given', () => {
     expect((await shop().query({ index: 'buyer_index', where })).entries).toMatchObject([{ row_key: cell.row_key }]);
     const queue = `${stack().endpoints.sqs}/000000000000/${appliedQueueName('local', 'shop', 'send', '')}`;
     expect(JSON.parse(await messagesOf(queue))).toMatchObject({ datastore: 'shop', row_key: cell.row_key });
-    expect(await shop().trigger('send')).toMatchObject({ state: 'running', function: null });
+    expect(await apiClient(of('shop')).getTrigger({ trigger: 'send' })).toMatchObject({
+      state: 'running',
+      function: null,
+    });
   });
 
   it('is refused where it is wrong, with file and line, or belongs to a deployment', async () => {
-    expect(
-      await errorOf(() => definitions().apply({ ...SHOP, 'shop/indexes/bad.yaml': 'table: bad\n' })),
-    ).toMatchObject({
+    const bad = { ...SHOP, 'shop/indexes/bad.yaml': 'table: bad\n' };
+    expect(await errorOf(() => definitions().applyDefinitions({ files: bad }))).toMatchObject({
       code: 'invalid_definition',
       details: {
         more: { problems: expect.arrayContaining([expect.objectContaining({ file: 'shop/indexes/bad.yaml' })]) },
       },
     });
     const called = { trigger: 'call', datastore: 'shop', columns: '*', function: 'functions/call.ts' };
-    expect(await errorOf(() => definitions().apply({ ...SHOP, 'shop/triggers/call.yaml': called }))).toMatchObject({
+    const calling = { ...SHOP, 'shop/triggers/call.yaml': called };
+    expect(await errorOf(() => definitions().applyDefinitions({ files: calling }))).toMatchObject({
       code: 'fixed_definition',
       message: expect.stringContaining('a function is bundled by a deployment'),
     });
@@ -138,10 +140,11 @@ describe('a datastore with retention rules', () => {
     expect(await status(0)).toMatchObject(hidden);
 
     await expect.poll(async () => (await status(16)).erasure).toBeDefined();
-    const erasures = erasuresClient(of('kept'));
-    const told = async () => (await erasures.retention()).columns.flatMap(({ days }) => days.map((day) => day.cells));
+    const erasures = apiClient(of('kept'));
+    const told = async () =>
+      (await erasures.getRetention()).columns.flatMap(({ days }) => days.map((day) => day.cells));
     await expect.poll(told).toContain(20 - KEPT);
-    expect((await erasures.erase({ row_key, reason: 'request 4711' })).state).toBe('erased');
+    expect((await erasures.eraseCells({ row_key, reason: 'request 4711' })).state).toBe('erased');
   });
 
   it('has its functions count answers while an index is built', async () => {

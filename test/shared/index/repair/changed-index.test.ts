@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, expect, it } from 'vitest';
-import type { Condition } from '../../../../shared/contract/index-query.ts';
+import type { Condition } from '../../../../shared/api/condition.ts';
 import type { IndexDefinition } from '../../../../shared/definitions/definitions.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
 import { eq, indexOn } from '../../../support/index-on.ts';
@@ -47,12 +47,12 @@ it('a changed definition answers once its index is live, also after a run that w
   await indexed.followed();
   await until('it holds the lease of the chores', () => killed.events.some(({ kind }) => kind === 'lag'));
   expect((await ask()).entries).toHaveLength(4);
-  expect(await trips.index('drivers')).toMatchObject({ state: 'live', progress: null });
+  expect(await trips.getIndex('drivers')).toMatchObject({ state: 'live', progress: null });
   killed.kill();
 
   await indexed.deploy([CHANGED, CITIES]);
-  expect(await trips.index('drivers')).toMatchObject({ state: 'changing' });
-  expect((await trips.indexes()).map(({ index, state }) => [index, state])).toEqual([
+  expect(await trips.getIndex('drivers')).toMatchObject({ state: 'changing' });
+  expect((await trips.listIndexes()).indexes.map(({ index, state }) => [index, state])).toEqual([
     ['cities', 'building'],
     ['drivers', 'changing'],
   ]);
@@ -69,7 +69,7 @@ it('a changed definition answers once its index is live, also after a run that w
 
   const next = indexed.repair();
   await until('it answers', async () => {
-    const { state, progress } = await trips.index('drivers');
+    const { state, progress } = await trips.getIndex('drivers');
     // Built so soon that few polls, or none, find it under way.
     expect(`${state} ${progress ? `${progress.done} of ${progress.total}` : 'unknown'}`).toMatch(
       /^(changing (unknown|\d of 4)|live unknown)$/u,
@@ -79,8 +79,8 @@ it('a changed definition answers once its index is live, also after a run that w
     else expect(answer.entries.map(({ fields }) => fields['riders'])).toEqual([2]);
     return !('code' in answer);
   });
-  expect(await trips.index('drivers')).toMatchObject({ state: 'live', progress: null, fields: CHANGED.fields });
+  expect(await trips.getIndex('drivers')).toMatchObject({ state: 'live', progress: null, fields: CHANGED.fields });
   await until('the added index answers', async () => (await inCity().catch(() => undefined))?.entries.length === 4);
-  expect(await trips.index('cities')).toMatchObject({ state: 'live', progress: null });
+  expect(await trips.getIndex('cities')).toMatchObject({ state: 'live', progress: null });
   await next.stop();
 });

@@ -23,7 +23,7 @@ const order = (more: { readonly [field: string]: Json }, ref_key = 1, row_key: s
   body: { buyer: randomUUID(), items: 1, total: 1, ...more },
 });
 const mistyped = async () =>
-  (await trips.index('orders')).mistyped.map(({ field, rows, row_key }) => ({ field, rows, row_key }));
+  (await trips.getIndex('orders')).mistyped.map(({ field, rows, row_key }) => ({ field, rows, row_key }));
 
 describe('fields of another type than the index says', () => {
   it('are counted, each with a row to look at, by the repair that finds them, from run to run', async () => {
@@ -48,7 +48,7 @@ describe('fields of another type than the index says', () => {
     ];
     await until('both are counted', async () => (await mistyped()).length === 2);
     expect(await mistyped()).toEqual(found);
-    const [{ at } = { at: '' }] = (await trips.index('orders')).mistyped;
+    const [{ at } = { at: '' }] = (await trips.getIndex('orders')).mistyped;
     expect(new Date(at).toISOString()).toBe(at);
     await first.stop();
 
@@ -72,7 +72,8 @@ describe('fields of another type than the index says', () => {
     const run = indexed.repair({ settings: { retiredForMs: 1000 } });
     await until(
       'the new one is live',
-      async () => (await trips.index('orders')).state === 'live' && (await trips.index('orders')).fields.length === 4,
+      async () =>
+        (await trips.getIndex('orders')).state === 'live' && (await trips.getIndex('orders')).fields.length === 4,
     );
     await until('its own are counted', async () => (await mistyped()).reduce((sum, { rows }) => sum + rows, 0) >= 22);
     expect((await mistyped()).map(({ field, rows }) => [field, rows])).toEqual([

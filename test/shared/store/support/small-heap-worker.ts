@@ -48,10 +48,10 @@ async function answer(handler: 'read-cells' | 'query-index', event: Partial<APIG
 }
 
 async function countConflicts(datastore: string): Promise<number> {
-  const { bufferConflicts } = await deployment.datastore(datastore);
+  const { listBufferConflicts } = await deployment.datastore(datastore);
   let count = 0;
   for (let after: string | undefined; ;) {
-    const { conflicts, next } = await bufferConflicts({ limit: 100, after });
+    const { conflicts, next } = await listBufferConflicts({ limit: 100, after });
     count += conflicts.length;
     if (next === null) return count;
     after = next;

@@ -4,7 +4,7 @@ import {
   parseParkedCursor,
   type ParkedPageWanted,
 } from '../../../../shared/triggers/manage/parked-page.ts';
-import type { MalformedMessage, ParkedPage } from '../../../../shared/contract/trigger-operations.ts';
+import type { MalformedMessage, ParkedPage } from '../../../../shared/api/trigger-shapes.ts';
 import type { FailingCell, TroubledShard } from '../../../../shared/triggers/state/trigger-store.ts';
 import { messageOf } from '../consume/support/stage.ts';
 

@@ -9,7 +9,8 @@ import { triggerStore, type TriggerStore } from '../../../../shared/triggers/sta
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
-import type { RewindOptions, RewindTo, TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
+import type { RewindTarget } from '../../../../shared/api/rewind-target.ts';
+import type { TriggerOperations } from '../../../../shared/api/triggers.ts';
 import { reportLag } from '../../../../shared/triggers/send/report-lag.ts';
 import type { TailWork } from '../../../../shared/triggers/send/tail-work.ts';
 import type { Queues } from '../../../../shared/triggers/state/queues.ts';
@@ -120,14 +121,14 @@ function managingWith(how: (write: () => Promise<unknown>) => Promise<unknown>):
   return managing(datastore, { ...stateTable, client: changed });
 }
 
-const trigger = () => triggers.trigger('bill_rider');
+const trigger = () => triggers.getTrigger({ trigger: 'bill_rider' });
 const offsets = async (): Promise<(number | null)[]> => (await trigger()).shards.map(({ offset }) => offset);
-const rewind = (to: RewindTo, options?: RewindOptions) => triggers.rewindTrigger('bill_rider', to, options);
-const at = (ids: Readonly<Record<number, number>>): ReadonlyMap<number, number> =>
-  new Map(Object.entries(ids).map(([shard, id]) => [Number(shard), id]));
+const rewind = (to: RewindTarget, dry_run?: boolean) => triggers.rewindTrigger({ trigger: 'bill_rider', to, dry_run });
 const consume = (ids: Readonly<Record<number, number>>) =>
   state.consumed.raise(
-    new Map([...at(ids)].map(([shard, added_id]) => [shard, { generation: 0, added_id, fingerprint: '' }])),
+    new Map(
+      Object.entries(ids).map(([shard, added_id]) => [Number(shard), { generation: 0, added_id, fingerprint: '' }]),
+    ),
   );
 
 const messageOf = (shard: number, addedId: number): TriggerMessage =>
@@ -140,7 +141,7 @@ async function park(shard: number, added_id: number): Promise<void> {
 
 describe('a trigger, as its operator sees it', () => {
   it('says what its definition says', async () => {
-    expect(await triggers.triggers()).toMatchObject([
+    expect((await triggers.listTriggers()).triggers).toMatchObject([
       {
         trigger: 'bill_rider',
         state: 'running',
@@ -253,8 +254,8 @@ describe('a trigger, as its operator sees it', () => {
     );
     const operations = await managing(late);
     const secondsAt = async (offset: number): Promise<number> => {
-      await operations.rewindTrigger('bill_rider', { shards: at({ 0: offset }) });
-      const { lag, shards } = await operations.trigger('bill_rider');
+      await operations.rewindTrigger({ trigger: 'bill_rider', to: { 0: offset } });
+      const { lag, shards } = await operations.getTrigger({ trigger: 'bill_rider' });
       expect(shards[0]?.seconds).toBe(lag.seconds);
       return lag.seconds;
     };
@@ -274,12 +275,12 @@ describe('a trigger, as its operator sees it', () => {
     const { group = '' } = (await store.topology.datastore(late))?.homes[0] ?? {};
     await change(store.client(group), `UPDATE ${entityTable(late, 0)} SET created_at = created_at - INTERVAL 1 HOUR`);
     const operations = await managing(late);
-    const { head } = (await operations.trigger('bill_rider')).shards[0] ?? {};
-    await operations.rewindTrigger('bill_rider', { shards: at({ 0: head ?? 0 }) });
+    const { head } = (await operations.getTrigger({ trigger: 'bill_rider' })).shards[0] ?? {};
+    await operations.rewindTrigger({ trigger: 'bill_rider', to: { 0: head ?? 0 } });
     const ofLate = triggerStore(stateTable, { datastore: late, trigger: 'bill_rider' });
     await ofLate.consumed.change([0], (_shard, mark) => mark && { ...mark, added_id: 0 });
     held.set('http://queue/bill_rider.fifo', 1);
-    const seconds = async (): Promise<number> => (await operations.trigger('bill_rider')).lag.seconds;
+    const seconds = async (): Promise<number> => (await operations.getTrigger({ trigger: 'bill_rider' })).lag.seconds;
     expect(await seconds()).toBeGreaterThanOrEqual(3600);
     await ofLate.confirmSound();
     await ofLate.park(messageOf(0, 1), 'declined', 100);
@@ -293,7 +294,7 @@ describe('a trigger, as its operator sees it', () => {
   });
 
   it('that begins elsewhere than at the start is behind by nobody knows what before it has begun', async () => {
-    const { lag, shards } = await triggers.trigger('count_cells');
+    const { lag, shards } = await triggers.getTrigger({ trigger: 'count_cells' });
     expect(lag).toEqual({ cells: 0, seconds: 0, unknown_shards: SHARDS });
     expect(shards[0]).toEqual({
       shard: 0,
@@ -323,14 +324,14 @@ describe('a trigger, as its operator sees it', () => {
     const seen: number[] = [];
     let after: number | undefined;
     do {
-      const { shards, next, lag } = await triggers.trigger('bill_rider', { limit: 4, after });
+      const { shards, next, lag } = await triggers.getTrigger({ trigger: 'bill_rider', limit: 4, after });
       seen.push(...shards.map(({ shard }) => shard));
       expect(lag.cells).toBe(13);
       after = next ?? undefined;
     } while (after !== undefined && seen.length < SHARDS);
     expect(after).toBeUndefined();
     expect(seen).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(await errorOf(() => triggers.trigger('bill_rider', { after: SHARDS }))).toMatchObject({
+    expect(await errorOf(() => triggers.getTrigger({ trigger: 'bill_rider', after: SHARDS }))).toMatchObject({
       code: 'unknown_shard',
       details: { field: 'after' },
     });
@@ -338,13 +339,13 @@ describe('a trigger, as its operator sees it', () => {
 
   it('is not one of another datastore, or of no name', async () => {
     const calls = ['nope', ''].flatMap((name) => [
-      () => triggers.trigger(name),
-      () => triggers.pauseTrigger(name),
-      () => triggers.resumeTrigger(name),
-      () => triggers.rewindTrigger(name, 'start'),
-      () => triggers.parkedCells(name),
-      () => triggers.retryParked(name, '*'),
-      () => triggers.discardParked(name, '*'),
+      () => triggers.getTrigger({ trigger: name }),
+      () => triggers.pauseTrigger({ trigger: name }),
+      () => triggers.resumeTrigger({ trigger: name }),
+      () => triggers.rewindTrigger({ trigger: name, to: 'start' }),
+      () => triggers.listParkedCells({ trigger: name }),
+      () => triggers.retryParkedCells({ trigger: name, cells: '*' }),
+      () => triggers.discardParkedCells({ trigger: name, cells: '*' }),
     ]);
     for (const call of calls)
       expect(await errorOf(call)).toMatchObject({
@@ -359,10 +360,10 @@ describe('a trigger, as its operator sees it', () => {
     const client = dynamoClient('http://127.0.0.1:9');
     const away = await managing(datastore, { client, table: 'gone' });
     for (const call of [
-      () => away.triggers(),
-      () => away.pauseTrigger('bill_rider'),
-      () => away.rewindTrigger('bill_rider', 'start'),
-      () => away.discardParked('bill_rider', '*'),
+      () => away.listTriggers(),
+      () => away.pauseTrigger({ trigger: 'bill_rider' }),
+      () => away.rewindTrigger({ trigger: 'bill_rider', to: 'start' }),
+      () => away.discardParkedCells({ trigger: 'bill_rider', cells: '*' }),
     ]) {
       expect(await errorOf(call)).toMatchObject({ code: 'unavailable', retry: 'later' });
     }
@@ -373,16 +374,16 @@ describe('a trigger, as its operator sees it', () => {
 describe('the switches of a trigger', () => {
   it('pause it with the reason, and resume it, also when it had stopped', async () => {
     const reason = 'the card service is down';
-    expect(await triggers.pauseTrigger('bill_rider', reason)).toMatchObject({
+    expect(await triggers.pauseTrigger({ trigger: 'bill_rider', reason })).toMatchObject({
       trigger: 'bill_rider',
       state: 'paused',
       reason,
       changed_at: expect.stringMatching(/^20.*Z$/),
     });
-    expect(await triggers.triggers()).toMatchObject([{ state: 'paused', reason }, { state: 'running' }]);
+    expect((await triggers.listTriggers()).triggers).toMatchObject([{ state: 'paused', reason }, { state: 'running' }]);
     await state.setState('stopped', '100 cells are parked');
     expect(await trigger()).toMatchObject({ state: 'stopped', reason: '100 cells are parked' });
-    expect(await triggers.resumeTrigger('bill_rider')).toMatchObject({ state: 'running', reason: null });
+    expect(await triggers.resumeTrigger({ trigger: 'bill_rider' })).toMatchObject({ state: 'running', reason: null });
   });
 });
 
@@ -391,9 +392,9 @@ describe('a resume of a trigger of which nothing was ever known to be consumed',
     await commitOffsets();
     await consume({ 0: 0, 2: 0, 3: 0 });
     await state.beginQueue('http://queue/bill_rider.fifo', new Date().toISOString());
-    await triggers.pauseTrigger('bill_rider', 'maintenance');
+    await triggers.pauseTrigger({ trigger: 'bill_rider', reason: 'maintenance' });
     if (rewinds) await rewind('now');
-    await triggers.resumeTrigger('bill_rider');
+    await triggers.resumeTrigger({ trigger: 'bill_rider' });
     return offsets();
   };
 
@@ -420,7 +421,7 @@ describe('a rewind', () => {
   it('that cannot find its place changes nothing', async () => {
     await commitOffsets();
     broken.behaviours.set(groups[2] ?? '', 'down');
-    expect(await errorOf(() => rewind({ since: '2026-01-31T08:00:00Z' }))).toMatchObject({
+    expect(await errorOf(() => rewind('2026-01-31T08:00:00Z'))).toMatchObject({
       code: 'unavailable',
     });
     expect((await state.status()).rewound_at).toBeUndefined();
@@ -432,14 +433,14 @@ describe('a rewind', () => {
     await commitOffsets();
     const [log] = await trips.log([{ shard: 2, after: 4 }]);
     const since = log?.error === undefined ? (log?.cells[0]?.created_at ?? '') : '';
-    await rewind({ since });
+    await rewind(since);
     expect(await offsets()).toEqual([4, 0, 4, 0, 0, 0]);
   });
 
   it('to now skips what was not sent, and says so before and after', async () => {
     await commitOffsets([1, 0, 7, 2, 0, 0]);
     const skips = [{ shard: 0, after: 1, to: 4, cells: 3 }];
-    expect(await rewind('now', { dry_run: true })).toMatchObject({
+    expect(await rewind('now', true)).toMatchObject({
       dry_run: true,
       rewound_at: null,
       skipped: null,
@@ -463,9 +464,9 @@ describe('a rewind', () => {
 
   it('to now skips all of a log whose start it had not come to', async () => {
     const all = HEADS.flatMap((head, shard) => (head > 0 ? [{ shard, after: 0, to: head, cells: head }] : []));
-    expect((await rewind('now', { dry_run: true })).skips).toEqual(all);
+    expect((await rewind('now', true)).skips).toEqual(all);
     for (const dry_run of [true, false])
-      expect((await triggers.rewindTrigger('count_cells', 'now', { dry_run })).skips).toEqual(all);
+      expect((await triggers.rewindTrigger({ trigger: 'count_cells', to: 'now', dry_run })).skips).toEqual(all);
   });
 
   it('that fails halfway says what it has skipped by then', async () => {
@@ -475,7 +476,7 @@ describe('a rewind', () => {
       if ((writes += 1) > 1) throw new Error('away');
       return write();
     });
-    await expect(away.rewindTrigger('bill_rider', 'now')).rejects.toThrow('away');
+    await expect(away.rewindTrigger({ trigger: 'bill_rider', to: 'now' })).rejects.toThrow('away');
     // Of the two shards that have cells to skip, whichever partition was written.
     expect([
       [4, 0, 7, 0, 0, 0],
@@ -492,7 +493,7 @@ describe('a rewind', () => {
       if ((writes += 1) === 1) await write();
       return write();
     });
-    const { skips, skipped } = await repeating.rewindTrigger('bill_rider', 'now');
+    const { skips, skipped } = await repeating.rewindTrigger({ trigger: 'bill_rider', to: 'now' });
     expect({ skips, skipped }).toEqual({
       skips: [{ shard: 0, after: 1, to: 4, cells: 3 }],
       skipped: { cells: 3, shards: 1 },
@@ -504,7 +505,7 @@ describe('a rewind', () => {
     await commitOffsets();
     await consume({ 0: 4, 2: 3 });
     const away = await managingWith(() => Promise.reject(new Error('away')));
-    await expect(away.rewindTrigger('bill_rider', 'start')).rejects.toThrow('away');
+    await expect(away.rewindTrigger({ trigger: 'bill_rider', to: 'start' })).rejects.toThrow('away');
     const work = { datastore, deployed: deployed(DEFINITION), queues, store: state, report: () => undefined };
     await reportLag(work as unknown as TailWork, { context: store.context, stateTable });
     await consume({ 2: 6 });
@@ -517,9 +518,9 @@ describe('a rewind', () => {
 
   it('moves the shards named and no other', async () => {
     await commitOffsets();
-    await rewind({ shards: at({ 0: 1, 3: 0 }) });
+    await rewind({ 0: 1, 3: 0 });
     expect(await offsets()).toEqual([1, 0, 7, 0, 0, 0]);
-    await rewind({ shards: at({ 0: 4 }) });
+    await rewind({ 0: 4 });
     expect(await offsets()).toEqual([4, 0, 7, 0, 0, 0]);
   });
 
@@ -530,7 +531,7 @@ describe('a rewind', () => {
     ['of a shard that is not there', { 0: 1, [SHARDS]: 0 }, 'unknown_shard', `to.${SHARDS}`, `0 to ${SHARDS - 1}`],
   ])('%s is refused, and changes nothing', async (_what, shards, code, field, wanted) => {
     await commitOffsets();
-    expect(await errorOf(() => rewind({ shards: at(shards) }))).toMatchObject({
+    expect(await errorOf(() => rewind(shards))).toMatchObject({
       code,
       details: { field, wanted: expect.stringContaining(wanted) },
     });
@@ -540,7 +541,7 @@ describe('a rewind', () => {
 
   it('to a time to come is refused, and changes nothing', async () => {
     await commitOffsets();
-    expect(await errorOf(() => rewind({ since: '2999-01-01T00:00:00Z' }))).toMatchObject({
+    expect(await errorOf(() => rewind('2999-01-01T00:00:00Z'))).toMatchObject({
       code: 'invalid_field',
       details: { field: 'to' },
     });
@@ -562,11 +563,11 @@ describe('parked cells', () => {
     expect({ parked, malformed, failing }).toEqual({ parked: 3, malformed: 1, failing: 1 });
     expect(shards.map((shard) => shard.parked)).toEqual([1, 0, 2, 0, 0, 0]);
     expect(shards.map((shard) => shard.failing)).toEqual([0, 0, 0, 1, 0, 0]);
-    expect(await triggers.triggers()).toMatchObject([{ parked: 3 }, { parked: 0, malformed: 0 }]);
+    expect((await triggers.listTriggers()).triggers).toMatchObject([{ parked: 3 }, { parked: 0, malformed: 0 }]);
   });
 
   it('are listed with what happened to them', async () => {
-    const { cells, malformed, next } = await triggers.parkedCells('bill_rider');
+    const { cells, malformed, next } = await triggers.listParkedCells({ trigger: 'bill_rider' });
     expect(cells.map(({ shard, added_id }) => `${shard}/${added_id}`)).toEqual(['0/3', '2/1', '2/5']);
     expect(cells[0]).toEqual({
       shard: 0,
@@ -586,8 +587,8 @@ describe('parked cells', () => {
     });
     expect(malformed).toMatchObject([{ message_id: 'm1', body: '{' }]);
     expect(next).toBeNull();
-    const first = await triggers.parkedCells('bill_rider', { limit: 2 });
-    const second = await triggers.parkedCells('bill_rider', { limit: 2, after: first.next ?? '' });
+    const first = await triggers.listParkedCells({ trigger: 'bill_rider', limit: 2 });
+    const second = await triggers.listParkedCells({ trigger: 'bill_rider', limit: 2, after: first.next ?? '' });
     expect([...first.cells, ...second.cells]).toEqual(cells);
   });
 
@@ -597,31 +598,29 @@ describe('parked cells', () => {
       { shard: 3, added_id: 2 },
       { shard: 1, added_id: 9 },
     ];
-    expect(await triggers.retryParked('bill_rider', named)).toEqual({ count: 1, not_parked: named.slice(1) });
-    const { cells } = await triggers.parkedCells('bill_rider');
+    const those = { trigger: 'bill_rider', cells: named };
+    const all = { trigger: 'bill_rider', cells: '*' } as const;
+    expect(await triggers.retryParkedCells(those)).toEqual({ wanted: 1, not_parked: named.slice(1) });
+    const { cells } = await triggers.listParkedCells({ trigger: 'bill_rider' });
     expect(cells.filter(({ retry }) => retry === 'wanted')).toMatchObject(named.slice(0, 1));
-    expect(await triggers.retryParked('bill_rider', '*')).toEqual({ count: 3, not_parked: [] });
-    expect(await triggers.discardParked('bill_rider', named)).toEqual({ count: 1, not_parked: named.slice(1) });
+    expect(await triggers.retryParkedCells(all)).toEqual({ wanted: 3, not_parked: [] });
+    expect(await triggers.discardParkedCells(those)).toEqual({ discarded: 1, not_parked: named.slice(1) });
     expect(await trigger()).toMatchObject({ parked: 2, malformed: 1, failing: 1 });
-    expect(await triggers.discardParked('bill_rider', '*')).toMatchObject({ count: 3 });
+    expect(await triggers.discardParkedCells(all)).toMatchObject({ discarded: 3 });
     expect(await trigger()).toMatchObject({ parked: 0, malformed: 0, failing: 1 });
   });
 
-  it('of a shard that is not there, or none at all, are refused', async () => {
-    for (const call of [triggers.retryParked, triggers.discardParked]) {
-      const unknown = [
+  it('of a shard that is not there are refused', async () => {
+    for (const call of [triggers.retryParkedCells, triggers.discardParkedCells]) {
+      const cells = [
         { shard: 0, added_id: 3 },
         { shard: SHARDS, added_id: 1 },
       ];
-      expect(await errorOf(() => call('bill_rider', unknown))).toMatchObject({
+      expect(await errorOf(() => call({ trigger: 'bill_rider', cells }))).toMatchObject({
         code: 'unknown_shard',
         details: { field: 'cells[1].shard' },
       });
-      expect(await errorOf(() => call('bill_rider', []))).toMatchObject({
-        code: 'invalid_field',
-        details: { field: 'cells' },
-      });
     }
-    expect((await triggers.parkedCells('bill_rider')).cells).toHaveLength(3);
+    expect((await triggers.listParkedCells({ trigger: 'bill_rider' })).cells).toHaveLength(3);
   });
 });

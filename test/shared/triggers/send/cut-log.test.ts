@@ -56,13 +56,13 @@ describe('a trigger whose log was cut', () => {
       (await store.shards([SHARD])).some(({ cells }) => cells.length > 0),
     );
     await consumers.splice(0)[0]?.stop();
-    await operations.pauseTrigger(NAME);
+    await operations.pauseTrigger({ trigger: NAME });
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
     await until('the queue is lost', async () => (await depth()) === 0);
 
     const second = startConsuming(sqs, tailed, deployed);
     consumers.push(second);
-    await operations.resumeTrigger(NAME);
+    await operations.resumeTrigger({ trigger: NAME });
     const called = () => new Set([...first.called, ...second.called].map(({ ref_key }) => ref_key));
     await until('the last cell is called for', async () => called().has((await refKeys()).at(-1) ?? 0));
     expect((await refKeys()).filter((key) => !called().has(key))).toEqual([]);
@@ -80,7 +80,7 @@ describe('a trigger whose log was cut', () => {
     await until('the cells after that are on the queue', async () => (await queues.depth(deployed.queueUrl)) === 10);
     const offsets = () => tailed.offsets({ name: triggerFollower(NAME) });
     await until('its offset is written', async () => (await offsets())[SHARD] === 20);
-    await operations.pauseTrigger(NAME);
+    await operations.pauseTrigger({ trigger: NAME });
     await until('the tailer knows', () => tailer.events.some(({ kind }) => kind === 'held_back'));
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
     await tailed.cutAfter(SHARD, 5);
@@ -89,7 +89,7 @@ describe('a trigger whose log was cut', () => {
 
     const consumer = startConsuming(sqs, tailed, deployed);
     consumers.push(consumer);
-    await operations.resumeTrigger(NAME);
+    await operations.resumeTrigger({ trigger: NAME });
     const called = () => new Set(consumer.called.map(({ ref_key }) => ref_key));
     await until('the last cell is called for', async () => called().has((await refKeys()).at(-1) ?? 0));
     expect((await refKeys()).filter((key) => !kept.has(key) && !called().has(key))).toEqual([]);

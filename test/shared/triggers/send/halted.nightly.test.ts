@@ -7,7 +7,7 @@ import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import type { TriggerManagementOptions } from '../../../../shared/triggers/manage/managed-trigger.ts';
-import type { TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
+import type { TriggerOperations } from '../../../../shared/api/triggers.ts';
 import { startConsuming, type Consuming, type ConsumingOptions } from './support/consuming.ts';
 import { deployedTrigger, sharedTailing, startTailer, type TailedStore } from './support/tailed-store.ts';
 import { until } from '../../../support/until.ts';
@@ -80,11 +80,11 @@ describe('a trigger that was halted', () => {
     const { tailed, deployed, operations, consume, queueTen } = await open({ safeHaltMs: NEVER_MS });
     startTailer(sqs, tailed);
     await queueTen();
-    await operations.pauseTrigger(NAME);
+    await operations.pauseTrigger({ trigger: NAME });
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
     await until('the queue is empty', async () => (await depthOf(deployed.queueUrl)) === 0);
     const consumer = consume();
-    await operations.resumeTrigger(NAME);
+    await operations.resumeTrigger({ trigger: NAME });
     expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
   });
 
@@ -93,13 +93,13 @@ describe('a trigger that was halted', () => {
       const { tailed, deployed, operations, consume, queueTen } = await open();
       startTailer(sqs, tailed);
       await queueTen();
-      if (isHalted) await operations.pauseTrigger(NAME);
+      if (isHalted) await operations.pauseTrigger({ trigger: NAME });
       const replaced = { ...(await deployedTrigger(sqs, FUNCTION)), definition: deployed.definition };
       await deployTriggers({ topologyTable: tailed.store.topologyTable, stateTable: tailed.stateTable }, [
         { name: tailed.datastore, triggers: [replaced] },
       ]);
       const consumer = consume({}, replaced);
-      if (isHalted) await operations.resumeTrigger(NAME);
+      if (isHalted) await operations.resumeTrigger({ trigger: NAME });
       expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
     }
   });
@@ -109,8 +109,8 @@ describe('a trigger that was halted', () => {
     startTailer(sqs, tailed);
     await queueTen();
     const consumer = consume();
-    await operations.pauseTrigger(NAME);
-    await operations.resumeTrigger(NAME);
+    await operations.pauseTrigger({ trigger: NAME });
+    await operations.resumeTrigger({ trigger: NAME });
     await until('all are called for', () => areIn(consumer, 10));
     await until('none is left', async () => (await depthOf(deployed.queueUrl)) === 0);
     expect(consumer.called).toHaveLength(10 * SHARDS);
@@ -141,47 +141,50 @@ describe('what SQS gave up on', () => {
 
   it('is counted and listed, the oldest of each shard, and still there afterwards', async () => {
     const { operations } = await giveUp();
-    expect(await operations.trigger(NAME)).toMatchObject({ dead: 40, waiting: 0 });
+    expect(await operations.getTrigger({ trigger: NAME })).toMatchObject({ dead: 40, waiting: 0 });
     for (let look = 0; look < 2; look += 1) {
-      const { messages, count } = await operations.deadMessages(NAME);
+      const { messages, count } = await operations.listDeadMessages({ trigger: NAME });
       expect(count).toBe(40);
       expect(
         messages.filter(({ cell, resent }) => cell?.shard === 2 && !resent).map(({ cell }) => cell?.added_id),
       ).toEqual(ids(10));
     }
-    expect((await operations.deadMessages(NAME, { limit: 3 })).messages).toHaveLength(3);
+    expect((await operations.listDeadMessages({ trigger: NAME, limit: 3 })).messages).toHaveLength(3);
   });
 
   it('is sent again as parked cells, each of which reaches the function', async () => {
     const { deployed, operations, consume } = await giveUp();
-    await until('none is left', async () => (await operations.replayDead(NAME)).left === 0);
-    expect((await operations.parkedCells(NAME)).cells).toHaveLength(40);
+    await until('none is left', async () => (await operations.replayDeadMessages({ trigger: NAME })).left === 0);
+    expect((await operations.listParkedCells({ trigger: NAME })).cells).toHaveLength(40);
     const consumer = consume();
     await until(
       'all are called for',
       () => new Set(consumer.called.map(({ shard, added_id }) => `${shard}/${added_id}`)).size === 40,
     );
-    await until('none is parked any more', async () => (await operations.parkedCells(NAME)).cells.length === 0);
+    await until(
+      'none is parked any more',
+      async () => (await operations.listParkedCells({ trigger: NAME })).cells.length === 0,
+    );
     expect(await depthOf(deployed.parkedQueueUrl)).toBe(0);
   });
 
   it('is parked also where all was sent again since: those behind it may have been consumed without it', async () => {
     const { operations, tailed } = await giveUp();
-    await operations.pauseTrigger(NAME);
-    await operations.resumeTrigger(NAME);
+    await operations.pauseTrigger({ trigger: NAME });
+    await operations.resumeTrigger({ trigger: NAME });
     expect((await tailed.trigger(NAME).store.status()).least_generation).toBeGreaterThan(0);
-    expect(await operations.trigger(NAME)).toMatchObject({
+    expect(await operations.getTrigger({ trigger: NAME })).toMatchObject({
       resent: { least_generation: (await tailed.trigger(NAME).store.status()).least_generation },
     });
-    await until('none is left', async () => (await operations.replayDead(NAME)).left === 0);
-    expect((await operations.parkedCells(NAME)).cells).toHaveLength(40);
+    await until('none is left', async () => (await operations.replayDeadMessages({ trigger: NAME })).left === 0);
+    expect((await operations.listParkedCells({ trigger: NAME })).cells).toHaveLength(40);
   });
 
   it('is discarded', async () => {
     const { deployed, operations } = await giveUp();
-    await until('none is left', async () => (await operations.discardDead(NAME)).left === 0);
+    await until('none is left', async () => (await operations.discardDeadMessages({ trigger: NAME })).left === 0);
     expect(await depthOf(deployed.parkedQueueUrl)).toBe(0);
-    expect((await operations.parkedCells(NAME)).cells).toEqual([]);
+    expect((await operations.listParkedCells({ trigger: NAME })).cells).toEqual([]);
   });
 });
 
@@ -199,8 +202,8 @@ describe('the place that a trigger goes on from', () => {
       const marks = await consumed.read(Array.from({ length: SHARDS }, (_, shard) => shard));
       return [...marks.values()].reduce((sum, { added_id }) => sum + added_id, 0) === 41;
     });
-    await operations.pauseTrigger(NAME);
-    await operations.resumeTrigger(NAME);
+    await operations.pauseTrigger({ trigger: NAME });
+    await operations.resumeTrigger({ trigger: NAME });
     await tailed.write(1, 1);
     await until('it goes on', () => consumer.called.some(({ shard, added_id }) => shard === 1 && added_id === 11));
     expect(consumer.called.filter(({ replay }) => replay).length).toBeLessThanOrEqual(1);

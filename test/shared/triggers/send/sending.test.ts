@@ -88,12 +88,7 @@ describe("a trigger's queue", () => {
     for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 4);
     await rewound.gets(4 * SHARDS);
     const operations = await tailed.operations();
-    await operations.rewindTrigger('rewound', {
-      shards: new Map([
-        [2, 1],
-        [5, 0],
-      ]),
-    });
+    await operations.rewindTrigger({ trigger: 'rewound', to: { 2: 1, 5: 0 } });
     await rewound.gets(4 * SHARDS + 3 + 4);
     await tailed.write(2, 2);
     await rewound.gets(4 * SHARDS + 3 + 4 + 2);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach } from 'vitest';
-import type { TriggerOperations } from '../../../../../shared/contract/trigger-operations.ts';
+import type { TriggerOperations } from '../../../../../shared/api/triggers.ts';
 import type { FollowEvent } from '../../../../../shared/follow/follower.ts';
 import type { TriggerManagementOptions } from '../../../../../shared/triggers/manage/managed-trigger.ts';
 import { triggerManagement } from '../../../../../shared/triggers/manage/trigger-management.ts';

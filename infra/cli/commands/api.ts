@@ -1,0 +1,114 @@
+import type { Command } from 'commander';
+import { readConditions } from '../../../shared/api/condition.ts';
+import type { Operation, Operations } from '../../../shared/api/operation.ts';
+import { OPERATIONS } from '../../../shared/api/operations.ts';
+import { namesIn } from '../../../shared/api/path.ts';
+import type { Components, Schema } from '../../../shared/api/shape.ts';
+import { parseJson } from '../../../shared/body/json.ts';
+import { closestName } from '../../../shared/closest-name.ts';
+import { badUsage } from '../command-error.ts';
+import { command } from '../cli.ts';
+
+interface ListedOperation {
+  readonly operation: string;
+  readonly parameters: readonly string[];
+  readonly summary: string;
+}
+
+/** `schemaless api`: any operation by its name, as the API describes it. */
+export function api(operations: Operations = OPERATIONS): Command {
+  return command('api')
+    .description('calls an operation of the API by its name, and prints what it answers')
+    .argument('[operation]', 'as the OpenAPI document calls it (default: lists all)')
+    .argument('[parameter...]', 'NAME=VALUE, of the path, the query or the body; as JSON where it is no text')
+    .examples(
+      ['schemaless api', 'all operations, with their parameters'],
+      ['schemaless api getTrigger trigger=bill_rider limit=1', 'one trigger'],
+      [`schemaless api pauseTrigger trigger=bill_rider reason='the card service is down'`, 'at once: nobody asks'],
+      [`schemaless api queryIndex index=driver_index driver_uuid=7a1d… 'fare[gte]=1000'`, 'a query'],
+    )
+    .run<[name: string | undefined, given: readonly string[]]>(async (session, [name, given]) => {
+      if (name === undefined) {
+        const listed = Object.entries(operations).map(([operation, declared]): ListedOperation => ({
+          operation,
+          parameters: parametersOf(declared),
+          summary: declared.summary,
+        }));
+        return void (await session.output.list<ListedOperation>([listed], COLUMNS));
+      }
+      const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+      if (operation === undefined) {
+        const likely = closestName(name, Object.keys(operations));
+        throw badUsage('operation', `one that \`schemaless api\` lists${likely ? `, such as ${likely}` : ''}`, name);
+      }
+      return session.output.record(await session.call(operation, readParameters(operation, given)));
+    });
+}
+
+const COLUMNS = [
+  { header: 'OPERATION', value: ({ operation }: ListedOperation) => operation },
+  { header: 'PARAMETERS', value: ({ parameters }: ListedOperation) => parameters.join(' ') },
+  { header: 'SUMMARY', value: ({ summary }: ListedOperation) => summary },
+];
+
+function parametersOf(operation: Operation): readonly string[] {
+  const { path, query = {}, where } = operation;
+  return [
+    ...namesIn(path).filter((name) => name !== 'datastore'),
+    ...Object.keys(query),
+    ...Object.keys(membersOf(operation)),
+    ...(where === undefined ? [] : ['FIELD', 'FIELD[gte]', '…']),
+  ];
+}
+
+/** The members of the body, with their schemas. */
+function membersOf({ body, whole }: Operation): Readonly<Record<string, Schema>> {
+  const components: Components = {};
+  const resolved = (schema: Schema): Schema => {
+    const { $ref } = schema;
+    return typeof $ref === 'string' ? (components[$ref.split('/').at(-1) ?? ''] ?? {}) : schema;
+  };
+  if (body === undefined) return {};
+  const schema = resolved(body.describe(components));
+  if (whole) return { body: {} };
+  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, Schema>> };
+  return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, resolved(one)]));
+}
+
+function readParameters(operation: Operation, given: readonly string[]): Readonly<Record<string, unknown>> {
+  const { path, query = {}, where } = operation;
+  const members = membersOf(operation);
+  const inPath: readonly string[] = namesIn(path).filter((name) => name !== 'datastore');
+  const texts = new Map<string, string[]>();
+  for (const text of given) {
+    const end = text.indexOf('=');
+    if (end < 1) throw badUsage('parameter', 'NAME=VALUE', JSON.stringify(text.slice(0, 60)));
+    const name = text.slice(0, end);
+    texts.set(name, [...(texts.get(name) ?? []), text.slice(end + 1)]);
+  }
+  const read: Record<string, unknown> = {};
+  const others = new Map<string, readonly string[]>();
+  for (const [name, values] of texts) {
+    const [value = ''] = values;
+    const member = members[name];
+    if (inPath.includes(name)) read[name] = value;
+    else if (Object.hasOwn(query, name)) read[name] = query[name]?.isRepeated ? values : value;
+    else if (member !== undefined) read[name] = valueOf(value, member, name);
+    else others.set(name, values);
+  }
+  if (where !== undefined) return { ...read, where: readConditions(others) };
+  const [stranger] = others.keys();
+  if (stranger !== undefined)
+    throw badUsage('parameter', `one of ${parametersOf(operation).join(', ') || 'none at all'}`, stranger);
+  return read;
+}
+
+/** A value of a member as it is typed: text where the member is text, else JSON, or text that is none. */
+function valueOf(text: string, schema: Schema, name: string): unknown {
+  if (schema['type'] === 'string') return text;
+  try {
+    return parseJson(text, { field: name });
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Condition } from '../api/condition.ts';
+import type { Operation } from '../api/operation.ts';
+import { namesIn, PATH } from '../api/path.ts';
+import { INDEX_NAME, TRIGGER_NAME } from '../definitions/definitions.ts';
+import { missingField, unknownField } from '../errors.ts';
+import type { Call } from './calls.ts';
+import { toParameters } from './conditions.ts';
+import { pathName } from './path-name.ts';
+
+/** Parameters of an operation, by their names: of path, query and body together. */
+export type Parameters = Readonly<Record<string, unknown>>;
+
+/** The call of an operation of a datastore. Throws SchemalessError for a parameter that would change its path, or its meaning. */
+export function callOf(operation: Operation, parameters: Parameters): Call {
+  const { method, path, query = {}, where, body, whole, refusesUndefined } = operation;
+  if (refusesUndefined)
+    for (const [name, value] of Object.entries(parameters))
+      if (value === undefined) throw missingField(name, 'a value, or not to be there');
+  const inPath: readonly string[] = namesIn(path);
+  const inQuery = Object.keys(query);
+  const others = Object.entries(parameters).filter(([name]) => !inPath.includes(name) && !inQuery.includes(name));
+  const conditions = where === undefined ? {} : toParameters((parameters['where'] ?? []) as readonly Condition[]);
+  const members = Object.fromEntries(others.filter(([name]) => where === undefined || name !== 'where'));
+  if (body === undefined && Object.keys(members).length > 0)
+    throw unknownField(Object.keys(members)[0] ?? '', [...inPath, ...inQuery]);
+  const asked = inQuery.map((name) => [name, written(parameters[name], query[name]?.isJoined)] as const);
+  return {
+    method,
+    path: partsOf(path, parameters),
+    query: { ...conditions, ...Object.fromEntries(asked) },
+    ...(whole === true && { body: parameters['body'] }),
+    ...(body !== undefined && whole !== true && others.length > 0 && { body: members }),
+  };
+}
+
+function partsOf(path: string, parameters: Parameters): Call['path'] {
+  // The connection has the version, and what comes behind it.
+  return path
+    .split('/')
+    .slice(3)
+    .map((part) => (part.startsWith('{') ? partOf(part.slice(1, -1), parameters) : part));
+}
+
+function partOf(name: string, parameters: Parameters): string {
+  const value = parameters[name];
+  if (value === undefined) throw missingField(name, 'a part of the path');
+  const text = String(value);
+  if (name === 'index') return pathName('index', INDEX_NAME, text);
+  if (name === 'trigger') return pathName('trigger', TRIGGER_NAME, text);
+  PATH[name as keyof typeof PATH].read(text, name);
+  return text;
+}
+
+function written(value: unknown, isJoined: true | undefined): string | number | readonly string[] | undefined {
+  if (typeof value === 'boolean') return value ? 'true' : undefined;
+  if (Array.isArray(value)) return isJoined ? value.join(',') : value.map(String);
+  return value === undefined ? undefined : String(value);
+}
