@@ -43,9 +43,13 @@ export class AlarmWorld {
     return { status: response.status, body: Object(await response.json()) };
   }
 
-  /** As `ask`. @throws Error that has the answer, for any but a good one */
+  /** As `ask`; what is answered `later` is asked again, as clients do. @throws Error that has the answer, for any but a good one */
   async mustAsk(...asked: Parameters<AlarmWorld['ask']>): Promise<Answer['body']> {
-    const { status, body } = await this.ask(...asked);
+    let { status, body } = await this.ask(...asked);
+    for (let tries = 1; body['retry'] === 'later' && tries < 60; tries += 1) {
+      await this.wait(1);
+      ({ status, body } = await this.ask(...asked));
+    }
     if (status >= 300) throw new Error(`${asked[0]} ${asked[1]}: ${status} ${JSON.stringify(body)}`);
     return body;
   }

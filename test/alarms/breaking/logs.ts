@@ -59,8 +59,12 @@ export const restoredGroup = (group: string): AlarmCase => ({
   cure: 'none: followers go back by themselves',
   async breaks(world) {
     const { row } = await world.rowIn(group, 'work');
+    // A buffered one would be in no log yet.
     const put = (refKey: number): Promise<unknown> =>
-      world.mustAsk('PUT', `/work/cells/${row}/CUT/${refKey}`, { name: 'sent' });
+      world.insist(async () => {
+        const { outcome } = await world.mustAsk('PUT', `/work/cells/${row}/CUT/${refKey}`, { name: 'sent' });
+        if (outcome === 'buffered') throw new Error('wanted it to be stored, got buffered');
+      });
     const untilSent = (): Promise<void> =>
       world.insist(async () => {
         const { sent } = await world.mustAsk('GET', '/work/triggers/cut');
