@@ -1,24 +1,18 @@
-import type { Leases } from '../dynamo/lease.ts';
-import { underLease } from '../dynamo/under-lease.ts';
+import { runJob, type JobRun } from '../dynamo/run-job.ts';
 import type { Erasure } from '../api/erasures.ts';
 import { ERASURES_LEASE } from '../granted-names.ts';
-import { pauseFor } from '../pause-for.ts';
 import { carryOut } from './carry-out.ts';
 import type { ErasureWork } from './erasure-work.ts';
-import type { RetentionSettings } from './retention/retention-pace.ts';
-import { runRetention, type RetentionRound } from './retention/run-retention.ts';
+import { ROUND_MS, type RetentionSettings } from './retention/retention-pace.ts';
+import { retentionRounds, type RetentionRound } from './retention/run-retention.ts';
 import { openErasures, readErasure, unlist, writeProgress } from './erasure-record.ts';
 
-interface ErasureRun extends ErasureWork {
-  readonly leases: Leases;
-  /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
-  readonly deadline: number;
+interface ErasureRun extends ErasureWork, JobRun {
   /** An erasure was done, or waits for something else. @default nobody wants to know */
   readonly report?: (datastore: string, erasure: Erasure) => void;
   readonly failed?: (error: unknown) => void;
   /** How many are not done, and the age of the oldest, every half minute while there are any. @default nobody wants to know */
   readonly measured?: (open: number, oldestSeconds: number) => void;
-  readonly signal?: AbortSignal;
   /** Between looks. @default 5000 */
   readonly lookMs?: number;
   /** How often it is looked for what is out of its retention. @default as it says itself */
@@ -27,8 +21,6 @@ interface ErasureRun extends ErasureWork {
   readonly retained?: (datastore: string, round: RetentionRound) => void;
 }
 
-const RENEW_MS = 2000;
-const TAKE_PAUSE_MS = 500;
 /** Of what is open, so many are worked on side by side. */
 const SIDE_BY_SIDE = 4;
 /** Whoever was asked for an erasure is likely still at work on it. */
@@ -36,31 +28,18 @@ const YOUNG_MS = 15_000;
 
 /** Continues erasures and retention of all datastores until a successor takes over, or the deadline. */
 export async function runErasures(run: ErasureRun): Promise<void> {
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
-  const deadline = setTimeout(end, Math.max(0, run.deadline - Date.now()));
-  run.signal?.addEventListener('abort', end, { once: true });
-  if (run.signal?.aborted === true) end();
-  try {
-    const leased = {
-      leases: run.leases,
-      name: ERASURES_LEASE,
-      renewMs: RENEW_MS,
-      takeEveryMs: TAKE_PAUSE_MS,
-      isPatient: true,
-      signal: ending.signal,
-    };
-    await underLease(leased, async (signal, { token }) => {
-      const ends = await Promise.allSettled([
-        goOn(run, signal),
-        runRetention({ ...run, token, ...(run.retention && { settings: run.retention }), signal }),
-      ]);
-      for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    });
-  } finally {
-    clearTimeout(deadline);
-    run.signal?.removeEventListener('abort', end);
-  }
+  const { lookMs = 5000, failed = () => undefined } = run;
+  await runJob(run, {
+    lease: ERASURES_LEASE,
+    begin({ lease: { token }, signal, work }) {
+      work('erasures', { turn: erasureLooks(run, signal), everyMs: lookMs, failed });
+      work('retention', {
+        turn: retentionRounds({ ...run, token, ...(run.retention && { settings: run.retention }), signal }),
+        everyMs: run.retention?.roundMs ?? ROUND_MS,
+        failed,
+      });
+    },
+  });
 }
 
 /** What a run knows of one that it could not finish. */
@@ -79,27 +58,25 @@ const LONGEST_PAUSE_MS = 60_000;
 const TURN_MS = 10_000;
 const MEASURE_MS = 30_000;
 
-async function goOn(run: ErasureRun, signal: AbortSignal): Promise<void> {
-  const { lookMs = 5000, failed = () => undefined } = run;
+/** Returns a look at all erasures that are not done. */
+function erasureLooks(run: ErasureRun, signal: AbortSignal): () => Promise<void> {
   const tried = new Map<string, Tried>();
   /** Ids that were found done, or without a record: whoever begins one may be about to write it. */
   const seen = new Set<string>();
   let measuredAt = Number.NEGATIVE_INFINITY;
-  while (!signal.aborted) {
+  return async () => {
     try {
       await Promise.all(
         (await run.context.topology.datastores()).map((datastore) => lookAt(run, { datastore, tried, seen, signal })),
       );
-    } catch (error) {
-      failed(error);
+    } finally {
+      if (tried.size > 0 && performance.now() - measuredAt >= MEASURE_MS) {
+        measuredAt = performance.now();
+        const oldest = Math.min(...[...tried.values()].map(({ askedAt }) => askedAt));
+        run.measured?.(tried.size, Math.round((Date.now() - oldest) / 1000));
+      }
     }
-    if (tried.size > 0 && performance.now() - measuredAt >= MEASURE_MS) {
-      measuredAt = performance.now();
-      const oldest = Math.min(...[...tried.values()].map(({ askedAt }) => askedAt));
-      run.measured?.(tried.size, Math.round((Date.now() - oldest) / 1000));
-    }
-    await pauseFor(lookMs, signal);
-  }
+  };
 }
 
 interface Look {

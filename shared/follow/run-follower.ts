@@ -9,7 +9,7 @@ import type { Follower, FollowEvent } from './follower.ts';
 import { openFollower, readFollower } from './follower-item.ts';
 import { Holdings } from './holdings.ts';
 import { OffsetItems } from './offset-items.ts';
-import { nowAndThen } from '../now-and-then.ts';
+import { ofFirst, repeat } from '../repeat.ts';
 import { pauseFor } from '../pause-for.ts';
 import type { Pauses } from './pace.ts';
 import type { ReaderWatch } from './reader-watch.ts';
@@ -181,7 +181,8 @@ async function keepOffsets(
     if (changes !== seen.changes || lives !== seen.lives) await holdings.reload();
     Object.assign(seen, { changes, lives, at: now() });
   };
-  await nowAndThen({ everyMs, look, failed: (error) => report({ kind: 'state_failed', error }) }, signal);
+  const failed = ofFirst((error) => report({ kind: 'state_failed', error }));
+  await repeat({ turn: look, everyMs, failed }, signal);
 }
 
 /** Releases everything, and retries until patience ends. */

@@ -1,23 +1,19 @@
 import { SchemalessError } from '../errors.ts';
 import type { StoreContext } from '../access/context.ts';
-import type { Leases } from '../dynamo/lease.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { underLease } from '../dynamo/under-lease.ts';
+import { runJob, type HeldJob, type JobRun } from '../dynamo/run-job.ts';
 import { MOVES_LEASE } from '../granted-names.ts';
-import { pauseFor } from '../pause-for.ts';
+import type { Turns } from '../repeat.ts';
 import { SqlError } from '../sql/client.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
 import { endMoving, type MovingShard } from '../topology/moving-shards.ts';
 import { hasEnded, readMove, writeMove, type Move } from './move-item.ts';
 import { moveTurn, type MoveSettings, type MoveWork } from './move-turn.ts';
 
-export interface MoveRun {
+export interface MoveRun extends JobRun {
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;
-  readonly leases: Leases;
-  /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
-  readonly deadline: number;
   readonly settings?: MoveSettings;
   /** Tells instances that the topology is another one. @default they hear of it within a minute */
   readonly tellMoved?: () => void;
@@ -27,15 +23,11 @@ export interface MoveRun {
   readonly measured?: (moves: number) => void;
   /** Waits for moves where there are none. @default false: it ends */
   readonly staysIdle?: boolean;
-  /** @default it ends with the deadline alone, or for a successor */
-  readonly signal?: AbortSignal;
 }
 
 /** Between looks for moves that are new. */
 const LOOK_MS = 1000;
-const RENEW_MS = 2000;
 export const LEASE_MS = 10_000;
-const TAKE_PAUSE_MS = 500;
 const MEASURE_MS = 30_000;
 /** After a turn that failed; doubled with each, up to the last. */
 const FIRST_PAUSE_MS = 200;
@@ -43,50 +35,35 @@ const LONGEST_PAUSE_MS = 10_000;
 
 /** Works on all moves until none is left, a successor came, or the deadline. A group copies one shard at a time. */
 export async function runMoves(run: MoveRun): Promise<void> {
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
-  const deadline = setTimeout(end, Math.max(0, run.deadline - Date.now()));
-  run.signal?.addEventListener('abort', end, { once: true });
-  if (run.signal?.aborted === true) end();
-  try {
-    const leased = {
-      leases: run.leases,
-      name: MOVES_LEASE,
-      renewMs: RENEW_MS,
-      takeEveryMs: TAKE_PAUSE_MS,
-      isPatient: true,
-      signal: ending.signal,
-    };
-    await underLease(leased, (signal, { token }) => workOnMoves(run, token, signal));
-  } finally {
-    clearTimeout(deadline);
-    run.signal?.removeEventListener('abort', end);
-  }
+  await runJob(run, {
+    lease: MOVES_LEASE,
+    begin(held) {
+      const { lease, signal } = held;
+      const mover: Mover = { run, token: lease.token, moves: new Map(), signal };
+      held.work('look', {
+        turn: movesFound(mover, held),
+        everyMs: run.settings?.pollMs ?? LOOK_MS,
+        failed: () => undefined,
+      });
+    },
+  });
 }
 
-async function workOnMoves(run: MoveRun, token: number, signal: AbortSignal): Promise<void> {
-  const underWay = new Map<string, Promise<void>>();
-  const moves = new Map<string, Move>();
+/** Returns a look for moves, which begins work on each. It is over where there are none. */
+function movesFound(mover: Mover, held: HeldJob): () => Promise<'over' | void> {
+  const { run, moves } = mover;
   let measuredAt = Number.NEGATIVE_INFINITY;
-  while (!signal.aborted) {
+  return async () => {
     const found = await movingShards(run).catch(() => []);
-    for (const one of found) {
-      const name = nameOf(one);
-      if (underWay.has(name)) continue;
-      const working = workOnMove({ run, token, moves, signal }, one).finally(() => {
-        underWay.delete(name);
-        moves.delete(name);
-      });
-      underWay.set(name, working);
-    }
+    for (const one of found) held.work(nameOf(one), workOnMove(mover, one));
+    const underWay = held.going().length - 1;
+    for (const name of moves.keys()) if (!held.going().includes(name)) moves.delete(name);
     if (performance.now() - measuredAt >= MEASURE_MS) {
       measuredAt = performance.now();
-      if (underWay.size > 0) run.measured?.(underWay.size);
+      if (underWay > 0) run.measured?.(underWay);
     }
-    if (found.length === 0 && underWay.size === 0 && run.staysIdle !== true) return;
-    await pauseFor(run.settings?.pollMs ?? LOOK_MS, signal);
-  }
-  await Promise.all(underWay.values());
+    return found.length === 0 && underWay === 0 && run.staysIdle !== true ? 'over' : undefined;
+  };
 }
 
 const nameOf = ({ datastore, shard }: MovingShard): string => `${datastore}/${shard}`;
@@ -113,19 +90,25 @@ interface Mover {
   readonly signal: AbortSignal;
 }
 
-/** Works on one move until it ends. What fails is tried again, at growing distance, and keeps no other waiting. */
-async function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): Promise<void> {
+/** Work on one move, until it ends. What fails is tried again, at growing distance. */
+function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): Turns {
   const name = nameOf(of);
-  let failures = 0;
   let isFirst = true;
-  while (!signal.aborted) {
-    try {
+  const over = (): 'over' => {
+    moves.delete(name);
+    return 'over';
+  };
+  return {
+    async turn() {
       const item = await readMove(run.stateTable, of);
       // It was begun, but not written yet.
-      if (!item || item.move.id !== of.id) return;
+      if (!item || item.move.id !== of.id) return over();
       const before = item.move;
-      // It died before it said so.
-      if (hasEnded(before)) return await endMoving(run.topologyTable, before);
+      if (hasEnded(before)) {
+        // It died before it said so.
+        await endMoving(run.topologyTable, before);
+        return over();
+      }
       moves.set(name, before);
       const work: MoveWork = {
         context: run.context,
@@ -145,24 +128,24 @@ async function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): 
           else if (move.step !== before.step || move.last_error !== before.last_error) run.report?.(move);
         },
       };
-      const pauseMs = await moveTurn(work, before, item.wish);
-      if (pauseMs === undefined) return;
-      failures = 0;
+      const pauseMs = await moveTurn(work, before, item.wish).catch(async (error: unknown) => {
+        const move = moves.get(name);
+        isFirst = true;
+        // It keeps no other from copying while it waits.
+        moves.delete(name);
+        if (move) run.report?.(move, error);
+        if (move && (error instanceof SqlError || error instanceof SchemalessError))
+          await note(run, token, of, error).catch(() => undefined);
+        throw error;
+      });
+      if (pauseMs === undefined) return over();
       const after = moves.get(name) ?? before;
       isFirst = after.step !== before.step || after.switches !== before.switches || after.failures !== before.failures;
-      if (pauseMs > 0) await pauseFor(pauseMs, signal);
-    } catch (error) {
-      const move = moves.get(name);
-      isFirst = true;
-      // It keeps no other from copying while it waits.
-      moves.delete(name);
-      if (move) run.report?.(move, error);
-      if (move && (error instanceof SqlError || error instanceof SchemalessError))
-        await note(run, token, of, error).catch(() => undefined);
-      failures += 1;
-      await pauseFor(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)), signal);
-    }
-  }
+      return pauseMs;
+    },
+    failed: () => undefined,
+    pauses: { firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS },
+  };
 }
 
 /** What it stumbled over, for who looks at it: the rest stays as it was written last. */

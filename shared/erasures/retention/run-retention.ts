@@ -3,7 +3,6 @@ import { byGroup } from '../../access/groups.ts';
 import type { RetainedDay } from '../../api/erasures.ts';
 import type { RetentionRule } from '../../definitions/definitions.ts';
 import { SchemalessError } from '../../errors.ts';
-import { pauseFor } from '../../pause-for.ts';
 import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
@@ -11,7 +10,7 @@ import type { ErasureWork } from '../erasure-work.ts';
 import type { PartDone } from './erase-hidden.ts';
 import { addRetained } from './retained-days.ts';
 import { retainShard, type ShardTurn } from './retain-shard.ts';
-import { agedEveryMs, behindSeconds, keepTimes, ROUND_MS, WHOLE_MS, type RetentionSettings } from './retention-pace.ts';
+import { agedEveryMs, behindSeconds, keepTimes, WHOLE_MS, type RetentionSettings } from './retention-pace.ts';
 import { readPlaces, writePlace, type Reached, type RetentionPlace } from './retention-place.ts';
 import { isRetained, setRetained } from './retained-mark.ts';
 
@@ -39,26 +38,21 @@ const SIDE_BY_SIDE = 4;
 const TURN_MS = 10_000;
 const HEADS_A_STATEMENT = 256;
 
-/** Erases what is out of its retention, of all datastores that are served and have rules, in rounds until the signal. */
-export async function runRetention(run: RetentionRun): Promise<void> {
-  const { context, settings = {}, failed = () => undefined, signal } = run;
+/** Returns a round over all datastores that have rules, to be repeated; 0: there is more to be done at once. */
+export function retentionRounds(run: RetentionRun): () => Promise<0 | void> {
+  const { context, signal } = run;
   const known = new Map<string, Map<number, RetentionPlace>>();
-  while (!signal.aborted) {
+  return async () => {
     let isMore = false;
-    try {
-      for (const datastore of await context.topology.served()) {
-        if (signal.aborted) break;
-        const { retention } = (await context.topology.datastore(datastore)) ?? {};
-        // What was begun by rules that are gone is done all the same.
-        const isWanted = retention ?? (await isRetained(run.stateTable, datastore));
-        if (isWanted && (await roundOf(run, datastore, known))) isMore = true;
-      }
-    } catch (error) {
-      failed(error);
-      isMore = false;
+    for (const datastore of await context.topology.served()) {
+      if (signal.aborted) break;
+      const { retention } = (await context.topology.datastore(datastore)) ?? {};
+      // What was begun by rules that are gone is done all the same.
+      const isWanted = retention ?? (await isRetained(run.stateTable, datastore));
+      if (isWanted && (await roundOf(run, datastore, known))) isMore = true;
     }
-    if (!isMore) await pauseFor(settings.roundMs ?? ROUND_MS, signal);
-  }
+    return isMore ? 0 : undefined;
+  };
 }
 
 /** Returns whether there is more to be done at once. */

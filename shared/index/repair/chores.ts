@@ -1,5 +1,6 @@
 import type { Leases } from '../../dynamo/lease.ts';
-import { nowAndThen } from '../../now-and-then.ts';
+import type { HeldJob } from '../../dynamo/run-job.ts';
+import { ofFirst } from '../../repeat.ts';
 import { watchPending } from './catch-up.ts';
 import { watchBuilds } from './complete-builds.ts';
 import { dropRetired } from './drop-retired.ts';
@@ -15,13 +16,14 @@ import { watchWriters } from './watch-writers.ts';
 const WRITERS_MS = 1000;
 const RARE_MS = 10_000;
 
-export async function doChores(
+/** Begins what one run alone does for the indexes of a datastore. */
+export function beginChores(
   work: RepairWork,
   pending: PendingMarks,
-  leases: Leases,
-  renewMs: number,
-  signal: AbortSignal,
-): Promise<void> {
+  { leases, renewMs }: { readonly leases: Leases; readonly renewMs: number },
+  held: HeldJob,
+): void {
+  const { signal } = held;
   const { lookMs } = work.settings;
   const due = dueTimes(work.stateTable, work.datastore);
   const shares = largestShares(work, due);
@@ -35,7 +37,10 @@ export async function doChores(
     ['tombstones', RARE_MS, () => purgeTombstones(work, due, signal)],
   ];
   const { datastore, report } = work;
-  const repeat = ([what, everyMs, look]: (typeof chores)[number]): Promise<void> =>
-    nowAndThen({ everyMs, look, failed: (error) => report({ datastore, kind: 'failed', what, error }) }, signal);
-  await Promise.all(chores.map(repeat));
+  for (const [what, everyMs, turn] of chores)
+    held.work(what, {
+      turn,
+      everyMs,
+      failed: ofFirst((error) => report({ datastore, kind: 'failed', what, error })),
+    });
 }

@@ -7,10 +7,10 @@ import { untilEnd } from '../../until-end.ts';
 import type { Workers } from '../../follow/workers.ts';
 import type { PhysicalIndex } from '../index-table.ts';
 import type { Leases } from '../../dynamo/lease.ts';
-import { underLease } from '../../dynamo/under-lease.ts';
+import { runJob } from '../../dynamo/run-job.ts';
 import type { IndexCatalogue } from '../../topology/index-catalogue.ts';
 import { buildFollower, throttleTo, type Throttle } from './build-follower.ts';
-import { doChores } from './chores.ts';
+import { beginChores } from './chores.ts';
 import { pendingMarks, type PendingMarks } from './pending-marks.ts';
 import { repairFollower } from './repair-follower.ts';
 import type { RepairWork } from './repair-work.ts';
@@ -153,20 +153,19 @@ export class DatastoreRepair {
   #doChores(): void {
     this.#isChoring = true;
     const { datastore, report } = this.#work;
-    const { leases, renewMs, signal: ending } = this.#run;
-    const leased = {
-      leases,
-      name: `repair/${datastore}`,
-      renewMs,
-      takeEveryMs: TAKE_PAUSE_MS,
-      isPatient: true,
-      signal: ending,
-    };
-    const chores = underLease(leased, (signal) => doChores(this.#work, this.#pending, leases, renewMs, signal));
+    const chores = runJob(
+      { ...this.#run, takeEveryMs: TAKE_PAUSE_MS },
+      {
+        lease: `repair/${datastore}`,
+        begin: (held) => beginChores(this.#work, this.#pending, this.#run, held),
+      },
+    );
     const done = async (): Promise<void> => {
-      const end = await chores.catch((error: unknown) => report({ datastore, kind: 'failed', what: 'chores', error }));
+      const isWanted = await chores.catch((error: unknown) =>
+        report({ datastore, kind: 'failed', what: 'chores', error }),
+      );
       // Lost without a successor: it is taken again.
-      if (!end?.isWanted) this.#isChoring = false;
+      if (isWanted !== true) this.#isChoring = false;
     };
     this.#spawn(done());
   }

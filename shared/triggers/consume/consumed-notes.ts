@@ -3,14 +3,15 @@ import { fingerprintOfMessage } from '../state/queue-message.ts';
 import type { TriggerMessage } from '../state/message.ts';
 import { isUnsound, SOUND_EVERY_MS } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
-import type { KnownStatus } from './known-status.ts';
+import type { Known } from '../../known.ts';
+import type { TriggerStatus } from '../state/trigger-store.ts';
 
 export type ConsumedNotes = ReturnType<typeof consumedNotes>;
 
 /** @param failed told of each failure; the next write repeats it */
 export function consumedNotes(
   store: Pick<TriggerStore, 'consumed' | 'confirmSound'>,
-  status: Pick<KnownStatus, 'read'>,
+  status: Pick<Known<TriggerStatus>, 'read'>,
   { consumedEveryMs }: { readonly consumedEveryMs: number },
   failed: (error: unknown) => void,
 ) {

@@ -4,7 +4,8 @@ import { HANDED_BACK_SECONDS, LATE_MS, LONGEST_PAUSE_SECONDS, safeHaltMs } from 
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import { consumedNotes, type ConsumedNotes } from './consumed-notes.ts';
 import type { HoldSettings } from './hold.ts';
-import { knownStatus, type KnownStatus } from './known-status.ts';
+import { known, type Known } from '../../known.ts';
+import type { TriggerStatus } from '../state/trigger-store.ts';
 import { marks, type Marks, type MarkSettings } from './marks.ts';
 import type { ConsumerQueue } from './queue-record.ts';
 import type { TriggerFunction } from './trigger-function.ts';
@@ -77,7 +78,7 @@ interface ConsumerOptions {
 export interface Consumer extends Omit<ConsumerOptions, 'settings' | 'atOnce'> {
   readonly atOnce: number;
   readonly settings: ConsumeSettings;
-  readonly status: KnownStatus;
+  readonly status: Known<TriggerStatus>;
   readonly marks: Marks;
   readonly notes: ConsumedNotes;
 }
@@ -92,7 +93,7 @@ export function openConsumer(options: ConsumerOptions): Consumer {
   };
   const stateAway = (error: unknown): void => options.report({ kind: 'state_away', error });
   const { store } = options;
-  const status = knownStatus(store, settings.statusMs, stateAway);
+  const status = known(() => store.status(), { maxAgeMs: settings.statusMs, failed: stateAway });
   return {
     ...options,
     atOnce: options.atOnce ?? 1,

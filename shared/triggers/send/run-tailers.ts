@@ -1,4 +1,5 @@
 import { Workers } from '../../follow/workers.ts';
+import { known, type Known } from '../../known.ts';
 import { pauseFor } from '../../pause-for.ts';
 import { bellTower } from '../../follow/bells.ts';
 import { readerWatch } from '../../follow/reader-watch.ts';
@@ -29,10 +30,11 @@ export async function runTailers(run: TailRun): Promise<void> {
   let workers: Workers | undefined;
   try {
     const wished = watchCount(run, report);
-    const list = watchTriggers(run.context, settings.listMs, report);
+    const triggers = watchTriggers(run.context, settings.listMs, report);
+    const listed = (): Promise<readonly ListedTrigger[] | undefined> => triggers.read().catch(() => undefined);
     if (!(await wished())) return;
     // The list comes first: the predecessor lets go of everything once it sees this worker.
-    while (!signal.aborted && !(await list())) await pauseFor(settings.lookMs, signal);
+    while (!signal.aborted && !(await listed())) await pauseFor(settings.lookMs, signal);
     if (signal.aborted) return;
     const { stateTable, owner, slot, heartbeat } = run;
     workers = new Workers({
@@ -58,8 +60,9 @@ export async function runTailers(run: TailRun): Promise<void> {
     while (!signal.aborted && (await wished())) {
       const isSucceeded = workers.share(1).successor !== undefined;
       // A tail that ended by itself may have been forgotten: the list is read before it begins again.
-      const listed = await list(!isSucceeded && [...tails.values()].some((tail) => !tail.isRunning()));
-      if (listed) align(crew, tails, listed, isSucceeded);
+      if (!isSucceeded && [...tails.values()].some((tail) => !tail.isRunning())) triggers.forget();
+      const now = await listed();
+      if (now) align(crew, tails, now, isSucceeded);
       workers.ready('tail', true);
       if (workers.share(1).successor?.ready && [...tails.values()].every((tail) => !tail.isRunning())) return;
       await pauseFor(SHORT_MS, signal);
@@ -94,12 +97,11 @@ function watchCount(
   { stateTable, slot, tailers = Number.POSITIVE_INFINITY }: TailRun,
   report: (what: string, error: unknown) => void,
 ): () => Promise<boolean> {
-  const count = everyMs(
-    1000,
-    async () => (await readTailerCount(stateTable)) ?? tailers,
-    (error) => report('looking at how many tailers there are to be', error),
-  );
-  return async () => slot < ((await count()) ?? tailers);
+  const count = known(async () => (await readTailerCount(stateTable)) ?? tailers, {
+    maxAgeMs: 1000,
+    failed: (error) => report('looking at how many tailers there are to be', error),
+  });
+  return async () => slot < (await count.read().catch(() => tailers));
 }
 
 /** The triggers of all datastores, as deployed. */
@@ -107,39 +109,14 @@ function watchTriggers(
   { topology }: StoreContext,
   listMs: number,
   report: (what: string, error: unknown) => void,
-): (anew?: boolean) => Promise<readonly ListedTrigger[] | undefined> {
-  return everyMs(
-    listMs,
-    async () => {
-      topology.refresh();
-      const listed: ListedTrigger[] = [];
-      for (const datastore of await topology.datastores())
-        for (const deployed of await topology.triggers(datastore)) listed.push({ datastore, deployed });
-      return listed;
-    },
-    (error) => report('looking which triggers there are', error),
-  );
-}
-
-/** Reads something no more often than this, or when asked `anew`; the last value holds while it cannot be read. */
-function everyMs<T>(
-  milliseconds: number,
-  read: () => Promise<T>,
-  failed: (error: unknown) => void,
-): (anew?: boolean) => Promise<T | undefined> {
-  let known: T | undefined;
-  let at = Number.NEGATIVE_INFINITY;
-  let failing = false;
-  return async (anew = false) => {
-    if (!anew && performance.now() - at < milliseconds) return known;
-    at = performance.now();
-    try {
-      known = await read();
-      failing = false;
-    } catch (error) {
-      if (!failing) failed(error);
-      failing = true;
-    }
-    return known;
+): Known<readonly ListedTrigger[]> {
+  const list = async (): Promise<readonly ListedTrigger[]> => {
+    topology.refresh();
+    const listed: ListedTrigger[] = [];
+    for (const datastore of await topology.datastores())
+      for (const deployed of await topology.triggers(datastore)) listed.push({ datastore, deployed });
+    return listed;
   };
+  const failed = (error: unknown): void => report('looking which triggers there are', error);
+  return known(list, { maxAgeMs: listMs, failed });
 }

@@ -1,5 +1,6 @@
 import type { FollowEvent } from '../../follow/follower.ts';
-import { nowAndThen } from '../../now-and-then.ts';
+import { known } from '../../known.ts';
+import { ofFirst, repeat } from '../../repeat.ts';
 import type { DeployedTrigger } from '../../topology/topology.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import type { SendingQueues } from '../state/queues.ts';
@@ -20,7 +21,7 @@ export function poll(
   { what, everyMs, look }: { readonly what: string; readonly everyMs: number; readonly look: () => Promise<void> },
   signal: AbortSignal,
 ): Promise<void> {
-  return nowAndThen({ everyMs, look, failed: (error) => report({ kind: 'failed', what, error }) }, signal);
+  return repeat({ turn: look, everyMs, failed: ofFirst((error) => report({ kind: 'failed', what, error })) }, signal);
 }
 
 /** Returns a look that joins the one under way, never fails, and reports the first of consecutive failures. */
@@ -29,20 +30,7 @@ export function joinedLook(
   what: string,
   look: () => Promise<void>,
 ): () => Promise<void> {
-  let looking: Promise<void> | undefined;
-  let isFailing = false;
-  const lookOnce = async (): Promise<void> => {
-    try {
-      await look();
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) report({ kind: 'failed', what, error });
-      isFailing = true;
-    } finally {
-      looking = undefined;
-    }
-  };
-  return () => (looking ??= lookOnce());
+  return known(look, { failed: (error) => report({ kind: 'failed', what, error }) }).look;
 }
 
 /** An event for a metric or a log line. Never holds a cell's body. */

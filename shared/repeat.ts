@@ -1,0 +1,40 @@
+import { pauseFor } from './pause-for.ts';
+
+/** Work that is done again and again, a bounded turn at a time. */
+export interface Turns {
+  /** Returns the milliseconds until the next turn; nothing: `everyMs`; `over`: there is none. */
+  readonly turn: () => Promise<number | 'over' | void>;
+  /** @default 0 */
+  readonly everyMs?: number;
+  /** Told of each failure, and how many came in a row. What it throws ends the work. */
+  readonly failed: (error: unknown, inARow: number) => void;
+  /** After a failure; doubled with each in a row, up to the longest. @default `everyMs` each time */
+  readonly pauses?: { readonly firstMs: number; readonly longestMs: number };
+}
+
+/** Does work turn by turn, until it is over or the signal comes. A failed turn is tried again after a pause. */
+export async function repeat({ turn, everyMs = 0, failed, pauses }: Turns, signal: AbortSignal): Promise<void> {
+  const { firstMs, longestMs } = pauses ?? { firstMs: everyMs, longestMs: everyMs };
+  let inARow = 0;
+  while (!signal.aborted) {
+    let pauseMs: number;
+    try {
+      const next = (await turn()) ?? everyMs;
+      if (next === 'over') return;
+      pauseMs = next;
+      inARow = 0;
+    } catch (error) {
+      inARow += 1;
+      failed(error, inARow);
+      pauseMs = Math.min(longestMs, firstMs * 2 ** (inARow - 1));
+    }
+    if (pauseMs > 0) await pauseFor(pauseMs, signal);
+  }
+}
+
+/** Tells of the first of failures in a row. */
+export function ofFirst(failed: (error: unknown) => void): Turns['failed'] {
+  return (error, inARow) => {
+    if (inARow === 1) failed(error);
+  };
+}
