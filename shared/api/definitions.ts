@@ -3,7 +3,7 @@ import type { Json } from '../cell.ts';
 import { invalidField, missingField } from '../errors.ts';
 import { members } from './input.ts';
 import { operations } from './operation.ts';
-import { flag, required, textParameter } from './parameter.ts';
+import { flag, required, textParameter, type RequiredParameter } from './parameter.ts';
 import { DRY_RUN } from './query.ts';
 import { COUNT, FLAG, list, object, oneOf, optional, orNull, said, TEXT, type Input, type Of } from './shape.ts';
 
@@ -100,11 +100,13 @@ const DELETED = object({
 });
 export type DeletedPart = Of<typeof DELETED>;
 
+const CONFIRM: RequiredParameter<string> = required(
+  textParameter(TEXT, { description: 'The name of what is deleted, once more.', example: 'shop' }),
+  'the name of what is deleted, once more',
+);
+
 const DELETION = {
-  confirm: required(
-    textParameter(TEXT, { description: 'The name of what is deleted, once more.', example: 'shop' }),
-    'the name of what is deleted, once more',
-  ),
+  confirm: CONFIRM,
   force: flag('Delete it also where something is lost with it.'),
   ...DRY_RUN,
 };

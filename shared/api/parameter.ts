@@ -19,9 +19,15 @@ interface Read<Value> extends About {
 }
 
 /** A parameter of a query: text, of which `read` makes a value. */
-export type Parameter<Value> = Read<Value> & Shape<Value | undefined> & { readonly isOptional: true };
+export interface Parameter<Value> extends Read<Value>, Shape<Value | undefined> {
+  readonly isOptional: true;
+}
+
 /** One that has to come; `wanted` says what it is. */
-type RequiredParameter<Value> = Read<Value> & Shape<Value> & { readonly wanted: string };
+export interface RequiredParameter<Value> extends Read<Value>, Shape<Value> {
+  readonly wanted: string;
+}
+
 export type AnyParameter = Read<unknown> & Shape<unknown> & { readonly wanted?: string };
 
 /** `read`: takes the one value that comes. */
