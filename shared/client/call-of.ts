@@ -18,18 +18,20 @@ export function callOf(operation: Operation, parameters: Parameters): Call {
       if (value === undefined) throw missingField(name, 'a value, or not to be there');
   const inPath: readonly string[] = namesIn(path);
   const inQuery = Object.keys(query);
-  const others = Object.entries(parameters).filter(([name]) => !inPath.includes(name) && !inQuery.includes(name));
+  const known = [...inPath, ...inQuery, ...(where ? ['where'] : []), ...(whole ? ['body'] : [])];
+  const members = Object.entries(parameters).filter(([name]) => !known.includes(name));
+  const hasMembers = body !== undefined && whole !== true;
+  // Members of a body are the server's to judge: it names those that it does not know.
+  const [stranger] = members[0] ?? [];
+  if (stranger !== undefined && !hasMembers) throw unknownField(stranger, known);
   const conditions = where === undefined ? {} : toParameters((parameters['where'] ?? []) as readonly Condition[]);
-  const members = Object.fromEntries(others.filter(([name]) => where === undefined || name !== 'where'));
-  if (body === undefined && Object.keys(members).length > 0)
-    throw unknownField(Object.keys(members)[0] ?? '', [...inPath, ...inQuery]);
   const asked = inQuery.map((name) => [name, written(parameters[name], query[name]?.isJoined)] as const);
   return {
     method,
     path: partsOf(path, parameters),
     query: { ...conditions, ...Object.fromEntries(asked) },
     ...(whole === true && { body: parameters['body'] }),
-    ...(body !== undefined && whole !== true && others.length > 0 && { body: members }),
+    ...(hasMembers && members.length > 0 && { body: Object.fromEntries(members) }),
   };
 }
 
@@ -52,7 +54,6 @@ function partOf(name: string, parameters: Parameters): string {
 }
 
 function written(value: unknown, isJoined: true | undefined): string | number | readonly string[] | undefined {
-  if (typeof value === 'boolean') return value ? 'true' : undefined;
   if (Array.isArray(value)) return isJoined ? value.join(',') : value.map(String);
   return value === undefined ? undefined : String(value);
 }

@@ -90,7 +90,7 @@ function readParameters(operation: Operation, given: readonly string[]): Readonl
   const others = new Map<string, readonly string[]>();
   for (const [name, values] of texts) {
     const [value = ''] = values;
-    const member = members[name];
+    const member = Object.hasOwn(members, name) ? members[name] : undefined;
     if (inPath.includes(name)) read[name] = value;
     else if (Object.hasOwn(query, name)) read[name] = query[name]?.isRepeated ? values : value;
     else if (member !== undefined) read[name] = valueOf(value, member, name);

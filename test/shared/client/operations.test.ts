@@ -134,6 +134,18 @@ it('what is in the buffer is shown, discarded and decided', async () => {
 });
 
 describe('calls are refused', () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ['a query', () => api().listErasures({ open: true, limits: 3 } as never)],
+    [
+      'a body that is one value',
+      () => api().putCell({ row_key: ROW, column_name: 'BASE', ref_key: 1, body: 1, created_at: 'now' } as never),
+    ],
+    ['a body of members', () => api().createMove({ shard: 2, to: 'group-2', force: true } as never)],
+    ['a body of none', () => api().switchMove({ shard: 2, force: true } as never)],
+  ])('with a parameter that is not known: %s', async (_what, call) => {
+    expect(await errorOf(call)).toMatchObject({ code: 'unknown_field' });
+  });
+
   it.each<[string, object, () => Promise<unknown>]>([
     [
       'a move that does not exist',
