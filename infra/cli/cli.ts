@@ -1,11 +1,8 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { SchemalessError } from '../../shared/errors.ts';
-import { CommandError } from './command-error.ts';
-import { endingOf } from './ending-of.ts';
-import { EXIT_CODES, type Ending } from './exit-codes.ts';
+import { CommandError, endingOf, EXIT_CODES, type Ending, errorJson, errorText } from './errors.ts';
 import { globalFlags } from './flags.ts';
 import { openSession, type GlobalFlags, type Session } from './session.ts';
-import { errorJson, errorText } from './show-error.ts';
 import { VERSION } from '../../shared/version.ts';
 
 const OF_ALL_COMMANDS = 'Options of all commands:';

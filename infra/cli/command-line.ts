@@ -1,36 +1,30 @@
 import { buildProgram, runProgram, type CommandOf } from './cli.ts';
-import { addCompletion } from './completion.ts';
 import { api } from './commands/api.ts';
-import { applyCommand } from './commands/apply.ts';
+import { applyCommand, checkCommand, deleteCommand } from './commands/definitions.ts';
 import { buffer } from './commands/buffer.ts';
-import { checkCommand } from './commands/check.ts';
 import { clone } from './commands/clone.ts';
 import { consoleCommand } from './commands/console.ts';
-import { deleteCommand } from './commands/delete.ts';
 import { digest } from './commands/digest.ts';
 import { erase } from './commands/erase.ts';
-import { erasure, erasures } from './commands/erasures.ts';
+import { erasure, erasures, retention } from './commands/erasures.ts';
 import { forget, forgotten } from './commands/forget.ts';
 import { explain } from './commands/explain.ts';
-import { get } from './commands/get.ts';
-import { latest } from './commands/latest.ts';
+import { get, latest, row, versions } from './commands/read.ts';
 import { move } from './commands/move.ts';
 import { parked } from './commands/parked.ts';
 import { ping } from './commands/ping.ts';
 import { profile } from './commands/profile.ts';
 import { put } from './commands/put.ts';
-import { query } from './commands/query.ts';
-import { rebalance } from './commands/rebalance.ts';
-import { retention } from './commands/retention.ts';
-import { row } from './commands/row.ts';
-import { shards } from './commands/shards.ts';
+import { query, verifyIndex } from './commands/indexes.ts';
+import { rebalance, shards } from './commands/shards.ts';
 import { tail } from './commands/tail.ts';
 import { triggers } from './commands/triggers.ts';
-import { verifyIndex } from './commands/verify-index.ts';
-import { versions } from './commands/versions.ts';
 import { compareCommand } from './files/compare-command.ts';
 import { exportCommand } from './files/export-command.ts';
 import { importCommand } from './files/import-command.ts';
+import tab from '@bomb.sh/tab/commander';
+import type { Command } from 'commander';
+import { profilesFile, readProfiles } from './target/profiles.ts';
 
 const COMMANDS: readonly CommandOf[] = [
   put,
@@ -72,4 +66,23 @@ export async function runCommandLine(): Promise<void> {
   const program = buildProgram(COMMANDS);
   addCompletion(program);
   await runProgram(program);
+}
+
+export function addCompletion(program: Command): void {
+  const { commands } = tab(program);
+  for (const command of program.commands)
+    if (command.name() === 'complete') command.description('writes what bash, zsh or fish need to complete commands');
+  for (const command of commands.values()) {
+    const flag = command.options.get('profile');
+    if (flag) flag.handler = (complete) => profiles().forEach((name) => complete(name, ''));
+  }
+}
+
+/** What cannot be read completes nothing, and is refused once a command is run. */
+function profiles(): readonly string[] {
+  try {
+    return Object.keys(readProfiles(profilesFile(process.env)).profiles);
+  } catch {
+    return [];
+  }
 }

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { badUsage } from './command-error.ts';
+import { badUsage } from './errors.ts';
 
 /** Asks at the terminal, unless `yes` is set. Throws a CommandError without a terminal. */
 export async function confirmed(question: string, yes: boolean): Promise<boolean> {

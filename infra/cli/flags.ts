@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { FORMATS } from './output/format.ts';
+import { FORMATS } from './output/output.ts';
 
 export function wholeNumberFlag(flags: string, description: string, min: number, max: number): Option {
   return new Option(flags, description).argParser((value: string) => wholeNumber(value, min, max));

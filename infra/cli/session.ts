@@ -2,13 +2,12 @@ import { schemalessClient, type SchemalessClient } from '../../shared/client/cli
 import type { Methods, Operation, Operations } from '../../shared/api/operation.ts';
 import { apiClient, clientOf, type ApiClient } from '../../shared/client/api-client.ts';
 import type { ClientOptions } from '../../shared/client/options.ts';
-import { formatFor, surfaceOf, type Format } from './output/format.ts';
-import { openOutput, type Output } from './output/output.ts';
-import { writeTo } from './output/write-out.ts';
-import { onlyDatastore } from './target/choose-datastore.ts';
-import { chooseTarget, type Surroundings, type Target, type TargetFlags } from './target/choose-target.ts';
-import { USUAL_URL } from './target/find-local-stack.ts';
+import { formatFor, surfaceOf, type Format, openOutput, type Output, writeTo } from './output/output.ts';
+import { chooseTarget, type Surroundings, type Target, type TargetFlags, USUAL_URL } from './target/choose-target.ts';
 import { signerOf } from './target/signer.ts';
+import { DATASTORE_NAME } from '../../shared/definitions/definitions.ts';
+import { SchemalessError } from '../../shared/errors.ts';
+import { CommandError } from './errors.ts';
 
 export interface GlobalFlags extends TargetFlags {
   readonly format?: Format | undefined;
@@ -69,4 +68,39 @@ export function openSession(flags: GlobalFlags): Session {
     },
     note: (line) => void process.stderr.write(`${line}\n`),
   };
+}
+
+/** No datastore can have this name, so that asking for it says which there are. */
+const NONE = '-';
+/** Every deployment brings it, for checks of itself. */
+const SMOKE = 'smoke';
+
+/** Returns an API's only datastore, `smoke` aside. Throws a CommandError that lists them otherwise. */
+async function onlyDatastore(options: Omit<ClientOptions, 'datastore'>): Promise<string> {
+  const all = await datastoresThere(options);
+  const [only, ...others] = all.filter((name) => name !== SMOKE || all.length === 1);
+  if (only !== undefined && others.length === 0) return only;
+  throw new CommandError(
+    all.length === 0
+      ? `datastore: wanted one, and ${options.url} has none`
+      : `datastore: wanted one of ${all.join(', ')}, got none`,
+    {
+      ending: 'usage',
+      cure:
+        all.length === 0
+          ? 'Define one: a folder with a datastore.yaml'
+          : 'Name it: --datastore NAME, SCHEMALESS_DATASTORE, or `datastore` of the profile',
+    },
+  );
+}
+
+async function datastoresThere(options: Omit<ClientOptions, 'datastore'>): Promise<readonly string[]> {
+  try {
+    await schemalessClient({ ...options, datastore: NONE }).heads();
+    return [];
+  } catch (error) {
+    if (!(error instanceof SchemalessError) || error.code !== 'unknown_datastore') throw error;
+    const list = /^one of (.*)$/u.exec(error.details.wanted ?? '')?.[1] ?? '';
+    return list.split(', ').filter((name) => DATASTORE_NAME.test(name));
+  }
 }

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { PROJECT_ROOT } from '../app-context.ts';
-import { exitCodeTable } from '../cli/exit-codes.ts';
+import { exitCodeTable } from '../cli/errors.ts';
 import { startLocalStack } from '../local/stack/local-stack.ts';
 import { SESSIONS, type RecordedSession } from './sessions.ts';
 

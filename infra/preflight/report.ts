@@ -1,4 +1,4 @@
-import { textTable } from '../cli/output/text-table.ts';
+import { textTable } from '../cli/output/text.ts';
 import type { Finding, Verdict } from '../../shared/preflight/check.ts';
 
 /** Exit codes; failures take precedence over unknowns. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { stringifyJson } from '../../../shared/body/json.ts';
 import type { BufferConflict, GroupBuffer } from '../../../shared/api/buffer.ts';
-import { badUsage, CommandError } from '../command-error.ts';
+import { badUsage, CommandError } from '../errors.ts';
 import { command, commandGroup } from '../cli.ts';
 import { confirmed } from '../confirm.ts';
 import { limitFlag } from '../flags.ts';

@@ -6,12 +6,11 @@ import type { Erasure } from '../../../shared/api/erasures.ts';
 import type { ApiClient } from '../../../shared/client/api-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { command } from '../cli.ts';
-import { badUsage } from '../command-error.ts';
+import { badUsage, type Ending } from '../errors.ts';
 import { confirmed } from '../confirm.ts';
-import type { Ending } from '../exit-codes.ts';
 import { untilInterrupted } from '../files/interrupt.ts';
 import { wholeNumberFlag } from '../flags.ts';
-import { printable } from '../output/printable.ts';
+import { printable } from '../output/text.ts';
 import type { Session } from '../session.ts';
 
 interface EraseFlags {

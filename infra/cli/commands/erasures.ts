@@ -5,9 +5,7 @@ import type { ApiClient } from '../../../shared/client/api-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { parseTime } from '../../../shared/time.ts';
 import { command, commandGroup } from '../cli.ts';
-import { badUsage } from '../command-error.ts';
-import { endingOf } from '../ending-of.ts';
-import type { Ending } from '../exit-codes.ts';
+import { badUsage, endingOf, type Ending } from '../errors.ts';
 import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
@@ -181,3 +179,10 @@ const COLUMNS: readonly Column<Erasure>[] = [
   { header: 'REASON', value: ({ reason }) => reason, wide: true },
   { header: 'WAITS FOR', value: ({ waits_for }) => waits_for },
 ];
+
+export function retention(): Command {
+  return command('retention')
+    .description('shows how long cells are kept, and what was erased by that')
+    .examples(['schemaless retention', 'of the datastore that is meant'])
+    .run<[]>(async (session) => session.output.record(await (await session.api()).getRetention()));
+}

@@ -1,10 +1,14 @@
 import type { Command } from 'commander';
-import { parseRowKey } from '../../../shared/address.ts';
-import { badUsage } from '../command-error.ts';
+import { parseRowKey, parseColumnName, shardDatabase, shardOf } from '../../../shared/address.ts';
+import { badUsage } from '../errors.ts';
 import { command } from '../cli.ts';
-import { explainRow, tableOf } from '../explain-row.ts';
-import { readConditions } from '../input/conditions.ts';
+import { readConditions } from './indexes.ts';
 import type { Session } from '../session.ts';
+import type { SchemalessClient } from '../../../shared/client/client.ts';
+import type { ShardHead } from '../../../shared/contract/datastore.ts';
+import type { IndexStatus } from '../../../shared/api/indexes.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { readField } from '../../../shared/definitions/field-value.ts';
 
 export function explain(): Command {
   return command('explain')
@@ -33,4 +37,104 @@ async function explainQuery({ output, connect }: Session, index: string, texts: 
   const { explain: explained } = await client.query({ index, where: readConditions(texts), explain: true, limit: 1 });
   const { shard, group, statement, plan } = explained ?? { shard: null, group: null, statement: '', plan: null };
   await output.record({ index, shard, group, table: tableOf(statement), statement, plan });
+}
+
+/** Where the cells of a row lie, and what to ask MySQL for a look at them. */
+interface ExplainedRow {
+  readonly row_key: string;
+  readonly shard: number;
+  readonly of_shards: number;
+  readonly group: string;
+  readonly database: string;
+  readonly table: string;
+  /** The last added id of the shard's log; null where it cannot be read now. */
+  readonly head: number | null;
+  readonly sql_shard: string;
+  readonly sql_cells: string;
+  readonly sql_owner: string;
+  readonly sql_buffered: string;
+  /** Where the row's index entries lie, by the values that its latest cells have now. */
+  readonly entries: readonly ExplainedEntry[];
+}
+
+interface ExplainedEntry {
+  readonly index: string;
+  readonly field: string;
+  readonly value: string;
+  readonly shard: number;
+  readonly group: string;
+  readonly table: string;
+}
+
+/** Throws SchemalessError, as reads do, and `invalid_field`. */
+async function explainRow(
+  client: SchemalessClient,
+  row_key: string,
+  column: string | undefined,
+): Promise<ExplainedRow> {
+  const name = column === undefined ? undefined : parseColumnName(column);
+  const heads = await client.heads();
+  const shard = shardOf(row_key, heads.length);
+  const home = heads.find((head) => head.shard === shard) as ShardHead;
+  const database = shardDatabase(client.name, shard);
+  const key = `UNHEX(REPLACE('${row_key}', '-', ''))`;
+  const ofColumn = name === undefined ? '' : ` AND column_name = ${bytesLiteral(name)}`;
+  return {
+    row_key,
+    shard,
+    of_shards: heads.length,
+    group: home.group,
+    database,
+    table: `${database}.entity`,
+    head: home.error ? null : home.head,
+    sql_shard: `SELECT CRC32(${key}) % ${heads.length};`,
+    sql_cells: `SELECT added_id, CAST(column_name AS CHAR) AS column_name, ref_key, LENGTH(body), created_at FROM ${database}.entity WHERE row_key = ${key}${ofColumn} ORDER BY column_name, ref_key DESC;`,
+    sql_owner: `SELECT * FROM schemaless.shard WHERE datastore = '${client.name}' AND shard = ${shard};`,
+    sql_buffered: `SELECT id, CAST(column_name AS CHAR) AS column_name, ref_key, state, attempts, last_error FROM schemaless.buffer WHERE datastore = '${client.name}' AND row_key = ${key}${ofColumn};`,
+    entries: await explainEntries(client, row_key),
+  };
+}
+
+function bytesLiteral(name: string): string {
+  return `0x${Buffer.from(name).toString('hex')}`;
+}
+
+async function explainEntries(client: SchemalessClient, row_key: string): Promise<readonly ExplainedEntry[]> {
+  const { indexes } = await client.listIndexes();
+  const columns = [...new Set(indexes.flatMap(({ fields }) => fields[0]?.column_key ?? []))];
+  if (columns.length === 0) return [];
+  const { cells } = await client.row(row_key, { columns });
+  const entries = await Promise.all(
+    indexes.map(async (status) => {
+      const cell = cells.find(({ column_name }) => column_name === status.fields[0]?.column_key);
+      return cell === undefined ? undefined : explainEntry(client, status, cell.body);
+    }),
+  );
+  return entries.filter((entry) => entry !== undefined);
+}
+
+/** Asked of the index itself, since its table is named after its definition. Undefined where the row has no entry. */
+async function explainEntry(
+  client: SchemalessClient,
+  { index, fields: [first] }: IndexStatus,
+  body: Parameters<typeof readField>[0],
+): Promise<ExplainedEntry | undefined> {
+  if (first === undefined) return undefined;
+  const value = readField(body, first.field, first.type);
+  if (value === undefined || value === null) return undefined;
+  try {
+    const where = [{ field: first.field, operator: 'eq', values: [value] }] as const;
+    const { explain } = await client.query({ index, where, limit: 1, explain: true });
+    if (!explain) return undefined;
+    const { shard, group, statement } = explain;
+    return { index, field: first.field, value: String(value), shard, group, table: tableOf(statement) };
+  } catch (error) {
+    // Being built: it has entries of no row yet.
+    if (error instanceof SchemalessError && error.code === 'index_building') return undefined;
+    throw error;
+  }
+}
+
+export function tableOf(statement: string): string {
+  return (/\bFROM\s+(`?\w+`?\.`?\w+`?)/u.exec(statement)?.[1] ?? '').replaceAll('`', '');
 }

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { ForgottenSubject } from '../../../shared/api/subjects.ts';
 import { command } from '../cli.ts';
-import { badUsage } from '../command-error.ts';
+import { badUsage } from '../errors.ts';
 import { confirmed } from '../confirm.ts';
 import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';

@@ -2,11 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { MOST_SECONDS, type MoveOperations, type MoveStatus } from '../../../shared/api/moves.ts';
 import { command, commandGroup } from '../cli.ts';
-import type { Ending } from '../exit-codes.ts';
+import type { Ending } from '../errors.ts';
 import { timeOf } from '../files/progress.ts';
 import { wholeNumber, wholeNumberFlag } from '../flags.ts';
-import type { Column } from '../output/output.ts';
-import { onReaderGone } from '../output/reader-gone.ts';
+import { type Column, onReaderGone } from '../output/output.ts';
 import type { Session } from '../session.ts';
 
 const LOOK_MS = 1000;

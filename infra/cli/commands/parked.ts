@@ -6,10 +6,9 @@ import type {
   ParkedCell,
   ParkedChoice,
 } from '../../../shared/api/trigger-shapes.ts';
-import { badUsage } from '../command-error.ts';
+import { badUsage, type Ending } from '../errors.ts';
 import { command, commandGroup } from '../cli.ts';
 import { confirmed } from '../confirm.ts';
-import type { Ending } from '../exit-codes.ts';
 import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';

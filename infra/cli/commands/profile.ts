@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../errors.ts';
 import { command, commandGroup } from '../cli.ts';
 import type { Column } from '../output/output.ts';
 import type { GlobalFlags, Session } from '../session.ts';

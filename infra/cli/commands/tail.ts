@@ -1,15 +1,16 @@
 import type { Command } from 'commander';
-import type { Cell, Role } from '../../../shared/cell.ts';
-import { CELL_COLUMNS } from '../cell-columns.ts';
+import type { Cell, Role, Location } from '../../../shared/cell.ts';
+import { CELL_COLUMNS } from './read.ts';
 import { command } from '../cli.ts';
-import type { Ending } from '../exit-codes.ts';
+import { type Ending, badUsage } from '../errors.ts';
 import { limitFlag, readFlag, repeatableFlag, shardNumbers } from '../flags.ts';
 import { followLogs, type LogPage } from '../log/follow-logs.ts';
-import { openOffsets, type OffsetsFile } from '../log/offsets-file.ts';
-import { readStart, startOf } from '../log/start.ts';
-import type { Column } from '../output/output.ts';
-import { onReaderGone } from '../output/reader-gone.ts';
+import { type Column, onReaderGone } from '../output/output.ts';
 import type { Session } from '../session.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { parseTime } from '../../../shared/time.ts';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 interface TailFlags {
   readonly follow?: true;
@@ -141,4 +142,88 @@ async function* printed(
     kept.done(shard, left === 0 && last ? last.added_id : next);
     if (left === 0) return;
   }
+}
+
+/** Where a follower begins in each log: the cell of an added id, or of a time, is the first that comes. */
+type Start = 'start' | 'now' | { readonly id: number } | { readonly since: string };
+
+const WANTED = 'start, now, an added id, or a time with zone like 2026-01-31T08:00:00Z';
+
+export function readStart(text: string): Start {
+  if (text === 'start' || text === 'now') return text;
+  if (/^\d{1,16}$/u.test(text) && Number.isSafeInteger(Number(text))) return { id: Number(text) };
+  try {
+    return { since: parseTime(text, '--from') };
+  } catch {
+    throw badUsage('--from', WANTED, JSON.stringify(text.slice(0, 60)));
+  }
+}
+
+type Reading = Pick<Datastore, 'heads'>;
+
+/** Returns where to begin in each wanted shard (default all). Throws `unknown_shard`, `unavailable`. */
+async function startOf(
+  client: Reading,
+  { wanted, from, known }: { wanted: readonly number[]; from: Start; known: ReadonlyMap<number, number> },
+): Promise<Map<number, Location>> {
+  const heads = new Map((await client.heads()).map((head) => [head.shard, head]));
+  const shards = wanted.length > 0 ? wanted : [...heads.keys()];
+  return new Map(
+    shards.map((shard) => {
+      const head = heads.get(shard);
+      if (head === undefined) {
+        const [range, got] = [`0 to ${heads.size - 1}`, String(shard)];
+        const message = `shard: wanted ${range}, got ${got}`;
+        throw new SchemalessError('unknown_shard', message, { field: 'shard', wanted: range, got });
+      }
+      const after = known.get(shard);
+      if (after !== undefined) return [shard, { shard, after }];
+      if (from === 'start') return [shard, { shard, after: 0 }];
+      if (from === 'now') {
+        if (head.error) throw head.error;
+        return [shard, { shard, after: head.head }];
+      }
+      return [shard, 'id' in from ? { shard, after: Math.max(0, from.id - 1) } : { shard, since: from.since }];
+    }),
+  );
+}
+
+interface OffsetsFile {
+  readonly offsets: ReadonlyMap<number, number>;
+  save(offsets: ReadonlyMap<number, number>): void;
+}
+
+/** Opens a file of offsets, empty if it is missing. Throws a CommandError for another datastore's file. */
+function openOffsets(file: string, datastore: string): OffsetsFile {
+  return {
+    offsets: read(file, datastore),
+    save(offsets) {
+      const temporary = `${file}.${process.pid}`;
+      const shards = Object.fromEntries([...offsets].sort(([one], [other]) => one - other));
+      writeFileSync(temporary, `${JSON.stringify({ datastore, shards }, undefined, 1)}\n`);
+      renameSync(temporary, file);
+    },
+  };
+}
+
+function read(file: string, datastore: string): ReadonlyMap<number, number> {
+  if (!existsSync(file)) return new Map();
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    throw badUsage('--offsets', 'a file that this command wrote, or none', `${file}, which is no JSON`);
+  }
+  const { datastore: whose, shards } = Object(value) as { readonly datastore?: unknown; readonly shards?: unknown };
+  if (typeof shards !== 'object' || shards === null || typeof whose !== 'string')
+    throw badUsage('--offsets', 'a file that this command wrote, or none', `${file}, which has no shards`);
+  if (whose !== datastore)
+    throw badUsage('--offsets', `offsets of ${datastore}`, `${file}, which has those of ${whose}`);
+  return new Map(
+    Object.entries(shards).map(([shard, offset]) => {
+      if (!/^\d{1,5}$/u.test(shard) || !Number.isSafeInteger(offset) || (offset as number) < 0)
+        throw badUsage('--offsets', 'an added id for each shard', `${shard}: ${JSON.stringify(offset)} in ${file}`);
+      return [Number(shard), offset as number];
+    }),
+  );
 }

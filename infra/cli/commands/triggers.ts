@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { RewindTarget } from '../../../shared/api/rewind-target.ts';
 import type { TriggerShard, TriggerSummary, TriggerSwitch } from '../../../shared/api/trigger-shapes.ts';
 import { parseTime } from '../../../shared/time.ts';
-import { badUsage } from '../command-error.ts';
+import { badUsage } from '../errors.ts';
 import { command, commandGroup } from '../cli.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';

@@ -1,20 +1,22 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Role } from '../../../shared/cell.ts';
 import type { Compression } from '../../../shared/files/compression.ts';
-import { athenaDdl } from './export/athena-ddl.ts';
 import { checkExport } from './export/check-export.ts';
 import { exportCells, type ExportReport } from '../../../shared/files/export-cells.ts';
-import { openTarget } from './export/open-target.ts';
 import type { ExportTarget } from '../../../shared/files/target.ts';
 import { typedColumns } from '../../../shared/files/typed-columns.ts';
-import { readManifests } from '../../../shared/files/manifest.ts';
+import { readManifests, type TypedColumn } from '../../../shared/files/manifest.ts';
 import { FilesError } from '../../../shared/files/files-error.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { command } from '../cli.ts';
-import type { Ending } from '../exit-codes.ts';
+import type { Ending } from '../errors.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { showProgress } from './progress.ts';
 import { keepHeapSmall } from './small-heap.ts';
+import type { FieldType } from '../../../shared/definitions/definitions.ts';
+import { statSync } from 'node:fs';
+import { folderTarget } from './export/folder-target.ts';
+import { readS3Address, s3Target } from '../../../shared/files/s3-target.ts';
 
 interface Flags {
   readonly format: 'ndjson' | 'parquet';
@@ -123,4 +125,61 @@ function oneOf<Choice extends string>(choices: readonly Choice[]): (value: strin
     if (found !== undefined) return found;
     throw new InvalidArgumentError(`Wanted ${choices.join(' or ')}, got ${JSON.stringify(value)}.`);
   };
+}
+
+const TYPE: Readonly<Record<FieldType, string>> = {
+  UUID: 'string',
+  string: 'string',
+  integer: 'bigint',
+  number: 'double',
+  boolean: 'boolean',
+  datetime: 'timestamp',
+};
+
+/** The statement that makes a table of Athena over an export in Parquet, all parts of it and those to come. */
+export function athenaDdl(datastore: string, location: string, typed: readonly TypedColumn[]): string {
+  const columns = [
+    ['shard', 'int'],
+    ['added_id', 'bigint'],
+    ['row_key', 'string'],
+    ['column_name', 'string'],
+    ['ref_key', 'bigint'],
+    ['created_at', 'timestamp'],
+    ['erased', 'boolean'],
+    ['body', 'string'],
+    ...typed.map(({ name, type }) => [name, TYPE[type]]),
+  ];
+  return [
+    `CREATE EXTERNAL TABLE \`${datastore}_cells\` (`,
+    columns.map(([name, type]) => `  \`${name}\` ${type}`).join(',\n'),
+    ')',
+    'STORED AS PARQUET',
+    `LOCATION '${location.replaceAll("'", "''").replace(/\/?$/u, '/')}'`,
+    `TBLPROPERTIES ('parquet.compression' = 'SNAPPY');`,
+  ].join('\n');
+}
+
+interface TargetOptions {
+  /** Whether one export at a time may write to a bucket; a folder is always locked. @default true */
+  readonly isLocked?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A folder, or `s3://bucket/prefix`, of AWS or of whatever AWS_ENDPOINT_URL_S3 names. Throws `bad_option`. */
+export async function openTarget(to: string, { isLocked = true, signal }: TargetOptions = {}): Promise<ExportTarget> {
+  if (!/^[a-z][a-z0-9]+:\/\//iu.test(to)) {
+    if (statSync(to, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw new FilesError('bad_option', `to: wanted a folder, or s3://bucket/prefix, got the file ${to}`);
+    if (!isLocked)
+      throw new FilesError(
+        'bad_option',
+        `no-lock: wanted with s3://bucket/prefix alone, got ${to}, which is always locked`,
+      );
+    return folderTarget(to);
+  }
+  const address = readS3Address(to);
+  if (!address) throw new FilesError('bad_option', `to: wanted a folder, or s3://bucket/prefix, got ${to}`);
+  const endpoint = process.env['AWS_ENDPOINT_URL_S3'] ?? process.env['AWS_ENDPOINT_URL'];
+  const region = process.env['AWS_REGION'] === undefined && endpoint !== undefined ? 'us-east-1' : undefined;
+  return s3Target(address.bucket, address.prefix, { endpoint, region, isLocked, signal });
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { DefaultRefKey } from './import/ndjson-source.ts';
-import type { InputFormat } from './import/input.ts';
+import type { InputFormat } from './import/open-input.ts';
 
 export function readFormat(value: string): InputFormat {
   if (value === 'ndjson' || value === 'csv') return value;

@@ -1,11 +1,38 @@
 import { styleText } from 'node:util';
 import { stringifyJson } from '../../../shared/body/json.ts';
-import type { Format, Surface } from './format.ts';
-import { withPlainErrors } from './plain-errors.ts';
-import { prettyJson } from './pretty-json.ts';
-import { printable, printableJson } from './printable.ts';
-import { textTable } from './text-table.ts';
-import type { Write } from './write-out.ts';
+import { prettyJson, printable, printableJson, textTable } from './text.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { spawn } from 'node:child_process';
+import { fstatSync } from 'node:fs';
+
+export const FORMATS = ['table', 'wide', 'json', 'ndjson'] as const;
+export type Format = (typeof FORMATS)[number];
+
+interface Surface {
+  readonly isTerminal: boolean;
+  readonly columns: number | undefined;
+  readonly colours: boolean;
+}
+
+/** The format that was asked for, else a table for people and lines for programs. */
+export function formatFor(asked: Format | undefined, { isTerminal }: Surface): Format {
+  return asked ?? (isTerminal ? 'table' : 'ndjson');
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What standard output is. Colours by https://no-color.org and FORCE_COLOR. */
+export function surfaceOf(stream: NodeJS.WriteStream, environment: Environment): Surface {
+  // Undefined where it is no terminal, whatever its type says.
+  const isTerminal = (stream.isTTY as boolean | undefined) === true;
+  const forced = (environment['FORCE_COLOR'] ?? '') !== '' && environment['FORCE_COLOR'] !== '0';
+  const refused = (environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb';
+  return {
+    isTerminal,
+    columns: isTerminal ? stream.columns : undefined,
+    colours: !refused && (isTerminal || forced),
+  };
+}
 
 export interface Column<Row> {
   readonly header: string;
@@ -94,4 +121,52 @@ function inTable(value: unknown): string {
 function inRecord(value: unknown, indent: number): string {
   if (typeof value !== 'object' || value === null) return inTable(value);
   return printableJson(prettyJson(value)).replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
+
+function withPlainErrors(item: object): object {
+  const error = 'error' in item && item.error instanceof SchemalessError ? { error: plainError(item.error) } : {};
+  const cells = 'cells' in item ? { cells: plainCells(item.cells) } : {};
+  return 'error' in error || 'cells' in cells ? { ...item, ...error, ...cells } : item;
+}
+
+function plainCells(cells: unknown): unknown {
+  if (Array.isArray(cells)) return cells.map((cell: object) => withPlainErrors(cell));
+  return typeof cells === 'object' && cells !== null ? withPlainErrors(cells) : cells;
+}
+
+function plainError({ code, message, retry, details }: SchemalessError): object {
+  const { field, wanted, got, address } = details;
+  return { code, detail: message, retry, field, wanted, got, address };
+}
+
+/** Writes text to where results go; settled once it has gone there. */
+type Write = (text: string) => Promise<void>;
+
+/** Writes to a stream of this process, and exits with 0 once its reader has gone, as after `head`. */
+export function writeTo(stream: NodeJS.WriteStream): Write {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') process.exit(0);
+    throw error;
+  });
+  return (text) =>
+    new Promise((resolve) => {
+      stream.write(text, () => resolve());
+    });
+}
+
+const STDOUT = 1;
+
+/** Calls back once standard output's reader is gone, as after `| head -1`: Node tells only at the next write. */
+export function onReaderGone(callback: () => void): void {
+  if (process.platform !== 'linux' || !fstatSync(STDOUT).isFIFO()) return;
+  const watcher = spawn('tail', [`--pid=${process.pid}`, '-f', '/dev/null'], {
+    stdio: ['ignore', 'inherit', 'ignore'],
+  });
+  watcher.on('error', () => undefined);
+  watcher.on('exit', (_code, signal) => {
+    if (signal === 'SIGPIPE') callback();
+  });
+  // It would keep the pipe open behind this process.
+  process.on('exit', () => watcher.kill());
+  watcher.unref();
 }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
 import { closestName } from '../../../shared/closest-name.ts';
-import { badUsage, CommandError } from '../command-error.ts';
+import { badUsage, CommandError } from '../errors.ts';
 
 export interface Profile {
   readonly url?: string;

@@ -1,7 +1,6 @@
 import type { ClientOptions } from '../../../shared/client/options.ts';
-import { badUsage, CommandError } from '../command-error.ts';
-import { isLoopback } from './loopback.ts';
-import type { Target } from './choose-target.ts';
+import { badUsage, CommandError } from '../errors.ts';
+import { isLoopback, type Target } from './choose-target.ts';
 
 type Sign = NonNullable<ClientOptions['sign']>;
 

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Action, Foreseen } from './action.ts';
+import { type Action, type Foreseen, isDenied, usePage } from './session.ts';
 import { Refused } from './api.ts';
 import { html } from './html.ts';
 import { CliLine, Trouble } from './parts.ts';
-import { isDenied, usePage } from './session.ts';
 import { counted } from './text.ts';
 
 type Step =

@@ -1,13 +1,11 @@
 import { render, type ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Action } from './action.ts';
+import { type Action, PageProvider, type Page } from './session.ts';
 import { ActionDialog } from './actions.ts';
 import { FIRST_SCREEN, go, link, useAddress } from './address.ts';
 import { openSession, Refused, watchConnection, type Session } from './api.ts';
-import { Help } from './help.ts';
+import { Help, listenToKeys, MENU } from './keys.ts';
 import { html } from './html.ts';
-import { listenToKeys } from './keys.ts';
-import { MENU } from './menu.ts';
 import { Trouble } from './parts.ts';
 import { ErasuresScreen } from './screens/erasures.ts';
 import { HealthScreen } from './screens/health.ts';
@@ -18,10 +16,7 @@ import { QueriesScreen } from './screens/queries.ts';
 import { RowScreen } from './screens/row.ts';
 import { ShardsScreen } from './screens/shards.ts';
 import { TriggersScreen } from './screens/triggers.ts';
-import { search } from './search.ts';
-import { PageProvider, type Page } from './session.ts';
-import { nextTheme, useTheme } from './theme.ts';
-import { durationText } from './text.ts';
+import { durationText, isRowKey } from './text.ts';
 
 const SCREENS: Readonly<Record<string, ComponentType>> = {
   health: HealthScreen,
@@ -163,3 +158,37 @@ async function open(): Promise<void> {
 }
 
 void open();
+
+function searched(datastore: string, text: string): string {
+  const wanted = text.trim();
+  if (isRowKey(wanted)) return link(datastore, ['row', wanted.toLowerCase()]);
+  const [, shard, place] = /^(\d{1,6})\s*[/:]\s*(\d{1,16})$/u.exec(wanted) ?? [];
+  if (shard !== undefined && place !== undefined) return link(datastore, ['place', shard, place]);
+  if (/^\d{1,6}$/u.test(wanted)) return link(datastore, ['shards', wanted]);
+  return link(datastore, ['request', wanted]);
+}
+
+function search(datastore: string, text: string): void {
+  if (text.trim() !== '') go(searched(datastore, text));
+}
+
+const THEMES = ['auto', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+const KEY = 'schemaless-console-theme';
+
+function nextTheme(theme: Theme): Theme {
+  return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
+}
+
+/** Light or dark: as the system says, unless somebody says otherwise here. */
+function useTheme(): readonly [Theme, (theme: Theme) => void] {
+  const [theme, setTheme] = useState<Theme>(() => THEMES.find((one) => one === localStorage.getItem(KEY)) ?? 'auto');
+  document.documentElement.dataset['theme'] = theme;
+  return [
+    theme,
+    (next) => {
+      localStorage.setItem(KEY, next);
+      setTheme(next);
+    },
+  ];
+}

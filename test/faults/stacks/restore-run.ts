@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CellDifference } from '../../../infra/cli/files/compare/compare-cells.ts';
+import type { CellDifference } from '../../../infra/cli/files/compare-command.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { lookUntil } from '../../support/look-until.ts';
 import { aftermathNotes, lossCheck } from '../aftermath.ts';

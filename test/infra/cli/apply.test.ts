@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { applyFolder } from '../../../infra/cli/commands/apply.ts';
+import { applyFolder } from '../../../infra/cli/commands/definitions.ts';
 import type { AppliedOutcome } from '../../../shared/api/definitions.ts';
 import type { ApiClient } from '../../../shared/client/api-client.ts';
 import { DefinitionsError } from '../../../shared/definitions/definitions-error.ts';

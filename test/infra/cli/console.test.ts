@@ -5,9 +5,13 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openBrowser } from '../../../infra/cli/console/open-browser.ts';
-import { passingOf } from '../../../infra/cli/console/passing.ts';
-import { serveConsole, type ConsoleProps, type ServedConsole } from '../../../infra/cli/console/serve-console.ts';
+import { openBrowser } from '../../../infra/cli/commands/console.ts';
+import {
+  passingOf,
+  serveConsole,
+  type ConsoleProps,
+  type ServedConsole,
+} from '../../../infra/cli/console/serve-console.ts';
 import { operationsFor, ROUTES } from '../../../shared/api/operations.ts';
 import { requestSigner } from '../../../shared/client/sign-request.ts';
 import { listen } from '../../support/listen.ts';

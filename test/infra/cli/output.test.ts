@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../../shared/body/json.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { formatFor, surfaceOf, type Format } from '../../../infra/cli/output/format.ts';
-import { openOutput, type Column } from '../../../infra/cli/output/output.ts';
-import { textTable } from '../../../infra/cli/output/text-table.ts';
+import { formatFor, surfaceOf, type Format, openOutput, type Column } from '../../../infra/cli/output/output.ts';
+import { textTable } from '../../../infra/cli/output/text.ts';
 
 interface Row {
   readonly name: string;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile, open, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OWN_FILE, OWN_FOLDER, renameDurably, writeDurably } from '../write-durably.ts';
-import { lockFolder } from './folder-lock.ts';
 import type { ExportTarget } from '../../../../shared/files/target.ts';
+import { hostname } from 'node:os';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 
 /** A folder, made with the first file. */
 export function folderTarget(folder: string): ExportTarget {
@@ -57,4 +58,88 @@ async function orIfMissing<Found, Missing>(found: Promise<Found>, missing: Missi
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return missing;
     throw error;
   }
+}
+
+const LOCK = '_lock.json';
+const RENEW_MS = 10_000;
+/** Of a machine that cannot be asked whether the process lives. */
+const GONE_MS = 60_000;
+
+interface Holder {
+  readonly id: string;
+  readonly pid: number;
+  readonly host: string;
+  readonly since: string;
+}
+
+/** Of this process: one that has its number, and is not here, is of a process before it. */
+const held = new Set<string>();
+
+/** Locks a folder; returns what releases it. A killed holder is succeeded. Throws `busy_export`. */
+async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  const path = join(folder, LOCK);
+  await mkdir(folder, { recursive: true, mode: OWN_FOLDER });
+  const holder = { id: randomUUID(), pid: process.pid, host: hostname(), since: new Date().toISOString() };
+  held.add(holder.id);
+  try {
+    if (!(await made(path, holder))) {
+      const other = await read(path);
+      if (other && !(await isGone(other, path))) throw busy(folder, other);
+      await rm(path, { force: true });
+      if (!(await made(path, holder))) throw busy(folder, await read(path));
+    }
+  } catch (error) {
+    held.delete(holder.id);
+    throw error;
+  }
+  const renewal = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), RENEW_MS);
+  return async () => {
+    clearInterval(renewal);
+    held.delete(holder.id);
+    if ((await read(path))?.id === holder.id) await rm(path, { force: true });
+  };
+}
+
+async function made(path: string, holder: Holder): Promise<boolean> {
+  try {
+    const file = await open(path, 'wx', OWN_FILE);
+    await file.writeFile(JSON.stringify(holder)).finally(() => file.close());
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Undefined where it is gone by now. One that is being written is of somebody who lives, as far as anybody knows. */
+async function read(path: string): Promise<Holder | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as Holder;
+  } catch {
+    return { id: '', pid: 0, host: '', since: '' };
+  }
+}
+
+async function isGone({ id, pid, host }: Holder, path: string): Promise<boolean> {
+  if (host === hostname()) return pid === process.pid ? !held.has(id) : !isAlive(pid);
+  const status = await stat(path).catch(() => undefined);
+  return status === undefined || Date.now() - status.mtimeMs > GONE_MS;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function busy(folder: string, other: Holder | undefined): FilesError {
+  const who = other ? `process ${other.pid} of ${other.host} since ${other.since}` : 'another process';
+  return new FilesError(
+    'busy_export',
+    `to: wanted a folder that no other export writes to, got ${folder}, held by ${who}. Repeat it once that has ended; where there is no such process, remove ${LOCK}`,
+  );
 }

@@ -1,21 +1,43 @@
-import { statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { type Fingerprint, fingerprint } from './journal.ts';
+import { type DefaultRefKey, ndjsonSource } from './ndjson-source.ts';
+import type { CellSource } from './source.ts';
+import { statSync, lstatSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { bareName, compressionOf } from '../../../../shared/files/compression.ts';
-import { FilesError } from '../../../../shared/files/files-error.ts';
-import type { Input, InputFormat, InputOptions } from './input.ts';
+import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 import type { Mapping } from './csv-mapping.ts';
 import type { CsvOptions } from './csv-source.ts';
-import { fingerprint } from './journal.ts';
-import { ndjsonSource } from './ndjson-source.ts';
-import { decompress, openFile } from './open-bytes.ts';
-import type { CellSource } from './source.ts';
+import { decompress, openFile, type OpenBytes } from './open-bytes.ts';
+import { isExport, MANIFEST, readManifests } from '../../../../shared/files/manifest.ts';
+import { checkRanges } from '../export/check-export.ts';
+import { folderTarget } from '../export/folder-target.ts';
+import { createHash } from 'node:crypto';
+
+export type InputFormat = 'ndjson' | 'csv';
+
+export interface InputOptions {
+  /** @default as the name says: `.csv`, else ndjson */
+  readonly format?: InputFormat | undefined;
+  readonly mapping?: string | undefined;
+  readonly defaultRefKey?: DefaultRefKey | undefined;
+  /** Whether cells are stored with the times that the input says. @default `kept` of an export, else `new` */
+  readonly times?: 'kept' | 'new' | undefined;
+}
+
+interface Input {
+  readonly sources: readonly CellSource[];
+  /** What tells whether it is the same later on; none of a pipe. */
+  readonly fingerprints: readonly Fingerprint[];
+  readonly areTimesKept: boolean;
+  /** Whatever else decides which cells it holds. */
+  readonly reading: Readonly<Record<string, unknown>>;
+}
 
 export const PIPE = '-';
 
 /** Opens NDJSON, CSV, an export's folder or stdin. Throws `bad_input`, `bad_option`, `bad_mapping`. */
 export async function openInput(path: string, options: InputOptions): Promise<Input> {
   if (path !== PIPE && statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    const { openExport } = await import('./open-export.ts');
     return openExport(path, options);
   }
   const { format = /\.csv$/iu.test(bareName(path)) ? 'csv' : 'ndjson', defaultRefKey } = options;
@@ -56,4 +78,91 @@ async function readMappingOf(format: InputFormat, { mapping, times }: InputOptio
 async function openCsv(options: CsvOptions): Promise<CellSource> {
   const { csvSource } = await import('./csv-source.ts');
   return csvSource(options);
+}
+
+async function openExport(
+  folder: string,
+  { format, mapping, defaultRefKey, times }: InputOptions,
+): Promise<Input> {
+  if (format !== undefined || mapping !== undefined || defaultRefKey !== undefined)
+    throw new FilesError('bad_option', `${folder}: wanted no format, mapping or ref key, since an export says it all`);
+  if (!isExport(folder))
+    throw new FilesError('bad_input', `input: wanted a file, or a folder with an export, got ${folder}`);
+  const areTimesKept = times !== 'new';
+  const manifests = await readManifests(folderTarget(folder));
+  const files = manifests.flatMap(({ part, manifest }) => {
+    if (manifest.format !== 'ndjson')
+      throw new FilesError(
+        'bad_input',
+        `${part}: wanted an export in NDJSON, got ${manifest.format}, which is for analysis and cannot be imported`,
+      );
+    return manifest.shards.flatMap(({ shard, file }) =>
+      file ? [{ shard, ...file, path: join(folder, part, file.name) }] : [],
+    );
+  });
+  const faults = [...checkRanges(manifests), ...files.flatMap(faultOf)];
+  if (faults.length > 0)
+    throw new FilesError('bad_input', `${folder}: wanted an export as its manifests say, but ${listed(faults)}`);
+  const shards = [...new Set(files.map(({ shard }) => shard))].toSorted((one, other) => one - other);
+  return {
+    sources: shards.map((shard) =>
+      shardSource(
+        shard,
+        files.filter((file) => file.shard === shard),
+        areTimesKept,
+      ),
+    ),
+    fingerprints: await Promise.all(manifests.map(({ part }) => fingerprint(join(folder, part, MANIFEST)))),
+    areTimesKept,
+    reading: { format: 'export', ...(areTimesKept && { times: 'kept' }) },
+  };
+}
+
+/** Its SHA-256 is compared as it is read. */
+function faultOf({ path, bytes }: ShardFile): readonly string[] {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() === false) return [`${path}: wanted a file, got a link or a folder`];
+  const size = found?.size;
+  return size === bytes ? [] : [`${path}: wanted ${bytes} bytes, got ${size ?? 'no file'}`];
+}
+
+interface ShardFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+function shardSource(shard: number, files: readonly ShardFile[], areTimesKept: boolean): CellSource {
+  const faults: string[] = [];
+  return {
+    ...ndjsonSource({
+      name: `shard ${shard}`,
+      size: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      open: () => openInOrder(files, faults),
+      areTimesKept,
+    }),
+    faults: () => faults,
+  };
+}
+
+function openInOrder(files: readonly ShardFile[], faults: string[]): OpenBytes {
+  const before = { bytes: 0, text: 0 };
+  let current: OpenBytes | undefined;
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for (const { path, sha256 } of files) {
+      const sum = createHash('sha256');
+      current = openFile(path, { seen: (piece) => sum.update(piece) });
+      yield* current.stream;
+      before.bytes += current.bytesRead();
+      before.text += current.textRead();
+      current = undefined;
+      const got = sum.digest('hex');
+      if (got !== sha256) faults.push(`${path}: wanted the SHA-256 ${sha256}, got ${got}`);
+    }
+  }
+  return {
+    stream: pieces(),
+    bytesRead: () => before.bytes + (current?.bytesRead() ?? 0),
+    textRead: () => before.text + (current?.textRead() ?? 0),
+  };
 }

@@ -1,8 +1,7 @@
 import type { Erasure } from '../../../../shared/api/erasures.ts';
-import type { Action } from '../action.ts';
+import { type Action, cliLine, type Page } from '../session.ts';
 import { apiPath, askBeside, post, unlessDenied } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
-import { cliLine, type Page } from '../session.ts';
 import { counted, visible } from '../text.ts';
 
 interface EraseTarget {

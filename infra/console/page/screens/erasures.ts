@@ -1,16 +1,14 @@
-import type { Erasure, ErasureOperations } from '../../../../shared/api/erasures.ts';
+import type { Erasure, ErasureOperations, RetainedColumn, Retention } from '../../../../shared/api/erasures.ts';
 import { link, restate, useAddress } from '../address.ts';
-import { apiPath } from '../api.ts';
-import type { Ask } from '../feed.ts';
+import { apiPath, unlessDenied } from '../api.ts';
+import { type Ask, collected, pagesOf } from '../feed.ts';
 import { html } from '../html.ts';
 import { POLL_MS, useLive } from '../live.ts';
-import { Badge, CliLine, Facts, Freshness, Time } from '../parts.ts';
+import { Badge, CliLine, Facts, Freshness, Time, NotForYou } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
-import { column, counts, table } from '../table.ts';
-import { bytesText, counted, countText, visible } from '../text.ts';
-import { Forgotten } from './forgotten.ts';
-import { collected, pagesOf } from './pages-of.ts';
-import { RetentionPart } from './retention.ts';
+import { column, counts, table, times } from '../table.ts';
+import { bytesText, counted, countText, visible, durationText } from '../text.ts';
+import type { ForgottenSubject, SubjectOperations } from '../../../../shared/api/subjects.ts';
 
 type ErasurePage = Awaited<ReturnType<ErasureOperations['listErasures']>>;
 
@@ -103,4 +101,127 @@ function Receipt({ erasure }: { readonly erasure: Erasure }) {
     />
     <${CliLine} line=${cli} />
   </section>`;
+}
+
+type ForgottenPage = Awaited<ReturnType<SubjectOperations['listForgotten']>>;
+
+/** Each look may read the table of keys from end to end. */
+const FORGOTTEN_MS = 60_000;
+
+/** Subjects whose keys are gone, so that what was sealed for them is unreadable everywhere. */
+function Forgotten() {
+  const { datastore } = usePage();
+  const cli = useCli('forgotten');
+  const live = useLive<{ readonly subjects: readonly ForgottenSubject[] | undefined }>(
+    async (ask) => {
+      const pages = pagesOf<ForgottenPage>((after) =>
+        ask(apiPath(datastore, ['erasures', 'subjects'], { limit: 1000, after })),
+      );
+      return { subjects: await unlessDenied(collected(pages, (page) => page.subjects, MOST)) };
+    },
+    datastore,
+    FORGOTTEN_MS,
+  );
+  const subjects = live.data?.subjects;
+  return html`<h2>Forgotten subjects</h2>
+    <${Freshness} live=${live} />
+    ${live.data && !subjects && html`<${NotForYou} policy="erasers" />`}
+    ${subjects && subjectTable(subjects.toSorted((one, other) => (one.forgotten_at < other.forgotten_at ? 1 : -1)))}
+    ${subjects && subjects.length >= MOST && html`<p class="quiet">Those are ${countText(subjects.length)} of them.</p>`}
+    <${CliLine} line=${cli} />`;
+}
+
+function subjectTable(subjects: readonly ForgottenSubject[]) {
+  return table<ForgottenSubject>({
+    label: 'Forgotten subjects, the last one first',
+    items: subjects,
+    keyOf: (one) => one.subject_name,
+    empty: 'Nobody was forgotten.',
+    columns: [
+      times('Forgotten', '24ch', (one) => one.forgotten_at),
+      column('Its name in records', '32ch', (one) => html`<code>${one.subject_name}</code>`),
+      column('Key', '14ch', (one) =>
+        one.had_key
+          ? html`<span title=${`Unreadable everywhere from ${one.unreadable_from}`}><${Badge} tone="good">gone<//></span>`
+          : html`<span title="Nothing was ever sealed for it, or it was misspelt"><${Badge} tone="warn">never there<//></span>`,
+      ),
+      column('Key in backups until', '24ch', (one) =>
+        one.key_in_backups_until === null ? 'in none' : html`<${Time} at=${one.key_in_backups_until} />`,
+      ),
+      column('By', '24ch', (one) => visible(one.requested_by), { gives: true }),
+      column('Reason', '40ch', (one) => visible(one.reason), { gives: true }),
+    ],
+  });
+}
+
+/** Each poll reads the whole state table. */
+const RETENTION_MS = 30_000;
+
+function RetentionPart() {
+  const { datastore } = usePage();
+  const cli = useCli('retention');
+  const live = useLive<{ readonly retention: Retention | undefined }>(
+    async (ask) => ({ retention: await unlessDenied<Retention>(ask(apiPath(datastore, ['retention']))) }),
+    datastore,
+    RETENTION_MS,
+  );
+  const retention = live.data?.retention;
+  return html`<h2>How long cells are kept</h2>
+    <${Freshness} live=${live} />
+    ${live.data && !retention && html`<${NotForYou} policy="erasers" />`}
+    ${retention && html`<${Facts} facts=${factsOf(retention)} />${ruleTable(retention)}`}
+    <${CliLine} line=${cli} />`;
+}
+
+function factsOf({ rules, behind_seconds: behind, open, waits_for: why }: Retention) {
+  return [
+    ['Rules', rules.length === 0 ? 'none: cells are kept for good' : countText(rules.length)],
+    ['Erasing is overdue', behind === null ? 'nobody has looked yet' : behind === 0 ? 'no' : durationText(behind)],
+    ['Erasures not done everywhere', countText(open)],
+    ['Waits for', why === null ? 'nothing' : visible(why)],
+  ] as const;
+}
+
+interface Rule {
+  readonly column: string;
+  readonly keeps: string;
+  readonly erased: RetainedColumn | undefined;
+}
+
+function ruleTable({ rules, columns }: Retention) {
+  const ruled = new Set(rules.map(({ column }) => column));
+  const items: readonly Rule[] = [
+    ...rules.map((rule) => ({
+      column: rule.column,
+      keeps: [
+        rule.keep_versions === undefined ? '' : counted(rule.keep_versions, 'version'),
+        rule.keep_for_seconds === undefined ? '' : durationText(rule.keep_for_seconds),
+      ]
+        .filter((part) => part !== '')
+        .join(', and '),
+      erased: columns.find(({ column }) => column === rule.column),
+    })),
+    ...columns
+      .filter(({ column }) => !ruled.has(column))
+      .map((erased) => ({
+        column: erased.column,
+        keeps: ruled.has('*') ? 'as all others' : 'no rule any more',
+        erased,
+      })),
+  ];
+  const sum = (erased: RetainedColumn | undefined, of: 'cells' | 'bytes'): number =>
+    (erased?.days ?? []).reduce((all, day) => all + day[of], 0);
+  if (items.length === 0) return null;
+  return table<Rule>({
+    label: 'How long cells are kept',
+    items,
+    keyOf: ({ column }) => column,
+    columns: [
+      column('Column', '22ch', ({ column }) => (column === '*' ? 'all others' : visible(column))),
+      column('Keeps', '26ch', ({ keeps }) => keeps, { gives: true }),
+      counts('Bodies erased', '15ch', ({ erased }) => sum(erased, 'cells')),
+      column('Size', '12ch', ({ erased }) => bytesText(sum(erased, 'bytes')), { isNumber: true }),
+      times('Last', '24ch', ({ erased }) => erased?.days.at(-1)?.to),
+    ],
+  });
 }

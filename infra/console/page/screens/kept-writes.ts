@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { BufferConflict, GroupBuffer } from '../../../../shared/api/buffer.ts';
-import type { Doing } from '../action.ts';
+import type { Doing } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
 import { apiPath, post } from '../api.ts';

@@ -1,11 +1,10 @@
 import type { MoveStatus } from '../../../../shared/api/moves.ts';
-import type { Action } from '../action.ts';
+import { type Action, cliLine, usePage, type Page } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
 import { apiPath, askBeside, post, type ShardHeads } from '../api.ts';
 import { html } from '../html.ts';
 import { Badge } from '../parts.ts';
-import { cliLine, usePage, type Page } from '../session.ts';
 import { column, links, table } from '../table.ts';
 import { bytesText, counted, countText, durationText, visible } from '../text.ts';
 

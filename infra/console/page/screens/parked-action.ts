@@ -1,9 +1,8 @@
 import type { ParkedCell, TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
-import type { Action } from '../action.ts';
+import { type Action, cliLine, type Page } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { apiPath, askBeside, post } from '../api.ts';
 import { html } from '../html.ts';
-import { cliLine, type Page } from '../session.ts';
 import { counted, countedAre, countText, visible } from '../text.ts';
 
 const MOST_NAMED = 100;

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { TriggerDetails, TriggerRewind } from '../../../../shared/api/trigger-shapes.ts';
-import type { Action } from '../action.ts';
+import { type Action, cliLine, type Page, usePage } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { apiPath, askBeside, post } from '../api.ts';
 import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
-import { cliLine, type Page, usePage } from '../session.ts';
 import { counted } from '../text.ts';
 import { shardPages } from './trigger-shards.ts';
 

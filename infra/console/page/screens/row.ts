@@ -3,18 +3,16 @@ import { link, restate, useAddress } from '../address.ts';
 import { apiPath, type Refused } from '../api.ts';
 import { ActionButton } from '../actions.ts';
 import { batchGet, isPathColumn, type ShownCell } from '../cells.ts';
-import { join, type Ask } from '../feed.ts';
+import { join, type Ask, collected, pagesOf } from '../feed.ts';
 import { html } from '../html.ts';
 import { POLL_MS, useLive } from '../live.ts';
-import { Badge, CliLine, Freshness, Reveal, Trouble } from '../parts.ts';
+import { Badge, CliLine, Freshness, Reveal, Trouble, Copied } from '../parts.ts';
 import { cliLine, isDenied, useCli, usePage } from '../session.ts';
 import { column, times, table } from '../table.ts';
 import { counted, isRowKey, visible } from '../text.ts';
 import { OfTheCell } from './cell.ts';
 import { eraseAction } from './erase.ts';
-import { collected, pagesOf } from './pages-of.ts';
 import { RowEntries } from './row-entries.ts';
-import { RowSql } from './row-sql.ts';
 import { RowTimeline } from './timeline.ts';
 
 const MOST_VERSIONS = 10_000;
@@ -184,4 +182,24 @@ async function* versions(
     ask(apiPath(datastore, path, { limit: PAGE, after })),
   ))
     yield cells;
+}
+
+/** What to ask MySQL for a look at a row by hand; a row key was checked, so that nothing of it is SQL. */
+function RowSql({ rowKey, shard }: { readonly rowKey: string; readonly shard?: number | undefined }) {
+  const { datastore } = usePage();
+  const key = `UNHEX(REPLACE('${rowKey}', '-', ''))`;
+  const database = shard === undefined ? undefined : `${datastore}_${String(shard).padStart(4, '0')}`;
+  const lines = [
+    ...(database === undefined
+      ? []
+      : [
+          `SELECT added_id, CAST(column_name AS CHAR) AS column_name, ref_key, LENGTH(body), created_at FROM ${database}.entity WHERE row_key = ${key} ORDER BY column_name, ref_key DESC;`,
+          `SELECT * FROM schemaless.shard WHERE datastore = '${datastore}' AND shard = ${shard};`,
+        ]),
+    `SELECT id, CAST(column_name AS CHAR) AS column_name, ref_key, state, attempts, last_error FROM schemaless.buffer WHERE datastore = '${datastore}' AND row_key = ${key};`,
+  ];
+  return html`<details><summary>SQL, to look by hand</summary>
+    <p class="quiet small">On the writer of its group; the last one on every other group, which may hold copies of its writes.</p>
+    ${lines.map((line) => html`<p class="sql"><${Copied} text=${line} /></p>`)}
+  </details>`;
 }

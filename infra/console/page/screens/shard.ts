@@ -10,7 +10,17 @@ import { CliLine, Copied, Facts, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { bytesText, countText, durationText, visible } from '../text.ts';
 import { beginMoveAction, MoveActions, progressOf } from './moves.ts';
-import type { MappedShard } from './mapped-shard.ts';
+
+export interface MappedShard {
+  readonly shard: number;
+  readonly group: string;
+  /** Undefined: its group cannot be asked. */
+  readonly head: number | undefined;
+  /** Cells a second, between the last two looks; undefined after the first. */
+  readonly rate: number | undefined;
+  readonly error: string | undefined;
+  readonly isMoving: boolean;
+}
 
 interface OneShardProps {
   readonly shard: MappedShard;

@@ -11,8 +11,7 @@ import { useCli, usePage } from '../session.ts';
 import { column, links, table } from '../table.ts';
 import { counted, countText } from '../text.ts';
 import { MoveTable } from './moves.ts';
-import type { MappedShard } from './mapped-shard.ts';
-import { OneShard } from './shard.ts';
+import { type MappedShard, OneShard } from './shard.ts';
 
 interface Looked {
   readonly shards: readonly MappedShard[];

@@ -1,14 +1,13 @@
 import type { TriggerDetails, TriggerShard } from '../../../../shared/api/trigger-shapes.ts';
 import { link } from '../address.ts';
 import { apiPath } from '../api.ts';
-import type { Ask } from '../feed.ts';
+import { type Ask, collected, pagesOf } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Freshness } from '../parts.ts';
 import { usePage } from '../session.ts';
 import { column, counts, links, table } from '../table.ts';
 import { countText, durationText } from '../text.ts';
-import { collected, pagesOf } from './pages-of.ts';
 
 export function shardPages(datastore: string, name: string, ask: Ask): AsyncGenerator<TriggerDetails> {
   return pagesOf<TriggerDetails>((after) => ask(apiPath(datastore, ['triggers', name], { limit: 1000, after })));

@@ -1,17 +1,15 @@
 import type { TriggerDetails, TriggerSummary, TriggerSwitch } from '../../../../shared/api/trigger-shapes.ts';
-import type { Action } from '../action.ts';
+import { type Action, cliLine, type Page, useCli, usePage } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { link, useAddress } from '../address.ts';
 import { apiPath, post } from '../api.ts';
 import { html } from '../html.ts';
-import { LazyChart } from '../lazy-chart.ts';
+import { LazyChart, sampled, type Samples } from './lags.ts';
 import { POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, Time, type Tone } from '../parts.ts';
-import { cliLine, type Page, useCli, usePage } from '../session.ts';
 import { column, counts, links, table } from '../table.ts';
 import { counted, countedAre, countText, durationText, visible } from '../text.ts';
 import { ParkedScreen } from './parked.ts';
-import { sampled, type Samples } from './samples.ts';
 import { Shards } from './trigger-shards.ts';
 import { Rewind } from './rewind.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compareCells, type CellDifference } from '../../../../infra/cli/files/compare/compare-cells.ts';
+import { compareCells, type CellDifference } from '../../../../infra/cli/files/compare-command.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import { exportCells } from '../../../../shared/files/export-cells.ts';

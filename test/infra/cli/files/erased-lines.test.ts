@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { expect, test } from 'vitest';
-import { compareCells, type CellDifference } from '../../../../infra/cli/files/compare/compare-cells.ts';
+import { compareCells, type CellDifference } from '../../../../infra/cli/files/compare-command.ts';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
 import { importCells } from '../../../../infra/cli/files/import/import-cells.ts';

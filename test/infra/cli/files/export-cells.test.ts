@@ -7,7 +7,7 @@ import { importCells, type ImportReport } from '../../../../infra/cli/files/impo
 import { newJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import { digestLog } from '../../../../infra/cli/log/digest-log.ts';
-import { readKnownDigests } from '../../../../infra/cli/log/known-digests.ts';
+import { readKnownDigests } from '../../../../infra/cli/commands/digest.ts';
 import type { Cell } from '../../../../shared/cell.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { expect, test } from 'vitest';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
-import { openTarget } from '../../../../infra/cli/files/export/open-target.ts';
+import { openTarget } from '../../../../infra/cli/files/export-command.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
 import { parquetFile } from '../../../../shared/files/parquet-file.ts';
 import { exportTests } from './export-files.ts';

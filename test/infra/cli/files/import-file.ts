@@ -1,12 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach } from 'vitest';
-import { importCells, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
-import type { ImportOptions } from '../../../../infra/cli/files/import/import-options.ts';
+import { importCells, type ImportReport, type ImportOptions } from '../../../../infra/cli/files/import/import-cells.ts';
 
 import { newJournal, readJournal } from '../../../../infra/cli/files/import/journal.ts';
-import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
-import type { InputOptions } from '../../../../infra/cli/files/import/input.ts';
+import { openInput, type InputOptions } from '../../../../infra/cli/files/import/open-input.ts';
 import type { NewCell } from '../../../../shared/cell.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cloneLog, OtherLog, type Cloning } from '../../../../infra/cli/log/clone-log.ts';
+import { cloneLog, OtherLog, type Cloning } from '../../../../infra/cli/commands/clone.ts';
 import { EMPTY_DIGEST } from '../../../../shared/body/log-digest.ts';
 import type { Cell, PutResult } from '../../../../shared/cell.ts';
 import { ERASED } from '../../../functions/support/fake-erasures.ts';

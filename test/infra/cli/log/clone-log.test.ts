@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cloneLog, OtherLog } from '../../../../infra/cli/log/clone-log.ts';
+import { cloneLog, OtherLog } from '../../../../infra/cli/commands/clone.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { openRealStore, type RealStore } from '../../../support/real-store.ts';
 

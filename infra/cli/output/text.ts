@@ -1,4 +1,40 @@
+import { stringifyJson } from '../../../shared/body/json.ts';
+import { keysOf } from '../../../shared/body/key-order.ts';
+import type { Json } from '../../../shared/cell.ts';
 import stringWidth from 'string-width';
+
+/** Control characters, and those that turn the direction of text around: on a terminal they would act, not show. */
+// oxlint-disable-next-line no-control-regex -- these are what it is about
+const ACTING = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Text that a terminal shows and does nothing else with: what would act is written as in JSON. */
+export function printable(text: string): string {
+  return text.replaceAll(ACTING, escaped);
+}
+
+/** JSON text that is the same value, with no such character in it. */
+export function printableJson(json: string): string {
+  // Within JSON text they can only be in strings: its own line breaks are none of ours.
+  return json.replaceAll(ACTING, (character) => (character === '\n' ? character : escaped(character)));
+}
+
+function escaped(character: string): string {
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+}
+
+export function prettyJson(value: unknown, indent = ''): string {
+  const deeper = `${indent}  `;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]';
+    return `[\n${value.map((item) => `${deeper}${prettyJson(item ?? null, deeper)}`).join(',\n')}\n${indent}]`;
+  }
+  if (typeof value !== 'object' || value === null) return stringifyJson(value);
+  const object = value as { readonly [key: string]: Json };
+  const members = keysOf(object).filter((key) => object[key] !== undefined);
+  if (members.length === 0) return '{}';
+  const lines = members.map((key) => `${deeper}${JSON.stringify(key)}: ${prettyJson(object[key], deeper)}`);
+  return `{\n${lines.join(',\n')}\n${indent}}`;
+}
 
 interface TextTable {
   readonly headers: readonly string[];

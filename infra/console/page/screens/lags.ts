@@ -1,4 +1,8 @@
 import type { TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { ChartProps } from '../chart.ts';
+import { html } from '../html.ts';
 
 export interface Samples {
   readonly times: readonly number[];
@@ -25,4 +29,12 @@ export function sampled(datastore: string, { trigger, sent, lag, waiting }: Trig
   };
   all.set(name, now);
   return now;
+}
+
+export function LazyChart(props: ChartProps) {
+  const [Chart, setChart] = useState<ComponentType<ChartProps>>();
+  useEffect(() => {
+    void import('../chart.ts').then(({ default: loaded }) => setChart(() => loaded as ComponentType<ChartProps>));
+  }, []);
+  return Chart ? html`<${Chart} ...${props} />` : null;
 }

@@ -1,0 +1,170 @@
+import type { Command } from 'commander';
+import { type Problem, DefinitionsError } from '../../../shared/definitions/definitions-error.ts';
+import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
+import { command } from '../cli.ts';
+import type { Ending } from '../errors.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import type { ApiClient } from '../../../shared/client/api-client.ts';
+import type { AppliedChange, AppliedOutcome, DeletedPart, DeleteOptions } from '../../../shared/api/definitions.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+
+export function checkCommand(): Command {
+  return command('check')
+    .summary('judge definitions without starting anything')
+    .description(
+      'Judges the definitions in a folder: every problem at once, with its file and line, and what lies where nothing would read it. Starts nothing and asks nobody.',
+    )
+    .argument('<folder>', 'of the datastores, as infra/datastores')
+    .option('--project <folder>', 'that the functions of triggers are given from', '.')
+    .examples(['schemaless check datastores', 'ends with 2 where there are problems'])
+    .run<[string], { readonly project: string }>(async (_session, [folder], { project }) => check(folder, project));
+}
+
+function check(folder: string, project: string): Ending {
+  const { definitions, problems, warnings } = judgeFolder(folder, project);
+  for (const warning of warnings) process.stderr.write(`${shown(folder, warning)} (warning)\n`);
+  for (const problem of problems) process.stderr.write(`${shown(folder, problem)}\n`);
+  if (problems.length > 0) {
+    process.stderr.write(`${count(problems.length, 'problem')} in ${folder}\n`);
+    return 'usage';
+  }
+  const { datastores } = definitions;
+  const indexes = datastores.reduce((sum, datastore) => sum + datastore.indexes.length, 0);
+  const triggers = datastores.reduce((sum, datastore) => sum + datastore.triggers.length, 0);
+  const what = [count(datastores.length, 'datastore'), count(indexes, 'index', 'indexes'), count(triggers, 'trigger')];
+  process.stdout.write(`${folder} is sound: ${what.join(', ')}\n`);
+  return 'ok';
+}
+
+/** As compilers write it, so that editors and terminals find the place. */
+function shown(folder: string, { file, line, message }: Problem): string {
+  return `${file === folder ? '' : `${folder.replace(/\/+$/u, '')}/`}${file}${line > 0 ? `:${line}` : ''}: ${message}`;
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+interface ApplyOptions {
+  /** Changes nothing. @default false */
+  readonly dryRun?: boolean;
+}
+
+/** Judges and applies a folder of definitions. Throws DefinitionsError, and `unavailable` after an hour. */
+export async function applyFolder(
+  api: Pick<ApiClient, 'applyDefinitions'>,
+  folder: string,
+  { dryRun = false }: ApplyOptions = {},
+): Promise<AppliedOutcome> {
+  const { problems } = judgeFolder(folder);
+  if (problems.length > 0) throw new DefinitionsError(folder, problems);
+  const files = filesOf(folder);
+  const first = await api.applyDefinitions({ files, dry_run: dryRun });
+  if (dryRun) return first;
+  // What a repetition finds is there by then.
+  for (let outcome = first, rounds = 1; !outcome.done; rounds += 1) {
+    if (rounds === MOST_ROUNDS) throw new SchemalessError('unavailable', 'Not all is made yet: apply it again');
+    outcome = await api.applyDefinitions({ files });
+  }
+  return { ...first, done: true };
+}
+
+/** Of some twenty seconds each. */
+const MOST_ROUNDS = 180;
+
+function filesOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.yaml'))
+    .map((entry) => join(entry.parentPath, entry.name));
+  return Object.fromEntries(
+    names.map((file) => [relative(folder, file).split(sep).join('/'), readFileSync(file, 'utf8')]),
+  );
+}
+
+export function applyCommand(): Command {
+  return command('apply')
+    .summary('make datastores, indexes and triggers without a restart')
+    .description(
+      'Makes what the definitions in a folder say and what is not there, and changes what may be changed; what they do not name stays. Everything is judged before anything is done. On a local stack and in dev; elsewhere this goes by deploy.',
+    )
+    .argument('<folder>', 'of the datastores, as infra/datastores')
+    .option('--dry-run', 'say what would be done, and change nothing')
+    .examples(
+      ['schemaless apply datastores --dry-run', 'what would be made'],
+      ['schemaless apply datastores', 'makes it'],
+    )
+    .run<[string], ApplyOptions>(async (session, [folder], { dryRun = false }) => {
+      show(await applyFolder(await session.apiOf('definitions'), folder, { dryRun }));
+    });
+}
+
+const DONE = { create: 'made', change: 'changed', none: 'as it was' };
+const WOULD = { create: 'would be made', change: 'would be changed', none: 'as it is' };
+
+function show({ changes, warnings, dry_run }: AppliedOutcome): void {
+  const said = dry_run ? WOULD : DONE;
+  for (const { file, line, message } of warnings) process.stderr.write(`${file}:${line}: ${message} (warning)\n`);
+  for (const one of changes) process.stdout.write(`${nameOf(one)}: ${said[one.change]}\n`);
+}
+
+function nameOf({ kind, datastore, name, shards }: AppliedChange): string {
+  return kind === 'datastore' ? `datastore ${name} (${shards} shards)` : `${kind} ${datastore}/${name}`;
+}
+
+interface Said {
+  readonly confirm: string;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export function deleteCommand(): Command {
+  const index = part('index', 'an index; its tables go some minutes later').run<[string, string], Said>(
+    async (session, [datastore, name], said) => {
+      const api = await session.apiOf(datastore);
+      await remove(`index ${datastore}/${name}`, said, (how) => api.deleteIndex({ index: name, ...how }));
+    },
+  );
+  const trigger = part('trigger', 'a trigger, with its queues, offsets and parked cells').run<[string, string], Said>(
+    async (session, [datastore, name], said) => {
+      const api = await session.apiOf(datastore);
+      await remove(`trigger ${datastore}/${name}`, said, (how) => api.deleteTrigger({ trigger: name, ...how }));
+    },
+  );
+  return command('delete')
+    .summary('delete an index or a trigger for good')
+    .description(
+      'Deletes for good what no deployment defines any more. Refused where something is lost with it, unless --force. On a local stack and in dev.',
+    )
+    .examples(...EXAMPLES)
+    .addCommand(index)
+    .addCommand(trigger);
+}
+
+const EXAMPLES = [
+  ['schemaless delete trigger shop send_order --confirm send_order --dry-run', 'what would be lost'],
+  ['schemaless delete index trips day_index --confirm day_index', 'deletes it'],
+] as const;
+
+function part(name: 'index' | 'trigger', what: string): ReturnType<typeof command> {
+  return command(name)
+    .description(`deletes ${what}`)
+    .argument('<datastore>')
+    .argument(`<${name}>`)
+    .requiredOption('--confirm <name>', 'its name, once more')
+    .option('--force', 'also where something is lost with it')
+    .option('--dry-run', 'say what would be lost, and change nothing')
+    .examples(...EXAMPLES);
+}
+
+async function remove(
+  what: string,
+  { confirm, force = false, dryRun = false }: Said,
+  deletion: (options: DeleteOptions) => Promise<DeletedPart>,
+): Promise<void> {
+  const { lost } = await deletion({ confirm, force, dry_run: dryRun });
+  const counts = Object.entries(lost ?? {}).filter(([, count]) => count > 0);
+  const losing = counts.map(([thing, count]) => `${count} ${thing}`).join(', ');
+  const withIt = losing === '' ? '' : ` with ${losing}`;
+  process.stdout.write(`${what}: ${dryRun ? 'would be deleted' : 'deleted'}${withIt}\n`);
+}
