@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Action, type Foreseen, isDenied, usePage } from './session.ts';
-import { Refused } from './api.ts';
-import { html } from './html.ts';
-import { CliLine, Trouble } from './parts.ts';
+import { cliLine, isDenied, usePage, type Action, type Begun, type Foreseen, type Words } from './session.ts';
+import { asRefused, askerBeside, type Refused } from './api.ts';
+import { html, onValue } from './html.ts';
+import { Line, Trouble } from './parts.ts';
 import { counted } from './text.ts';
 
 type Step =
@@ -14,56 +14,49 @@ type Step =
   | { readonly at: 'failed'; readonly error: Refused };
 
 export function ActionButton({ action, label }: { readonly action: Action; readonly label: string }) {
-  const { session, refused, begin } = usePage();
+  const { session, datastore, refused, begin } = usePage();
   if (!session.actions) return null;
   const isRefused = refused.has(action.operation);
   return html`<button
     type="button"
     class="action"
     disabled=${isRefused}
-    title=${isRefused ? `IAM refused you ${action.operation}` : lineOf(action, '')}
-    onClick=${() => begin(action)}
+    title=${isRefused ? `IAM refused you ${action.operation}` : cliLine(session, datastore, wordsOf(action, ''))}
+    onClick=${() => begin({ ...action, datastore })}
   >
     ${label}${isRefused ? ' (refused)' : ''}
   </button>`;
 }
 
-function lineOf({ cli }: Action, answer: string): string {
-  return typeof cli === 'string' ? cli : cli(answer);
+function wordsOf({ cli }: Action, answer: string): Words {
+  return typeof cli === 'function' ? cli(answer) : cli;
 }
 
-export function ActionDialog({ action, onClose }: { readonly action: Action; readonly onClose: () => void }) {
-  const { refuse } = usePage();
+export function ActionDialog({ action, onClose }: { readonly action: Begun; readonly onClose: () => void }) {
+  const { session, refuse } = usePage();
   const dialog = useRef<HTMLDialogElement>(null);
   const ended = useRef(new AbortController());
+  const ask = askerBeside(action.datastore, ended.current.signal);
   const [step, setStep] = useState<Step>({ at: 'looking' });
   const [typed, setTyped] = useState('');
   const [answer, setAnswer] = useState('');
   const fail = (error: unknown): void => {
     if (ended.current.signal.aborted) return;
     if (isDenied(error)) refuse(action.operation);
-    setStep({
-      at: 'failed',
-      error: error instanceof Refused ? error : new Refused(0, { detail: String(error) }, undefined),
-    });
+    setStep({ at: 'failed', error: asRefused(error) });
   };
   useEffect(() => {
     dialog.current?.showModal();
-    action.foresee(ended.current.signal).then((foreseen) => setStep({ at: 'asking', foreseen }), fail);
+    action.foresee(ask).then((foreseen) => setStep({ at: 'asking', foreseen }), fail);
     return () => ended.current.abort();
   }, []);
   const act = (): void => {
     setStep({ at: 'acting', done: 0, of: 0 });
-    action
-      .act({
-        report: (done, of) => setStep({ at: 'acting', done, of }),
-        signal: ended.current.signal,
-        answer: answer.trim(),
-      })
-      .then((says) => {
-        setStep({ at: 'done', says });
-        action.onDone?.();
-      }, fail);
+    const report = (done: number, of: number): void => setStep({ at: 'acting', done, of });
+    action.act({ ask, report, answer: answer.trim() }).then((says) => {
+      setStep({ at: 'done', says });
+      action.onDone?.();
+    }, fail);
   };
   const mayAct = step.at === 'asking' && step.foreseen.nothing !== true;
   const mayNot =
@@ -74,7 +67,7 @@ export function ActionDialog({ action, onClose }: { readonly action: Action; rea
     <div aria-live="polite">${shownStep(step)}</div>
     ${mayAct && action.question !== undefined && textField(action.question, answer, setAnswer)}
     ${mayAct && action.word !== undefined && textField(html`Nothing brings it back. Type <code>${action.word}</code>:`, typed, setTyped)}
-    <${CliLine} line=${lineOf(action, answer.trim())} label="The same on the command line" />
+    <${Line} label="The same on the command line" text=${cliLine(session, action.datastore, wordsOf(action, answer.trim()))} />
     <div class="buttons">
       <button type="button" onClick=${() => dialog.current?.close()}>${step.at === 'asking' ? 'Leave it' : 'Close'}</button>
       ${mayAct && html`<button type="button" class="danger" disabled=${mayNot} onClick=${act}>${action.title}</button>`}
@@ -85,7 +78,7 @@ export function ActionDialog({ action, onClose }: { readonly action: Action; rea
 function textField(label: ComponentChildren, value: string, set: (value: string) => void) {
   return html`<label>
     ${label}
-    <input value=${value} autocomplete="off" spellcheck=${false} onInput=${(event: InputEvent) => set((event.target as HTMLInputElement).value)} />
+    <input value=${value} autocomplete="off" spellcheck=${false} onInput=${onValue(set)} />
   </label>`;
 }
 

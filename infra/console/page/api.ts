@@ -9,13 +9,17 @@ export class Refused extends Error {
   readonly requestId: string | undefined;
   readonly problem: Problem;
 
-  constructor(status: number, problem: Problem, requestId: string | undefined) {
+  constructor(status: number, problem: Problem, requestId?: string) {
     super(problem.detail ?? problem.title ?? problem.message ?? `Answered ${status}`);
     this.status = status;
     this.code = problem.code;
     this.requestId = problem.request_id ?? requestId;
     this.problem = problem;
   }
+}
+
+export function asRefused(error: unknown): Refused {
+  return error instanceof Refused ? error : new Refused(0, { detail: String(error) });
 }
 
 interface Problem {
@@ -27,14 +31,20 @@ interface Problem {
   readonly progress?: { readonly done: number; readonly total: number } | null;
 }
 
+/** What an operation is of, behind the datastore: each is encoded. Text is a whole path, of no datastore. */
+type Parts = string | readonly (string | number)[];
+
 export interface Asking {
-  readonly method?: 'GET' | 'POST';
+  /** Values that are undefined are left out, lists are repeated. */
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+  /** Sent by POST. */
   readonly body?: unknown;
-  readonly signal?: AbortSignal | undefined;
   /** Bodies come, and that somebody asked for them is written down. @default false: they are hidden */
   readonly shown?: boolean;
-  readonly etag?: string | undefined;
 }
+
+/** Asks the API of a datastore. Throws Refused. */
+export type Ask = <Answer>(parts: Parts, asking?: Asking) => Promise<Answer>;
 
 interface Answered {
   /** Undefined if it is the one that the page has already. */
@@ -77,13 +87,14 @@ export interface Session {
 
 /** Asks who opened the page. Exchanges the single-use token of the address for the page's own token first. */
 export async function openSession(): Promise<Session> {
+  const ask = askerBeside('');
   const word = /^#token=([\w-]+)$/u.exec(location.hash)?.[1];
   if (word !== undefined) {
     history.replaceState(null, '', location.pathname);
-    const { token } = await post<{ readonly token: string }>('/console/redeem', { word });
+    const { token } = await ask<{ readonly token: string }>('/console/redeem', { body: { word } });
     localStorage.setItem(TOKEN, token);
   }
-  return askBeside<Session>('/console/session.json');
+  return ask<Session>('/console/session.json');
 }
 
 /** Whether the API did not answer: nobody did, or who signs for the page or a gateway before it says so. */
@@ -91,24 +102,24 @@ export function hasNoAnswer({ status, code }: Pick<Refused, 'status' | 'code'>):
   return status === 0 || code === 'no_answer' || (code === undefined && [502, 503, 504].includes(status));
 }
 
-/** Asks the API beside the feed, at once: what somebody does, and what is asked for on a click. Throws Refused. */
-export async function askBeside<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
-  return (await send(path, { signal })).answer as Answer;
+/** Asks beside the feed, at once: what somebody does, and what is asked for on a click. */
+export function askerBeside(datastore: string, signal?: AbortSignal): Ask {
+  return async <Answer>(parts: Parts, asking?: Asking) =>
+    (await send(pathOf(datastore, parts, asking), { ...asking, signal })).answer as Answer;
 }
 
-/** As `askBeside`. */
-export async function post<Answer>(path: string, body: object, signal?: AbortSignal): Promise<Answer> {
-  return (await send(path, { method: 'POST', body, signal })).answer as Answer;
+interface Sending extends Asking {
+  readonly signal: AbortSignal | undefined;
+  readonly etag?: string | undefined;
 }
 
-export async function send(path: string, asking: Asking): Promise<Answered> {
-  const { method = 'GET', body, shown = false, etag: known } = asking;
+export async function send(path: string, { body, shown = false, signal, etag: known }: Sending): Promise<Answered> {
   const token = localStorage.getItem(TOKEN);
   let response: Response;
   let text: string;
   try {
     response = await fetch(path, {
-      method,
+      method: body === undefined ? 'GET' : 'POST',
       headers: {
         accept: 'application/json',
         'x-schemaless-bodies': shown ? 'shown' : 'hidden',
@@ -117,13 +128,13 @@ export async function send(path: string, asking: Asking): Promise<Answered> {
         ...(known !== undefined && { 'if-none-match': known }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(asking.signal ? [asking.signal] : [])]),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])]),
     });
     text = await response.text();
   } catch (error) {
-    if (asking.signal?.aborted) throw error;
+    if (signal?.aborted) throw error;
     tell(lostAt ?? Date.now());
-    throw new Refused(0, { detail: 'No answer from the API' }, undefined);
+    throw new Refused(0, { detail: 'No answer from the API' });
   }
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
   const etag = response.headers.get('etag') ?? undefined;
@@ -148,12 +159,8 @@ function isHealth(answer: unknown): boolean {
   return typeof answer === 'object' && answer !== null && 'groups' in answer;
 }
 
-/** `/v1/trips/…`, each part encoded; values of the query that are undefined are left out, lists are repeated. */
-export function apiPath(
-  datastore: string,
-  parts: readonly (string | number)[],
-  query: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>> = {},
-): string {
+export function pathOf(datastore: string, parts: Parts, { query = {} }: Asking = {}): string {
+  if (typeof parts === 'string') return parts;
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const one of Array.isArray(value) ? (value as readonly string[]) : [value])

@@ -1,7 +1,6 @@
 import type { Cell } from '../../../shared/cell.ts';
-import { apiPath } from './api.ts';
+import type { Ask } from './api.ts';
 import type { Value } from './exact-json.ts';
-import type { Ask } from './feed.ts';
 
 /** A cell as the page has it: without its body, as long as nobody asked for it. */
 export type ShownCell = Omit<Cell, 'body'> & {
@@ -17,24 +16,18 @@ interface Key {
 }
 
 /** Of up to 100 cells, of any column; null where there is none. That they were asked for is written down. */
-export async function cellsWithBodies(
-  datastore: string,
-  keys: readonly Key[],
-  ask: Ask,
-): Promise<readonly (ShownCell | null)[]> {
+export async function cellsWithBodies(keys: readonly Key[], ask: Ask): Promise<readonly (ShownCell | null)[]> {
   if (keys.length === 0) return [];
   const wanted = keys.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
-  return batchGet(datastore, wanted, ask, true);
+  return batchGet(wanted, ask, true);
 }
 
 export async function batchGet(
-  datastore: string,
   keys: readonly Omit<Key, 'ref_key'>[],
   ask: Ask,
   shown = false,
 ): Promise<readonly (ShownCell | null)[]> {
-  const asking = { method: 'POST', body: { keys }, shown } as const;
-  return (await ask<{ cells: readonly (ShownCell | null)[] }>(apiPath(datastore, ['batch-get']), asking)).cells;
+  return (await ask<{ cells: readonly (ShownCell | null)[] }>(['batch-get'], { body: { keys }, shown })).cells;
 }
 
 export function isPathColumn(name: string): boolean {

@@ -1,10 +1,9 @@
-import { hasNoAnswer, Refused, send, type Asking } from './api.ts';
-
-/** Asks the API, in the turn of whoever it was given to; one request after the other. Throws Refused. */
-export type Ask = <Answer>(path: string, asking?: Pick<Asking, 'method' | 'body' | 'shown'>) => Promise<Answer>;
+import { asRefused, hasNoAnswer, pathOf, send, type Ask, type Asking, type Refused } from './api.ts';
 
 /** Something that a screen shows, and how it is had. */
 interface Shown<Data> {
+  readonly datastore: string;
+  /** Asks in its turn, one request after the other. */
   readonly load: (ask: Ask) => Promise<Data>;
   /** How old it may become, in milliseconds; infinite: it is asked for once. */
   readonly everyMs: number;
@@ -99,7 +98,7 @@ async function takeTurn(member: Member): Promise<void> {
     member.onData(data);
   } catch (error) {
     if (!members.has(member) || own.ended.signal.aborted) return;
-    const refused = error instanceof Refused ? error : new Refused(0, { detail: String(error) }, undefined);
+    const refused = asRefused(error);
     putOff(member, refused);
     member.onError(refused);
   } finally {
@@ -130,16 +129,16 @@ function askerIn({ member, ended }: Turn): Ask {
   const known = new Map<string, Known>();
   member.known = known;
   let last: Promise<unknown> = Promise.resolve();
-  const one = async <Answer>(path: string, asking: Asking): Promise<Answer> => {
-    const had = asking.method === undefined ? before.get(path) : undefined;
+  const one = async (path: string, asking: Asking): Promise<unknown> => {
+    const had = asking.body === undefined ? before.get(path) : undefined;
     const { answer = had?.answer, etag } = await send(path, { ...asking, etag: had?.etag, signal: ended.signal });
     if (etag !== undefined) known.set(path, { etag, answer });
-    return answer as Answer;
+    return answer;
   };
-  return <Answer>(path: string, asking: Asking = {}) => {
-    const asked = last.then(async () => one<Answer>(path, asking));
+  return <Answer>(parts: Parameters<Ask>[0], asking: Asking = {}) => {
+    const asked = last.then(async () => one(pathOf(member.datastore, parts, asking), asking));
     last = asked.catch(() => undefined);
-    return asked;
+    return asked as Promise<Answer>;
   };
 }
 
@@ -157,13 +156,15 @@ void takeTurns();
 
 /** Yields the pages of a list, each asked for behind the one before. */
 export async function* pagesOf<Page extends { readonly next: string | number | null }>(
-  pageAfter: (after: NonNullable<Page['next']> | undefined) => Promise<Page>,
+  ask: Ask,
+  parts: readonly string[],
+  query: Asking['query'] = {},
 ): AsyncGenerator<Page> {
-  let after: NonNullable<Page['next']> | undefined;
+  let after: string | number | undefined;
   do {
-    const page = await pageAfter(after);
+    const page = await ask<Page>(parts, { query: { ...query, after } });
     yield page;
-    after = (page.next ?? undefined) as typeof after;
+    after = page.next ?? undefined;
   } while (after !== undefined);
 }
 

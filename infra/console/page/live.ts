@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { Refused } from './api.ts';
-import { join, type Ask } from './feed.ts';
+import type { Ask, Asking, Refused } from './api.ts';
+import { join } from './feed.ts';
+import { usePage } from './session.ts';
 
 export interface Live<Data> {
   readonly data: Data | undefined;
@@ -12,19 +13,18 @@ export interface Live<Data> {
 }
 
 export const POLL_MS = 2000;
+export const ONCE = Number.POSITIVE_INFINITY;
 
-/** Polls what a screen shows. Another `key` starts over; `everyMs` left out loads once. */
-export function useLive<Data>(
-  load: (ask: Ask) => Promise<Data>,
-  key: string,
-  everyMs: number = Number.POSITIVE_INFINITY,
-): Live<Data> {
+/** Polls what a screen shows. Another `key` starts over: whatever decides what is loaded, but for the datastore. */
+export function useLive<Data>(load: (ask: Ask) => Promise<Data>, everyMs: number, key = ''): Live<Data> {
+  const { datastore } = usePage();
   const [state, setState] = useState<Omit<Live<Data>, 'again'> & { readonly of: string }>({ ...NOTHING, of: key });
   const loading = useRef(load);
   loading.current = load;
   const joined = useRef<() => void>(() => undefined);
   useEffect(() => {
     const { again, leave } = join<Data>({
+      datastore,
       load: (ask) => loading.current(ask),
       everyMs,
       onData: (data) => setState({ data, error: undefined, at: Date.now(), of: key }),
@@ -38,9 +38,9 @@ export function useLive<Data>(
   return of === key ? { ...now, again } : { ...NOTHING, again };
 }
 
-/** Polls what a path of the API answers. */
-export function useAnswer<Answer>(path: string, everyMs?: number): Live<Answer> {
-  return useLive((ask) => ask<Answer>(path), path, everyMs);
+/** Polls what one operation answers. */
+export function useAnswer<Answer>(parts: readonly (string | number)[], everyMs: number, asking?: Asking): Live<Answer> {
+  return useLive((ask) => ask<Answer>(parts, asking), everyMs, JSON.stringify([parts, asking]));
 }
 
 const NOTHING = { data: undefined, error: undefined, at: undefined };

@@ -1,11 +1,11 @@
 import { render, type ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Action, PageProvider, type Page } from './session.ts';
+import { type Begun, PageProvider, type Page } from './session.ts';
 import { ActionDialog } from './actions.ts';
-import { FIRST_SCREEN, go, link, useAddress } from './address.ts';
-import { openSession, Refused, watchConnection, type Session } from './api.ts';
+import { beginAt, FIRST_SCREEN, go, link, useAddress } from './address.ts';
+import { asRefused, openSession, watchConnection, type Session } from './api.ts';
 import { Help, listenToKeys, MENU } from './keys.ts';
-import { html } from './html.ts';
+import { html, onValue } from './html.ts';
 import { Trouble } from './parts.ts';
 import { ErasuresScreen } from './screens/erasures.ts';
 import { HealthScreen } from './screens/health.ts';
@@ -32,12 +32,10 @@ const SCREENS: Readonly<Record<string, ComponentType>> = {
 };
 function Console({ session }: { readonly session: Session }) {
   const address = useAddress();
-  const [action, setAction] = useState<Action>();
+  const [action, setAction] = useState<Begun>();
   const [refused, setRefused] = useState<ReadonlySet<string>>(new Set());
   const [helps, setHelps] = useState(false);
-  const usual =
-    session.through?.datastore ?? session.datastores.find((name) => name !== 'smoke') ?? session.datastores[0] ?? '';
-  const datastore = address.datastore === '' ? usual : address.datastore;
+  const { datastore } = address;
   const page = useMemo<Page>(
     () => ({
       session,
@@ -53,16 +51,13 @@ function Console({ session }: { readonly session: Session }) {
     document.title = `${[address.screen, ...address.parts].join(' ')} – ${datastore} – Schemaless`;
     document.querySelector('main')?.focus({ preventScroll: true });
   }, [address.screen, address.parts.join('/'), datastore]);
-  useEffect(
-    () => listenToKeys({ goTo: (screen) => go(link(datastore, [screen])), help: () => setHelps(true) }),
-    [datastore],
-  );
+  useEffect(() => listenToKeys({ goTo: (screen) => go(link([screen])), help: () => setHelps(true) }), []);
   return html`<${PageProvider} value=${page}>
     <a class="skip" href="#main" onClick=${skip}>Skip the menu</a>
     <${Head} session=${session} datastore=${datastore} screen=${address.screen} onHelp=${() => setHelps(true)} />
     <${ConnectionLine} />
     <main id="main" tabindex="-1">
-      ${datastore === '' ? html`<p>There is no datastore yet: define one, a folder with a datastore.yaml.</p>` : Screen ? html`<${Screen} key=${`${address.screen} ${datastore}`} />` : html`<h1>No such screen</h1><p><a href=${link(datastore, [FIRST_SCREEN])}>Health</a> is one.</p>`}
+      ${datastore === '' ? html`<p>There is no datastore yet: define one, a folder with a datastore.yaml.</p>` : Screen ? html`<${Screen} key=${`${address.screen} ${datastore}`} />` : html`<h1>No such screen</h1><p><a href=${link([FIRST_SCREEN])}>Health</a> is one.</p>`}
     </main>
     ${action && html`<${ActionDialog} action=${action} onClose=${() => setAction(undefined)} />`}
     ${helps && html`<${Help} onClose=${() => setHelps(false)} />`}
@@ -83,11 +78,11 @@ interface HeadProps {
 
 function Head({ session, datastore, screen, onHelp }: HeadProps) {
   const { datastores: all } = session;
-  const [theme, setTheme] = useTheme();
+  const [theme, nextTheme] = useTheme();
   const field = useRef<HTMLInputElement>(null);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
-    search(datastore, field.current?.value ?? '');
+    search(field.current?.value ?? '');
     field.current?.blur();
   };
   const names = datastore === '' || all.includes(datastore) ? all : [...all, datastore];
@@ -95,18 +90,18 @@ function Head({ session, datastore, screen, onHelp }: HeadProps) {
     <div class="top">
       <strong class="name">Schemaless</strong>
       <label class="unseen" for="datastore">Datastore</label>
-      <select id="datastore" value=${datastore} onChange=${(event: Event) => go(link((event.target as HTMLSelectElement).value, [SCREENS[screen] && screen !== 'row' ? screen : FIRST_SCREEN]))}>
+      <select id="datastore" value=${datastore} onChange=${onValue((name) => go(link([SCREENS[screen] && screen !== 'row' ? screen : FIRST_SCREEN], {}, name)))}>
         ${names.map((name) => html`<option value=${name}>${name}</option>`)}
       </select>
       <form role="search" onSubmit=${submit}>
         <input ref=${field} id="search" type="search" aria-label="Search: a row key, a place in a log, a request id" placeholder="Row key, shard/added id, request id ( / )" spellcheck=${false} autocomplete="off" />
       </form>
       <span class=${`mode ${session.actions ? 'acts' : ''}`} title=${session.through?.url ?? location.origin}>${session.through?.profile ?? (session.through ? 'signed' : 'local')}, ${session.actions ? 'actions on' : 'reads only'}</span>
-      <button type="button" onClick=${() => setTheme(nextTheme(theme))} aria-label=${`Colours: ${theme}`}>${theme}</button>
+      <button type="button" onClick=${nextTheme} aria-label=${`Colours: ${theme}`}>${theme}</button>
       <button type="button" onClick=${onHelp} aria-label="Help and keys">?</button>
     </div>
     <nav aria-label="Screens">
-      ${MENU.map(([key, name, label]) => html`<a href=${link(datastore, [name])} aria-current=${screen === name ? 'page' : undefined} title=${`g ${key}`}>${label}</a>`)}
+      ${MENU.map(([key, name, label]) => html`<a href=${link([name])} aria-current=${screen === name ? 'page' : undefined} title=${`g ${key}`}>${label}</a>`)}
     </nav>
   </header>`;
 }
@@ -143,10 +138,12 @@ async function open(): Promise<void> {
   if (!root) return;
   try {
     const session = await openSession();
+    const [first = ''] = session.datastores;
+    beginAt(session.through?.datastore ?? session.datastores.find((name) => name !== 'smoke') ?? first);
     root.replaceChildren();
     render(html`<${Console} session=${session} />`, root);
   } catch (error) {
-    const refused = error instanceof Refused ? error : new Refused(0, { detail: String(error) }, undefined);
+    const refused = asRefused(error);
     root.replaceChildren();
     render(
       html`<main><h1>Schemaless</h1><${Trouble} error=${refused} />
@@ -157,38 +154,29 @@ async function open(): Promise<void> {
   }
 }
 
-void open();
-
-function searched(datastore: string, text: string): string {
+/** Goes to what was searched for: a row key, a place in a log, a shard; else it is taken for the id of a request. */
+function search(text: string): void {
   const wanted = text.trim();
-  if (isRowKey(wanted)) return link(datastore, ['row', wanted.toLowerCase()]);
   const [, shard, place] = /^(\d{1,6})\s*[/:]\s*(\d{1,16})$/u.exec(wanted) ?? [];
-  if (shard !== undefined && place !== undefined) return link(datastore, ['place', shard, place]);
-  if (/^\d{1,6}$/u.test(wanted)) return link(datastore, ['shards', wanted]);
-  return link(datastore, ['request', wanted]);
-}
-
-function search(datastore: string, text: string): void {
-  if (text.trim() !== '') go(searched(datastore, text));
+  if (wanted === '') return;
+  if (isRowKey(wanted)) go(link(['row', wanted.toLowerCase()]));
+  else if (shard !== undefined && place !== undefined) go(link(['place', shard, place]));
+  else go(link([/^\d{1,6}$/u.test(wanted) ? 'shards' : 'request', wanted]));
 }
 
 const THEMES = ['auto', 'light', 'dark'] as const;
-type Theme = (typeof THEMES)[number];
 const KEY = 'schemaless-console-theme';
 
-function nextTheme(theme: Theme): Theme {
-  return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
+/** Light or dark: as the system says, unless somebody says otherwise here. */
+function useTheme(): readonly [theme: string, next: () => void] {
+  const [theme, setTheme] = useState(() => THEMES.find((one) => one === localStorage.getItem(KEY)) ?? THEMES[0]);
+  document.documentElement.dataset['theme'] = theme;
+  const next = (): void => {
+    const wanted = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? THEMES[0];
+    localStorage.setItem(KEY, wanted);
+    setTheme(wanted);
+  };
+  return [theme, next];
 }
 
-/** Light or dark: as the system says, unless somebody says otherwise here. */
-function useTheme(): readonly [Theme, (theme: Theme) => void] {
-  const [theme, setTheme] = useState<Theme>(() => THEMES.find((one) => one === localStorage.getItem(KEY)) ?? 'auto');
-  document.documentElement.dataset['theme'] = theme;
-  return [
-    theme,
-    (next) => {
-      localStorage.setItem(KEY, next);
-      setTheme(next);
-    },
-  ];
-}
+void open();

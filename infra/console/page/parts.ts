@@ -4,6 +4,7 @@ import type { Refused } from './api.ts';
 import { prettyJson, type Value } from './exact-json.ts';
 import { html } from './html.ts';
 import type { Live } from './live.ts';
+import { cliLine, usePage, type Words } from './session.ts';
 import { durationText, timeText } from './text.ts';
 
 export function Trouble({ error }: { readonly error: Refused }) {
@@ -28,6 +29,11 @@ export function Freshness({ live }: { readonly live: Live<unknown> }) {
   return null;
 }
 
+/** What came, below how fresh it is. */
+export function shownOf<Data>(live: Live<Data>, show: (data: Data) => ComponentChildren) {
+  return html`<${Freshness} live=${live} />${live.data !== undefined && show(live.data)}`;
+}
+
 function useClock(everyMs: number): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -38,8 +44,13 @@ function useClock(everyMs: number): number {
 }
 
 /** What does the same on the command line. */
-export function CliLine({ line, label = 'On the command line' }: { readonly line: string; readonly label?: string }) {
-  return html`<div class="cli"><span class="quiet">${label}</span> <${Copied} text=${line} /></div>`;
+export function CliLine({ words, label = 'On the command line' }: { readonly words: Words; readonly label?: string }) {
+  const { session, datastore } = usePage();
+  return html`<${Line} label=${label} text=${cliLine(session, datastore, words)} />`;
+}
+
+export function Line({ label, text }: { readonly label: string; readonly text: string }) {
+  return html`<div class="cli"><span class="quiet">${label}</span> <${Copied} text=${text} /></div>`;
 }
 
 export function NotForYou({ policy }: { readonly policy: string }) {

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { Refused, type Session } from './api.ts';
+import { Refused, type Ask, type Session } from './api.ts';
 import { shellWord } from './text.ts';
 
 export interface Page {
@@ -9,7 +9,7 @@ export interface Page {
   /** Operations that this caller was refused: not offered again. */
   readonly refused: ReadonlySet<string>;
   readonly refuse: (operation: string) => void;
-  readonly begin: (action: Action) => void;
+  readonly begin: (action: Begun) => void;
 }
 
 const PageContext = createContext<Page | undefined>(undefined);
@@ -26,35 +26,37 @@ export function isDenied(error: unknown): boolean {
   return error instanceof Refused && error.status === 403 && (error.code === undefined || error.code === 'denied');
 }
 
-export function useCli(...words: readonly string[]): string {
-  const { session, datastore } = usePage();
-  return cliLine({ session, datastore }, words);
-}
+export type Words = readonly (string | number)[];
 
-export function cliLine({ session, datastore }: Pick<Page, 'session' | 'datastore'>, words: readonly string[]): string {
-  const profile = session.through?.profile;
-  const where = profile === null || profile === undefined ? [] : ['--profile', profile];
-  return ['schemaless', ...words, '-d', datastore, ...where].map(shellWord).join(' ');
+export function cliLine({ through }: Session, datastore: string, words: Words): string {
+  const profile = through?.profile ?? undefined;
+  const where = profile === undefined ? [] : ['--profile', profile];
+  return ['schemaless', ...words, '-d', datastore, ...where].map((word) => shellWord(String(word))).join(' ');
 }
 
 export interface Action {
   readonly title: string;
   readonly operation: string;
-  /** The line of the command line that does the same, with the answer to `question`. */
-  readonly cli: string | ((answer: string) => string);
+  /** What does the same on the command line, with the answer to `question`. */
+  readonly cli: Words | ((answer: string) => Words);
   readonly question?: string;
   readonly needsAnswer?: boolean;
   /** Looks what it would do, and changes nothing. */
-  readonly foresee: (signal: AbortSignal) => Promise<Foreseen>;
+  readonly foresee: (ask: Ask) => Promise<Foreseen>;
   readonly act: (doing: Doing) => Promise<string>;
   /** What has to be typed before, for what nothing brings back. */
   readonly word?: string;
   readonly onDone?: () => void;
 }
 
+/** An action on the datastore that was looked at then. */
+export interface Begun extends Action {
+  readonly datastore: string;
+}
+
 export interface Doing {
+  readonly ask: Ask;
   readonly report: (done: number, of: number) => void;
-  readonly signal: AbortSignal;
   /** To `question`; empty where there is none. */
   readonly answer: string;
 }

@@ -80,10 +80,7 @@ async function openCsv(options: CsvOptions): Promise<CellSource> {
   return csvSource(options);
 }
 
-async function openExport(
-  folder: string,
-  { format, mapping, defaultRefKey, times }: InputOptions,
-): Promise<Input> {
+async function openExport(folder: string, { format, mapping, defaultRefKey, times }: InputOptions): Promise<Input> {
   if (format !== undefined || mapping !== undefined || defaultRefKey !== undefined)
     throw new FilesError('bad_option', `${folder}: wanted no format, mapping or ref key, since an export says it all`);
   if (!isExport(folder))

@@ -1,14 +1,12 @@
 import type { ParkedCell, ParkedPage, TriggerDetails, TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
 import { link } from '../address.ts';
-import { apiPath, unlessDenied } from '../api.ts';
+import { unlessDenied, type Ask } from '../api.ts';
 import { cellsWithBodies, type ShownCell } from '../cells.ts';
 import { differences, type Difference } from '../differences.ts';
 import { shortJson, type Value } from '../exact-json.ts';
-import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
-import { useLive } from '../live.ts';
-import { Badge, CliLine, Facts, Freshness, JsonBody, Time, type Tone } from '../parts.ts';
-import { useCli, usePage } from '../session.ts';
+import { ONCE, useLive } from '../live.ts';
+import { Badge, CliLine, Facts, JsonBody, shownOf, Time, type Tone } from '../parts.ts';
 import { column, links, table } from '../table.ts';
 import { counted, timeText, visible } from '../text.ts';
 
@@ -19,8 +17,6 @@ interface OfTheCellProps {
 }
 
 export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
-  const { datastore } = usePage();
-  const cli = useCli('get', cell.row_key, cell.column_name, String(cell.ref_key));
   const { shard, added_id } = cell;
   return html`<section aria-label="The cell that is looked at">
     <h2>${visible(cell.column_name)}, ${cell.ref_key}</h2>
@@ -28,7 +24,7 @@ export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
       facts=${[
         [
           'Place',
-          html`<a href=${link(datastore, ['logs'], { shards: shard, from: Math.max(0, added_id - 10) })}>${shard}/${added_id}</a>`,
+          html`<a href=${link(['logs'], { shards: shard, from: Math.max(0, added_id - 10) })}>${shard}/${added_id}</a>`,
         ],
         ['Stored', html`<${Time} at=${cell.created_at} />`],
         ...(cell.erased === true ? [['Erased', 'its body is gone for good']] : []),
@@ -38,20 +34,22 @@ export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
     <h3>What the triggers made of it</h3>
     <${TriggersOfCell} key=${`${shard}/${added_id}`} cell=${cell} />
     ${cell.erased !== true && (shown ? html`<${Bodies} cell=${cell} before=${before} />` : html`<p class="quiet">Its body is hidden.</p>`)}
-    <${CliLine} line=${cli} />
+    <${CliLine} words=${['get', cell.row_key, cell.column_name, cell.ref_key]} />
   </section>`;
 }
 
 function Bodies({ cell, before }: Omit<OfTheCellProps, 'shown'>) {
-  const { datastore } = usePage();
   const live = useLive(
-    (ask) => cellsWithBodies(datastore, before && before.erased !== true ? [cell, before] : [cell], ask),
-    `${datastore} ${cell.shard} ${cell.added_id} ${before?.added_id ?? ''}`,
+    (ask) => cellsWithBodies(before && before.erased !== true ? [cell, before] : [cell], ask),
+    ONCE,
+    `${cell.shard} ${cell.added_id} ${before?.added_id ?? ''}`,
   );
-  const [now, earlier] = live.data ?? [];
-  return html`<${Freshness} live=${live} />
-    ${now && earlier && html`<h3>What changed since ${earlier.ref_key}</h3><${Changes} before=${earlier.body} after=${now.body} />`}
-    ${now && html`<h3>Body</h3><${JsonBody} value=${now.body} />`}`;
+  return shownOf(
+    live,
+    ([now, earlier]) =>
+      html`${now && earlier && html`<h3>What changed since ${earlier.ref_key}</h3><${Changes} before=${earlier.body} after=${now.body} />`}
+      ${now && html`<h3>Body</h3><${JsonBody} value=${now.body} />`}`,
+  );
 }
 
 function Changes({ before, after }: { readonly before: Value; readonly after: Value }) {
@@ -78,48 +76,40 @@ interface Made {
 }
 
 function TriggersOfCell({ cell }: { readonly cell: ShownCell }) {
-  const { datastore } = usePage();
-  const live = useLive((ask) => madeOf(datastore, cell, ask), `${datastore} ${cell.shard} ${cell.added_id}`, 3000);
-  return html`<${Freshness} live=${live} />
-    ${
-      live.data &&
-      table<Made>({
-        label: 'What the triggers made of it',
-        items: live.data,
-        keyOf: ({ trigger }) => trigger,
-        empty: 'No trigger is for cells of its column, or they are not for you to see.',
-        columns: [
-          links('Trigger', '16ch', ({ trigger }) => [trigger, link(datastore, ['triggers', trigger])]),
-          column('State', '12ch', ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`),
-          column('Why', '48ch', ({ says }) => html`<span title=${says}>${visible(says)}</span>`, { gives: true }),
-        ],
-      })
-    }`;
+  const live = useLive((ask) => madeOf(cell, ask), 3000, `${cell.shard} ${cell.added_id}`);
+  return shownOf(live, (items) =>
+    table<Made>({
+      label: 'What the triggers made of it',
+      items,
+      keyOf: ({ trigger }) => trigger,
+      empty: 'No trigger is for cells of its column, or they are not for you to see.',
+      columns: [
+        links('Trigger', '16ch', ({ trigger }) => [trigger, link(['triggers', trigger])]),
+        column('State', '12ch', ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`),
+        column('Why', '48ch', ({ says }) => html`<span title=${says}>${visible(says)}</span>`, { gives: true }),
+      ],
+    }),
+  );
 }
 
-async function madeOf(datastore: string, cell: ShownCell, ask: Ask): Promise<readonly Made[]> {
-  const all = await unlessDenied<{ triggers: readonly TriggerSummary[] }>(ask(apiPath(datastore, ['triggers'])));
+async function madeOf(cell: ShownCell, ask: Ask): Promise<readonly Made[]> {
+  const all = await unlessDenied<{ triggers: readonly TriggerSummary[] }>(ask(['triggers']));
   const own = (all?.triggers ?? []).filter(({ columns }) => columns === '*' || columns.includes(cell.column_name));
   const made: Made[] = [];
   for (const { trigger } of own) {
     const after = cell.shard === 0 ? undefined : cell.shard - 1;
-    const details = await ask<TriggerDetails>(apiPath(datastore, ['triggers', trigger], { limit: 1, after }));
+    const details = await ask<TriggerDetails>(['triggers', trigger], { query: { limit: 1, after } });
     const at = details.shards.find(({ shard }) => shard === cell.shard);
-    const parked = at !== undefined && at.parked > 0 ? await parkedHere(datastore, trigger, cell, ask) : undefined;
+    const parked = at !== undefined && at.parked > 0 ? await parkedHere(trigger, cell, ask) : undefined;
     made.push({ trigger, ...whatBecame(details, at, parked, cell) });
   }
   return made;
 }
 
 /** Listed by shard and place, so that a page begins right before the cell. */
-async function parkedHere(
-  datastore: string,
-  trigger: string,
-  { shard, added_id }: ShownCell,
-  ask: Ask,
-): Promise<ParkedCell | undefined> {
+async function parkedHere(trigger: string, { shard, added_id }: ShownCell, ask: Ask): Promise<ParkedCell | undefined> {
   const after = `${shard}/${added_id - 1}`;
-  const { cells } = await ask<ParkedPage>(apiPath(datastore, ['triggers', trigger, 'parked'], { limit: 1, after }));
+  const { cells } = await ask<ParkedPage>(['triggers', trigger, 'parked'], { query: { limit: 1, after } });
   return cells.find((one) => one.shard === shard && one.added_id === added_id);
 }
 

@@ -1,6 +1,6 @@
 import type { Erasure } from '../../../../shared/api/erasures.ts';
-import { type Action, cliLine, type Page } from '../session.ts';
-import { apiPath, askBeside, post, unlessDenied } from '../api.ts';
+import type { Action } from '../session.ts';
+import { unlessDenied } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { counted, visible } from '../text.ts';
 
@@ -15,20 +15,18 @@ interface Latest {
   readonly next: string | null;
 }
 
-export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key, column_name }: EraseTarget): Action {
-  const { datastore } = page;
+export function eraseAction({ row_key, column_name }: EraseTarget): Action {
   const what = column_name === undefined ? `the row ${row_key}` : `the column ${visible(column_name)} of ${row_key}`;
   const words = ['erase', row_key, ...(column_name === undefined ? [] : [column_name]), '--reason'];
   return {
     title: column_name === undefined ? 'Erase the row' : 'Erase the column',
     operation: 'eraseCells',
-    cli: (reason) => cliLine(page, [...words, reason === '' ? 'WHY' : reason]),
+    cli: (reason) => [...words, reason === '' ? 'WHY' : reason],
     question: 'Why? It is kept for good, and shown to who reads the row: nothing that is itself to be forgotten.',
     needsAnswer: true,
     word: row_key,
-    foresee: async (signal) => {
-      const path = apiPath(datastore, ['rows', row_key], { column: column_name });
-      const now = await unlessDenied<Latest>(askBeside(path, signal));
+    foresee: async (ask) => {
+      const now = await unlessDenied<Latest>(ask(['rows', row_key], { query: { column: column_name } }));
       const says = `All bodies of ${what} are erased for good: from its group, its buffered copies, its index entries and what is parked. Nothing can be written at these addresses again.`;
       // Who erases need not be one who reads.
       if (!now) return { says: `${says} What it has now is not for you to see.` };
@@ -42,9 +40,8 @@ export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key
           ),
       };
     },
-    act: async ({ signal, answer }) => {
-      const body = { row_key, ...(column_name !== undefined && { column_name }), reason: answer };
-      const record = await post<Erasure>(apiPath(datastore, ['erasures']), body, signal);
+    act: async ({ ask, answer }) => {
+      const record = await ask<Erasure>(['erasures'], { body: { row_key, column_name, reason: answer } });
       const done = `${counted(record.cells, 'body', 'bodies')} erased, record ${record.id}.`;
       return record.state === 'erased'
         ? `${done} It is done everywhere.`

@@ -1,47 +1,42 @@
 import type { Erasure, ErasureOperations, RetainedColumn, Retention } from '../../../../shared/api/erasures.ts';
+import type { ForgottenSubject, SubjectOperations } from '../../../../shared/api/subjects.ts';
 import { link, restate, useAddress } from '../address.ts';
-import { apiPath, unlessDenied } from '../api.ts';
-import { type Ask, collected, pagesOf } from '../feed.ts';
+import { unlessDenied, type Ask } from '../api.ts';
+import { collected, pagesOf } from '../feed.ts';
 import { html } from '../html.ts';
 import { POLL_MS, useLive } from '../live.ts';
-import { Badge, CliLine, Facts, Freshness, Time, NotForYou } from '../parts.ts';
-import { useCli, usePage } from '../session.ts';
+import { Badge, CliLine, Facts, Freshness, NotForYou, shownOf, Time } from '../parts.ts';
 import { column, counts, table, times } from '../table.ts';
-import { bytesText, counted, countText, visible, durationText } from '../text.ts';
-import type { ForgottenSubject, SubjectOperations } from '../../../../shared/api/subjects.ts';
+import { bytesText, counted, countText, durationText, visible } from '../text.ts';
 
 type ErasurePage = Awaited<ReturnType<ErasureOperations['listErasures']>>;
-
+type ForgottenPage = Awaited<ReturnType<SubjectOperations['listForgotten']>>;
 const MOST = 2000;
 
 export function ErasuresScreen() {
-  const { datastore } = usePage();
   const { query, parts } = useAddress();
   const [id] = parts;
   const open = query.get('open') === 'true';
-  const cli = useCli('erasures', ...(open ? ['--open'] : []));
-  const live = useLive((ask) => erasures(datastore, open, ask), `${datastore} ${open}`, POLL_MS);
+  const live = useLive((ask) => erasures(open, ask), POLL_MS, `${open}`);
   const looked = live.data?.find((one) => one.id === id);
   return html`<h1>Erasures</h1>
     <${Freshness} live=${live} />
     <div class="bar"><label><input type="checkbox" checked=${open} onChange=${() => restate({ open: open ? undefined : 'true' })} /> only those that are not done everywhere</label></div>
     ${looked && html`<${Receipt} erasure=${looked} />`}
-    ${live.data && erasureTable(datastore, live.data, id)}
+    ${live.data && erasureTable(live.data, id)}
     ${live.data && live.data.length >= MOST && html`<p class="quiet">Those are the first ${countText(MOST)}.</p>`}
-    <${CliLine} line=${cli} />
+    <${CliLine} words=${['erasures', ...(open ? ['--open'] : [])]} />
     <${RetentionPart} />
     <${Forgotten} />`;
 }
 
-async function erasures(datastore: string, open: boolean, ask: Ask): Promise<readonly Erasure[]> {
-  const pages = pagesOf<ErasurePage>((after) =>
-    ask(apiPath(datastore, ['erasures'], { open: open || undefined, limit: 1000, after })),
-  );
+async function erasures(open: boolean, ask: Ask): Promise<readonly Erasure[]> {
+  const pages = pagesOf<ErasurePage>(ask, ['erasures'], { open: open || undefined, limit: 1000 });
   const found = await collected(pages, (page) => page.erasures, MOST);
   return found.toSorted((one, other) => (one.requested_at < other.requested_at ? 1 : -1));
 }
 
-function erasureTable(datastore: string, found: readonly Erasure[], id: string | undefined) {
+function erasureTable(found: readonly Erasure[], id: string | undefined) {
   return table<Erasure>({
     label: 'Erasures, the last one first',
     items: found,
@@ -52,8 +47,7 @@ function erasureTable(datastore: string, found: readonly Erasure[], id: string |
       column(
         'Asked for',
         '25ch',
-        (one) =>
-          html`<a data-item href=${link(datastore, ['erasures', one.id])}><${Time} at=${one.requested_at} /></a>`,
+        (one) => html`<a data-item href=${link(['erasures', one.id])}><${Time} at=${one.requested_at} /></a>`,
       ),
       column('What', '48ch', targetOf),
       column('State', '11ch', ({ state }) => html`<${Badge} tone=${state === 'erased' ? 'good' : 'warn'}>${state}<//>`),
@@ -70,8 +64,6 @@ function targetOf({ scope, row_key, column_name, ref_key, up_to }: Erasure): str
 }
 
 function Receipt({ erasure }: { readonly erasure: Erasure }) {
-  const { datastore } = usePage();
-  const cli = useCli('erasure', erasure.id);
   const at = (time: string | null) => (time === null ? 'not yet' : html`<${Time} at=${time} />`);
   const { cleaned } = erasure;
   return html`<section class="card" aria-label="Receipt">
@@ -79,7 +71,7 @@ function Receipt({ erasure }: { readonly erasure: Erasure }) {
     <${Facts}
       facts=${[
         ['Record', html`<code>${erasure.id}</code>`],
-        ['What', html`<a href=${link(datastore, ['row', erasure.row_key])}>${targetOf(erasure)}</a>`],
+        ['What', html`<a href=${link(['row', erasure.row_key])}>${targetOf(erasure)}</a>`],
         ['Reason', visible(erasure.reason)],
         ['Asked for', html`${at(erasure.requested_at)} by ${visible(erasure.requested_by)}`],
         [
@@ -99,42 +91,28 @@ function Receipt({ erasure }: { readonly erasure: Erasure }) {
         ],
       ]}
     />
-    <${CliLine} line=${cli} />
+    <${CliLine} words=${['erasure', erasure.id]} />
   </section>`;
 }
-
-type ForgottenPage = Awaited<ReturnType<SubjectOperations['listForgotten']>>;
 
 /** Each look may read the table of keys from end to end. */
 const FORGOTTEN_MS = 60_000;
 
 /** Subjects whose keys are gone, so that what was sealed for them is unreadable everywhere. */
 function Forgotten() {
-  const { datastore } = usePage();
-  const cli = useCli('forgotten');
-  const live = useLive<{ readonly subjects: readonly ForgottenSubject[] | undefined }>(
-    async (ask) => {
-      const pages = pagesOf<ForgottenPage>((after) =>
-        ask(apiPath(datastore, ['erasures', 'subjects'], { limit: 1000, after })),
-      );
-      return { subjects: await unlessDenied(collected(pages, (page) => page.subjects, MOST)) };
-    },
-    datastore,
-    FORGOTTEN_MS,
-  );
-  const subjects = live.data?.subjects;
+  const live = useLive(async (ask) => {
+    const pages = pagesOf<ForgottenPage>(ask, ['erasures', 'subjects'], { limit: 1000 });
+    return { subjects: await unlessDenied(collected(pages, (page) => page.subjects, MOST)) };
+  }, FORGOTTEN_MS);
   return html`<h2>Forgotten subjects</h2>
-    <${Freshness} live=${live} />
-    ${live.data && !subjects && html`<${NotForYou} policy="erasers" />`}
-    ${subjects && subjectTable(subjects.toSorted((one, other) => (one.forgotten_at < other.forgotten_at ? 1 : -1)))}
-    ${subjects && subjects.length >= MOST && html`<p class="quiet">Those are ${countText(subjects.length)} of them.</p>`}
-    <${CliLine} line=${cli} />`;
+    ${shownOf(live, ({ subjects }) => (subjects ? subjectTable(subjects) : html`<${NotForYou} policy="erasers" />`))}
+    <${CliLine} words=${['forgotten']} />`;
 }
 
 function subjectTable(subjects: readonly ForgottenSubject[]) {
-  return table<ForgottenSubject>({
+  return html`${table<ForgottenSubject>({
     label: 'Forgotten subjects, the last one first',
-    items: subjects,
+    items: subjects.toSorted((one, other) => (one.forgotten_at < other.forgotten_at ? 1 : -1)),
     keyOf: (one) => one.subject_name,
     empty: 'Nobody was forgotten.',
     columns: [
@@ -151,26 +129,17 @@ function subjectTable(subjects: readonly ForgottenSubject[]) {
       column('By', '24ch', (one) => visible(one.requested_by), { gives: true }),
       column('Reason', '40ch', (one) => visible(one.reason), { gives: true }),
     ],
-  });
+  })}${subjects.length >= MOST && html`<p class="quiet">Those are ${countText(subjects.length)} of them.</p>`}`;
 }
 
 /** Each poll reads the whole state table. */
 const RETENTION_MS = 30_000;
 
 function RetentionPart() {
-  const { datastore } = usePage();
-  const cli = useCli('retention');
-  const live = useLive<{ readonly retention: Retention | undefined }>(
-    async (ask) => ({ retention: await unlessDenied<Retention>(ask(apiPath(datastore, ['retention']))) }),
-    datastore,
-    RETENTION_MS,
-  );
-  const retention = live.data?.retention;
+  const live = useLive(async (ask) => ({ retention: await unlessDenied<Retention>(ask(['retention'])) }), RETENTION_MS);
   return html`<h2>How long cells are kept</h2>
-    <${Freshness} live=${live} />
-    ${live.data && !retention && html`<${NotForYou} policy="erasers" />`}
-    ${retention && html`<${Facts} facts=${factsOf(retention)} />${ruleTable(retention)}`}
-    <${CliLine} line=${cli} />`;
+    ${shownOf(live, ({ retention }) => (retention ? html`<${Facts} facts=${factsOf(retention)} />${ruleTable(retention)}` : html`<${NotForYou} policy="erasers" />`))}
+    <${CliLine} words=${['retention']} />`;
 }
 
 function factsOf({ rules, behind_seconds: behind, open, waits_for: why }: Retention) {

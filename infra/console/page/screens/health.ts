@@ -2,12 +2,10 @@ import { useRef } from 'preact/hooks';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import type { GroupBuffer } from '../../../../shared/api/buffer.ts';
 import type { GroupHealth, NodeHealth } from '../../../../shared/api/service.ts';
-import { apiPath, type ShardHeads, unlessDenied } from '../api.ts';
-import type { Ask } from '../feed.ts';
+import { unlessDenied, type Ask, type ShardHeads } from '../api.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness } from '../parts.ts';
-import { useCli, usePage } from '../session.ts';
 import { column, counts, table } from '../table.ts';
 import { counted, countText, durationText, visible } from '../text.ts';
 import { KeptWrites } from './kept-writes.ts';
@@ -36,42 +34,29 @@ const BUFFERS_MS = 4000;
 const HEADS_MS = 10_000;
 const NO_HEADS: LogHeads = { heads: [], readerHeads: [] };
 
-async function logHeads(datastore: string, ask: Ask): Promise<LogHeads> {
+async function logHeads(ask: Ask): Promise<LogHeads> {
   const of = async (read: 'writer' | 'reader'): Promise<readonly ShardHead[]> =>
-    (await unlessDenied<ShardHeads>(ask(apiPath(datastore, ['shards'], { read }))))?.shards ?? [];
+    (await unlessDenied<ShardHeads>(ask(['shards'], { query: { read } })))?.shards ?? [];
   const readerHeads = await of('reader');
   return { heads: await of('writer'), readerHeads };
-}
-
-interface Instance {
-  readonly id: string;
-  readonly health: Health;
 }
 
 const MOST_INSTANCES = 12;
 
 export function HealthScreen() {
-  const { datastore } = usePage();
-  const instances = useRef<readonly Instance[]>([]);
+  const instances = useRef<readonly Health[]>([]);
   // Apart, so that the groups are there first.
-  const live = useLive<Health>(
-    async (ask) => {
-      const health = await ask<Health>('/v1/health');
-      const others = instances.current.filter(({ id }) => id !== health.instance);
-      instances.current = [{ id: health.instance, health }, ...others].slice(0, MOST_INSTANCES);
-      return health;
-    },
-    datastore,
-    HEALTH_MS,
-  );
+  const live = useLive(async (ask) => {
+    const health = await ask<Health>('/v1/health');
+    const others = instances.current.filter(({ instance }) => instance !== health.instance);
+    instances.current = [health, ...others].slice(0, MOST_INSTANCES);
+    return health;
+  }, HEALTH_MS);
   const buffers = useLive(
-    async (ask) =>
-      (await unlessDenied<{ groups: readonly GroupBuffer[] }>(ask(apiPath(datastore, ['buffer']))))?.groups ?? [],
-    datastore,
+    async (ask) => (await unlessDenied<{ groups: readonly GroupBuffer[] }>(ask(['buffer'])))?.groups ?? [],
     BUFFERS_MS,
   );
-  const logs = useLive<LogHeads>((ask) => logHeads(datastore, ask), datastore, HEADS_MS);
-  const cli = useCli('ping');
+  const logs = useLive(logHeads, HEADS_MS);
   const looked = live.data && { health: live.data, buffers: buffers.data ?? [], ...(logs.data ?? NO_HEADS) };
   return html`<h1>Health</h1>
     <${Freshness} live=${live} />
@@ -85,11 +70,11 @@ export function HealthScreen() {
       <h2>Groups</h2>
       ${groupTable(looked, instances.current)}
       <h2>Writes that are kept aside</h2>
-      <${KeptWrites} datastore=${datastore} counts=${looked.buffers} />
+      <${KeptWrites} counts=${looked.buffers} />
       <p class="quiet small">Schemaless ${looked.health.version}. Each instance of a function looks for itself;
         ${instances.current.length === 1 ? ' one has answered' : ` ${instances.current.length} have answered`} so far.</p>`
     }
-    <${CliLine} line=${cli} />`;
+    <${CliLine} words=${['ping']} />`;
 }
 
 /** One sentence for who was woken by it. */
@@ -122,7 +107,7 @@ interface GroupRow {
   readonly openAt: number;
 }
 
-function groupTable(data: Looked, instances: readonly Instance[]) {
+function groupTable(data: Looked, instances: readonly Health[]) {
   const readers = new Map(data.readerHeads.map((one) => [one.shard, one]));
   const rows = data.health.groups.map((health): GroupRow => {
     const own = data.heads.filter(({ group }) => group === health.group);
@@ -131,7 +116,7 @@ function groupTable(data: Looked, instances: readonly Instance[]) {
       buffer: data.buffers.find(({ group }) => group === health.group),
       shards: data.heads.length === 0 ? null : own.length,
       behind: readersBehind(own, readers, health.reader),
-      openAt: instances.filter(({ health: { groups } }) =>
+      openAt: instances.filter(({ groups }) =>
         groups.some(
           ({ group, writer, reader }) =>
             group === health.group && [writer, reader].some(({ circuit }) => circuit === 'open'),

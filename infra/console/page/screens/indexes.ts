@@ -1,35 +1,28 @@
 import type { IndexStatus } from '../../../../shared/api/indexes.ts';
 import { link } from '../address.ts';
-import { apiPath } from '../api.ts';
 import { html } from '../html.ts';
 import { POLL_MS, useAnswer } from '../live.ts';
-import { Badge, CliLine, Freshness } from '../parts.ts';
-import { useCli, usePage } from '../session.ts';
+import { Badge, CliLine, shownOf } from '../parts.ts';
 import { column, counts, links, table, times } from '../table.ts';
 import { countText, visible } from '../text.ts';
 
 type Mistyped = IndexStatus['mistyped'][number] & { readonly index: string };
 
 export function IndexesScreen() {
-  const { datastore } = usePage();
-  const cli = useCli('verify-index');
-  const live = useAnswer<{ readonly indexes: readonly IndexStatus[] }>(apiPath(datastore, ['indexes']), POLL_MS);
-  const indexes = live.data?.indexes;
-  const mistyped = (indexes ?? []).flatMap(({ index, mistyped: fields }) => fields.map((one) => ({ ...one, index })));
+  const live = useAnswer<{ readonly indexes: readonly IndexStatus[] }>(['indexes'], POLL_MS);
   return html`<h1>Indexes</h1>
-    <${Freshness} live=${live} />
-    ${indexes && html`${indexTable(datastore, indexes)}<h2>Fields of another type than defined</h2>${mistypedTable(datastore, mistyped)}`}
-    <${CliLine} label="Compares all entries with all cells" line=${cli} />`;
+    ${shownOf(live, ({ indexes }) => html`${indexTable(indexes)}<h2>Fields of another type than defined</h2>${mistypedTable(indexes)}`)}
+    <${CliLine} label="Compares all entries with all cells" words=${['verify-index']} />`;
 }
 
-function indexTable(datastore: string, indexes: readonly IndexStatus[]) {
+function indexTable(indexes: readonly IndexStatus[]) {
   return table<IndexStatus>({
     label: 'Indexes',
     items: indexes,
     keyOf: ({ index }) => index,
     empty: 'The datastore has none.',
     columns: [
-      links('Index', '26ch', ({ index }) => [index, link(datastore, ['queries', index])]),
+      links('Index', '26ch', ({ index }) => [index, link(['queries', index])]),
       column('State', '12ch', ({ state }) => html`<${Badge} tone=${state === 'live' ? 'good' : 'warn'}>${state}<//>`),
       column('Build', '26ch', ({ progress }) => buildOf(progress)),
       counts('Repair is behind', '15ch', ({ lag }) => lag),
@@ -56,17 +49,17 @@ function buildOf(progress: IndexStatus['progress']) {
   return html`<progress max=${Math.max(1, total)} value=${done} aria-label="how far the build is"></progress> ${total === 0 ? 100 : Math.floor((100 * done) / total)} %`;
 }
 
-function mistypedTable(datastore: string, fields: readonly Mistyped[]) {
+function mistypedTable(indexes: readonly IndexStatus[]) {
   return table<Mistyped>({
     label: 'Fields of another type than defined',
-    items: fields,
+    items: indexes.flatMap(({ index, mistyped }) => mistyped.map((one) => ({ ...one, index }))),
     keyOf: ({ index, field }) => `${index} ${field}`,
     empty: 'None: all that was looked at fits.',
     columns: [
       column('Index', '26ch', ({ index }) => index),
       column('Field', '24ch', ({ field }) => field),
       column('Found', '14ch', ({ rows }) => `${countText(rows)} times`, { isNumber: true }),
-      links('Last in row', '38ch', ({ row_key }) => [row_key, link(datastore, ['row', row_key])]),
+      links('Last in row', '38ch', ({ row_key }) => [row_key, link(['row', row_key])]),
       times('At', '25ch', ({ at }) => at),
     ],
   });

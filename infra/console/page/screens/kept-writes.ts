@@ -3,9 +3,8 @@ import type { BufferConflict, GroupBuffer } from '../../../../shared/api/buffer.
 import type { Doing } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, post } from '../api.ts';
 import { html } from '../html.ts';
-import { useLive } from '../live.ts';
+import { ONCE, useLive } from '../live.ts';
 import { Freshness, Reveal } from '../parts.ts';
 import { column, links, table, times } from '../table.ts';
 import { countText, visible } from '../text.ts';
@@ -13,19 +12,13 @@ import { shortJson, type Value } from '../exact-json.ts';
 
 type Kept = BufferConflict & { readonly hidden?: true };
 
-export function KeptWrites({
-  datastore,
-  counts,
-}: {
-  readonly datastore: string;
-  readonly counts: readonly GroupBuffer[];
-}) {
+export function KeptWrites({ counts }: { readonly counts: readonly GroupBuffer[] }) {
   const sum = (of: 'conflicts' | 'undecided'): number =>
     counts.reduce((all, one) => all + ('error' in one ? 0 : one[of]), 0);
   const [conflicts, undecided] = [sum('conflicts'), sum('undecided')];
   if (conflicts + undecided === 0) return html`<p class="quiet">None: no conflicts, nothing undecided.</p>`;
-  return html`${undecided > 0 && html`<${KeptList} datastore=${datastore} kind="undecided" count=${undecided} />`}
-  ${conflicts > 0 && html`<${KeptList} datastore=${datastore} kind="conflicts" count=${conflicts} />`}`;
+  return html`${undecided > 0 && html`<${KeptList} kind="undecided" count=${undecided} />`}
+  ${conflicts > 0 && html`<${KeptList} kind="conflicts" count=${conflicts} />`}`;
 }
 
 const KINDS = {
@@ -41,20 +34,12 @@ const KINDS = {
   },
 } as const;
 
-function KeptList({
-  datastore,
-  kind,
-  count,
-}: {
-  readonly datastore: string;
-  readonly kind: keyof typeof KINDS;
-  readonly count: number;
-}) {
+function KeptList({ kind, count }: { readonly kind: keyof typeof KINDS; readonly count: number }) {
   const [shown, setShown] = useState(false);
   const live = useLive(
-    async (ask) =>
-      ask<Readonly<Record<string, readonly Kept[]>>>(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { shown }),
-    `${datastore} ${kind} ${count} ${shown}`,
+    (ask) => ask<Readonly<Record<string, readonly Kept[]>>>(['buffer', kind], { query: { limit: 1000 }, shown }),
+    ONCE,
+    `${kind} ${count} ${shown}`,
   );
   const list = live.data?.[kind] ?? [];
   return html`<h3>${KINDS[kind].title}: ${countText(count)}</h3>
@@ -66,24 +51,19 @@ function KeptList({
       items: list,
       keyOf: ({ id }) => id,
       columns: [
-        links('Row', '38ch', ({ row_key }) => [row_key, link(datastore, ['row', row_key])]),
+        links('Row', '38ch', ({ row_key }) => [row_key, link(['row', row_key])]),
         column('Column', '14ch', ({ column_name }) => visible(column_name)),
         column('Ref', '10ch', ({ ref_key }) => ref_key, { isNumber: true }),
         times('Buffered', '24ch', ({ created_at }) => created_at),
         column('Body', '40ch', ({ body, hidden }) => (hidden ? 'hidden' : shortJson(body as Value, 200)), {
           gives: true,
         }),
-        column('What to do', '14ch', (one) => keptAction(datastore, kind, one, live.again)),
+        column('What to do', '14ch', (one) => keptAction(kind, one, live.again)),
       ],
     })}`;
 }
 
-function keptAction(
-  datastore: string,
-  kind: keyof typeof KINDS,
-  { id, row_key, column_name, ref_key }: Kept,
-  onDone: () => void,
-) {
+function keptAction(kind: keyof typeof KINDS, { id, row_key, column_name, ref_key }: Kept, onDone: () => void) {
   const isConflict = kind === 'conflicts';
   const [verb, path] = isConflict ? ['Discard', 'discard'] : ['Keep this', 'keep'];
   const where = `${row_key}, ${visible(column_name)}, ${ref_key}`;
@@ -92,15 +72,15 @@ function keptAction(
     action=${{
       title: isConflict ? 'Discard the conflict' : 'Keep this body',
       operation: isConflict ? 'discardBufferConflicts' : 'keepUndecidedWrites',
-      cli: `schemaless buffer ${isConflict ? 'conflicts discard' : 'undecided keep'} ${id} -d ${datastore}`,
-      word: isConflict ? 'discard' : 'keep',
+      cli: ['buffer', kind, path, id],
+      word: path,
       foresee: async () => ({
         says: isConflict
           ? `The body of ${id} at ${where} is deleted for good. The cell that is stored there stays.`
           : `The body of ${id} at ${where} is stored; the others at this address become conflicts.`,
       }),
-      act: async ({ signal }: Doing) => {
-        await post(apiPath(datastore, ['buffer', kind, path]), { ids: [id] }, signal);
+      act: async ({ ask }: Doing) => {
+        await ask(['buffer', kind, path], { body: { ids: [id] } });
         return 'Done.';
       },
       onDone,

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ChartProps } from '../chart.ts';
 import { html } from '../html.ts';
 
-export interface Samples {
+interface Samples {
   readonly times: readonly number[];
   readonly sent: readonly number[];
   readonly consumed: readonly number[];
@@ -31,10 +31,17 @@ export function sampled(datastore: string, { trigger, sent, lag, waiting }: Trig
   return now;
 }
 
-export function LazyChart(props: ChartProps) {
+/** The chart is loaded once it is to be drawn. */
+export function Lags({ samples: { times, sent, consumed, waiting } }: { readonly samples: Samples }) {
   const [Chart, setChart] = useState<ComponentType<ChartProps>>();
   useEffect(() => {
     void import('../chart.ts').then(({ default: loaded }) => setChart(() => loaded as ComponentType<ChartProps>));
   }, []);
-  return Chart ? html`<${Chart} ...${props} />` : null;
+  if (!Chart) return null;
+  const series = [
+    { label: 'not sent', values: sent },
+    { label: 'not consumed', values: consumed },
+    { label: 'on the queue', values: waiting },
+  ];
+  return html`<${Chart} title="Cells behind, since this page is open" times=${times} series=${series} />`;
 }

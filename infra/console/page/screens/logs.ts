@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { link, restate, useAddress } from '../address.ts';
-import { apiPath, Refused, type ShardHeads } from '../api.ts';
+import { Refused, type Ask, type ShardHeads } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { shortJson } from '../exact-json.ts';
-import { join, type Ask } from '../feed.ts';
-import { html } from '../html.ts';
+import { join } from '../feed.ts';
+import { html, onValue } from '../html.ts';
 import { POLL_MS } from '../live.ts';
 import { Badge, CliLine, Reveal, Trouble } from '../parts.ts';
 import { parseShards } from '../parse-shards.ts';
-import { useCli, usePage } from '../session.ts';
+import { usePage } from '../session.ts';
 import { column, links, table, times } from '../table.ts';
 import { counted, countText, visible } from '../text.ts';
 
@@ -18,18 +18,12 @@ const MOST_CELLS = 2000;
 const MOST_SHARDS = 1000;
 
 export function LogsScreen() {
-  const { datastore } = usePage();
   const { query } = useAddress();
   const [shards, from] = [query.get('shards') ?? '', query.get('from') ?? 'now'];
-  const cli = useCli(
-    'tail',
-    ...(/^\d+$/u.test(shards) ? [shards] : []),
-    '-f',
-    ...(from === 'now' ? [] : ['--from', from]),
-  );
+  const words = ['tail', ...(/^\d+$/u.test(shards) ? [shards] : []), '-f', ...(from === 'now' ? [] : ['--from', from])];
   return html`<h1>Logs</h1>
-    <${Tail} key=${`${datastore} ${shards} ${from}`} shards=${shards} from=${from} />
-    <${CliLine} line=${cli} />`;
+    <${Tail} key=${`${shards} ${from}`} shards=${shards} from=${from} />
+    <${CliLine} words=${words} />`;
 }
 
 interface Tailed {
@@ -44,16 +38,11 @@ interface Tailed {
 const NOTHING: Tailed = { cells: [], gone: 0, shards: 0, error: undefined, silent: [] };
 
 function Tail({ shards, from }: { readonly shards: string; readonly from: string }) {
-  const { datastore } = usePage();
   const { query } = useAddress();
-  const [column, row, find] = ['column', 'row', 'find'].map((name) => query.get(name) ?? '') as [
-    string,
-    string,
-    string,
-  ];
+  const [column = '', row = '', find = ''] = ['column', 'row', 'find'].map((name) => query.get(name) ?? '');
   const [shown, setShown] = useState(false);
   const [paused, setPaused] = useState(false);
-  const tailed = useTail({ datastore, shards, from, shown, paused });
+  const tailed = useTail({ shards, from, shown, paused });
   const cells = tailed.cells.filter(
     (cell) =>
       (column === '' || cell.column_name === column) &&
@@ -66,16 +55,16 @@ function Tail({ shards, from }: { readonly shards: string; readonly from: string
       <button>Tail</button>
     </form>
     <div class="bar">
-      <label>Column <input value=${column} size="12" onInput=${restating('column')} /></label>
-      <label>Row begins with <input value=${row} size="12" onInput=${restating('row')} /></label>
-      ${shown && html`<label>Body holds <input value=${find} size="12" onInput=${restating('find')} /></label>`}
+      <label>Column <input value=${column} size="12" onInput=${onValue((value) => restate({ column: value }))} /></label>
+      <label>Row begins with <input value=${row} size="12" onInput=${onValue((value) => restate({ row: value }))} /></label>
+      ${shown && html`<label>Body holds <input value=${find} size="12" onInput=${onValue((value) => restate({ find: value }))} /></label>`}
       <button type="button" data-key="p" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>${paused ? 'Go on' : 'Pause'}</button>
       <${Reveal} shown=${shown} onChange=${setShown} />
     </div>
     <p class="quiet" role="status">${tailed.shards === 0 ? 'Looking where the logs end …' : says(tailed, cells.length, paused)}</p>
     ${tailed.error && html`<${Trouble} error=${tailed.error} />`}
     ${tailed.silent.length > 0 && html`<div class="trouble" role="status"><strong>Not read:</strong> ${tailed.silent.slice(0, 6).join('; ')}${tailed.silent.length > 6 ? ' …' : ''}. They go on where they were as soon as they answer.</div>`}
-    ${cellTable(datastore, cells, shown)}`;
+    ${cellTable(cells, shown)}`;
 }
 
 function says({ shards, gone, cells }: Tailed, matching: number, paused: boolean): string {
@@ -84,17 +73,13 @@ function says({ shards, gone, cells }: Tailed, matching: number, paused: boolean
   return `${paused ? 'Paused' : 'Tailing'} ${counted(shards, 'shard')}: ${counted(cells.length, 'cell')}.${filtered}${lost}`;
 }
 
-function restating(name: string) {
-  return (event: InputEvent) => restate({ [name]: (event.target as HTMLInputElement).value });
-}
-
 function choose(event: SubmitEvent): void {
   event.preventDefault();
   const form = new FormData(event.target as HTMLFormElement);
   restate({ shards: String(form.get('shards')).trim(), from: String(form.get('from')).trim() || 'now' });
 }
 
-function cellTable(datastore: string, cells: readonly ShownCell[], shown: boolean) {
+function cellTable(cells: readonly ShownCell[], shown: boolean) {
   return table<ShownCell>({
     label: 'Cells as they came',
     items: cells,
@@ -104,7 +89,7 @@ function cellTable(datastore: string, cells: readonly ShownCell[], shown: boolea
     columns: [
       times('Stored (UTC)', '25ch', ({ created_at }) => created_at),
       column('Place', '14ch', ({ shard, added_id }) => `${shard}/${added_id}`, { isNumber: true }),
-      links('Row', '38ch', ({ row_key, added_id }) => [row_key, link(datastore, ['row', row_key], { at: added_id })]),
+      links('Row', '38ch', ({ row_key, added_id }) => [row_key, link(['row', row_key], { at: added_id })]),
       column('Column', '16ch', (cell) => nameOf(cell)),
       column('Ref', '9ch', ({ ref_key }) => ref_key, { isNumber: true }),
       column('Body', '60ch', (cell) => bodyOf(cell, shown), { gives: true }),
@@ -125,7 +110,6 @@ function bodyOf({ erased, error, erasure, body, hidden }: ShownCell, shown: bool
 }
 
 interface Tailing {
-  readonly datastore: string;
   readonly shards: string;
   readonly from: string;
   readonly shown: boolean;
@@ -136,10 +120,12 @@ interface Tailing {
 function useTail(tailing: Tailing): Tailed {
   const [state, setState] = useState<Tailed>(NOTHING);
   const places = useRef<Places>(undefined);
-  const { datastore, shards, from, shown, paused } = tailing;
+  const { datastore } = usePage();
+  const { shards, from, shown, paused } = tailing;
   useEffect(() => {
     if (paused) return undefined;
     const { leave } = join<Read>({
+      datastore,
       load: async (ask) => readOn((places.current ??= await beginning(tailing, ask)), tailing, ask),
       everyMs: POLL_MS,
       onData: ({ cells, silent, next }) => {
@@ -149,7 +135,7 @@ function useTail(tailing: Tailing): Tailed {
       onError: (error) => setState((before) => ({ ...before, error })),
     });
     return leave;
-  }, [datastore, shards, from, shown, paused]);
+  }, [shards, from, shown, paused]);
   return state;
 }
 
@@ -163,15 +149,13 @@ function kept(before: Tailed, more: readonly ShownCell[]): Tailed {
 type Places = ReadonlyMap<number, Location>;
 type Location = { readonly shard: number } & ({ readonly after: number } | { readonly since: string });
 
-async function beginning({ datastore, shards, from }: Tailing, ask: Ask): Promise<Places> {
-  const { shards: heads } = await ask<ShardHeads>(apiPath(datastore, ['shards']));
+async function beginning({ shards, from }: Tailing, ask: Ask): Promise<Places> {
+  const { shards: heads } = await ask<ShardHeads>(['shards']);
   const wanted = parseShards(shards, heads.length);
   if (wanted === undefined)
-    throw new Refused(
-      0,
-      { detail: `shards: wanted numbers below ${heads.length} and ranges such as 0-15,233, got ${shards}` },
-      undefined,
-    );
+    throw new Refused(0, {
+      detail: `shards: wanted numbers below ${heads.length} and ranges such as 0-15,233, got ${shards}`,
+    });
   const begin = (shard: number, head: ShardHead | undefined): Location => {
     if (from === 'start') return { shard, after: 0 };
     if (/^\d+$/u.test(from)) return { shard, after: Number(from) };
@@ -192,7 +176,7 @@ interface Read {
   readonly next: Places;
 }
 
-async function readOn(places: Places, { datastore, shown }: Tailing, ask: Ask): Promise<Read> {
+async function readOn(places: Places, { shown }: Tailing, ask: Ask): Promise<Read> {
   const cells: ShownCell[] = [];
   const silent = new Map<string, number>();
   const next = new Map(places);
@@ -200,9 +184,7 @@ async function readOn(places: Places, { datastore, shown }: Tailing, ask: Ask): 
   for (let at = 0; at < all.length; at += MOST_SHARDS) {
     const locations = all.slice(at, at + MOST_SHARDS);
     const limit = Math.max(1, Math.floor(MOST_SHARDS / locations.length));
-    const body = { locations, limit };
-    const asking = { method: 'POST', body, shown } as const;
-    const { logs } = await ask<{ logs: readonly LogAnswer[] }>(apiPath(datastore, ['log']), asking);
+    const { logs } = await ask<{ logs: readonly LogAnswer[] }>(['log'], { body: { locations, limit }, shown });
     for (const log of logs) {
       if (log.error) {
         const why = `${log.error.group ?? `shard ${log.shard}`} (${log.error.code})`;

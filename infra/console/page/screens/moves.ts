@@ -1,22 +1,21 @@
 import type { MoveStatus } from '../../../../shared/api/moves.ts';
-import { type Action, cliLine, usePage, type Page } from '../session.ts';
+import { usePage, type Action } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, askBeside, post, type ShardHeads } from '../api.ts';
+import type { ShardHeads } from '../api.ts';
 import { html } from '../html.ts';
 import { Badge } from '../parts.ts';
 import { column, links, table } from '../table.ts';
 import { bytesText, counted, countText, durationText, visible } from '../text.ts';
 
 export function MoveTable({ moves }: { readonly moves: readonly MoveStatus[] }) {
-  const { datastore } = usePage();
   return table<MoveStatus>({
     label: 'Moves under way',
     items: moves,
     keyOf: ({ shard }) => String(shard),
     empty: 'No shard is being moved.',
     columns: [
-      links('Shard', '9ch', ({ shard }) => [shard, link(datastore, ['shards', shard])], { isNumber: true }),
+      links('Shard', '9ch', ({ shard }) => [shard, link(['shards', shard])], { isNumber: true }),
       column('From', '12ch', ({ from }) => from),
       column('To', '12ch', ({ to }) => to),
       column(
@@ -71,47 +70,45 @@ const STEPS = {
 } as const;
 
 export function MoveActions({ move, onDone }: { readonly move: MoveStatus; readonly onDone: () => void }) {
-  const page = usePage();
+  const { session } = usePage();
   const over = move.step === 'completed' || move.step === 'cancelled' || move.step === 'dropping';
-  if (over || !page.session.actions) return null;
+  if (over || !session.actions) return null;
   const steps: readonly (keyof typeof STEPS)[] =
     move.switches === 0 ? ['switch', 'cancel', 'verify'] : ['reverse', 'complete', 'verify'];
-  return html`<div class="bar">${steps.map((step) => html`<${ActionButton} label=${`${STEPS[step].title} …`} action=${moveAction(page, move, step, onDone)} />`)}</div>`;
+  return html`<div class="bar">${steps.map((step) => html`<${ActionButton} label=${`${STEPS[step].title} …`} action=${moveAction(move, step, onDone)} />`)}</div>`;
 }
 
-function moveAction(page: Page, { shard }: MoveStatus, step: keyof typeof STEPS, onDone: () => void): Action {
+function moveAction({ shard }: MoveStatus, step: keyof typeof STEPS, onDone: () => void): Action {
   const { title, operation, says } = STEPS[step];
   return {
     title,
     operation,
-    cli: cliLine(page, ['move', step, String(shard)]),
+    cli: ['move', step, shard],
     ...(step === 'complete' && { word: String(shard) }),
-    foresee: async (signal) => ({
-      says: says(await askBeside(apiPath(page.datastore, ['moves', shard]), signal)),
-    }),
-    act: async ({ signal }) => {
-      await post(apiPath(page.datastore, ['moves', shard, step]), {}, signal);
+    foresee: async (ask) => ({ says: says(await ask(['moves', shard])) }),
+    act: async ({ ask }) => {
+      await ask(['moves', shard, step], { body: {} });
       return 'It is done within seconds: the move shows it.';
     },
     onDone,
   };
 }
 
-export function beginMoveAction(page: Page, shard: number, to: string, onDone: () => void): Action {
+export function beginMoveAction(shard: number, to: string, onDone: () => void): Action {
   return {
     title: `Copy shard ${shard} to ${to}`,
     operation: 'createMove',
-    cli: cliLine(page, ['move', 'create', String(shard), '--to', to]),
-    foresee: async (signal) => {
-      const { shards } = await askBeside<ShardHeads>(apiPath(page.datastore, ['shards']), signal);
+    cli: ['move', 'create', shard, '--to', to],
+    foresee: async (ask) => {
+      const { shards } = await ask<ShardHeads>(['shards']);
       const own = shards.find((one) => one.shard === shard);
       const cells = own && !own.error ? ` (${counted(own.head, 'cell')})` : '';
       return {
         says: `A copy of shard ${shard}${cells} is made on ${to} and follows it, while it is read and written on ${own?.group ?? 'its group'}. It moves once somebody switches it.`,
       };
     },
-    act: async ({ signal }) => {
-      await post(apiPath(page.datastore, ['moves']), { shard, to }, signal);
+    act: async ({ ask }) => {
+      await ask(['moves'], { body: { shard, to } });
       return 'The copy is begun.';
     },
     onDone,

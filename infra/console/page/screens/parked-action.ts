@@ -1,7 +1,6 @@
 import type { ParkedCell, TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
-import { type Action, cliLine, type Page } from '../session.ts';
+import type { Action } from '../session.ts';
 import { ActionButton } from '../actions.ts';
-import { apiPath, askBeside, post } from '../api.ts';
 import { html } from '../html.ts';
 import { counted, countedAre, countText, visible } from '../text.ts';
 
@@ -13,8 +12,13 @@ export function placeOf({ shard, added_id }: Pick<ParkedCell, 'shard' | 'added_i
   return `${shard}:${added_id}`;
 }
 
+interface Answered {
+  readonly wanted?: number;
+  readonly discarded?: number;
+  readonly not_parked: readonly unknown[];
+}
+
 interface Chosen {
-  readonly page: Page;
   readonly name: string;
   readonly cells: readonly ParkedCell[] | 'all';
   readonly label: string;
@@ -28,9 +32,8 @@ export function actionsFor(chosen: Chosen) {
     <${ActionButton} label=${`Discard ${chosen.label} …`} action=${parkedAction(chosen, 'discard')} />`;
 }
 
-function parkedAction({ page, name, cells, count = cells.length, onDone }: Chosen, verb: 'retry' | 'discard'): Action {
+function parkedAction({ name, cells, count = cells.length, onDone }: Chosen, verb: 'retry' | 'discard'): Action {
   const isRetry = verb === 'retry';
-  const path = apiPath(page.datastore, ['triggers', name, 'parked', verb]);
   const words =
     cells === 'all'
       ? ['--all']
@@ -40,13 +43,11 @@ function parkedAction({ page, name, cells, count = cells.length, onDone }: Chose
   return {
     title: isRetry ? `Retry ${counted(count, 'cell')}` : `Discard ${counted(count, 'cell')}`,
     operation: isRetry ? 'retryParkedCells' : 'discardParkedCells',
-    cli: cliLine(page, ['parked', verb, name, ...words]),
+    cli: ['parked', verb, name, ...words],
     ...(!isRetry && { word: 'discard' }),
-    foresee: async (signal) => {
-      const { state, parked, malformed } = await askBeside<TriggerSummary>(
-        apiPath(page.datastore, ['triggers', name], { limit: 1 }),
-        signal,
-      );
+    foresee: async (ask) => {
+      const summary = await ask<TriggerSummary>(['triggers', name], { query: { limit: 1 } });
+      const { state, parked, malformed } = summary;
       const number = cells === 'all' ? parked : cells.length;
       return {
         nothing: number + (cells === 'all' ? malformed : 0) === 0,
@@ -58,13 +59,9 @@ function parkedAction({ page, name, cells, count = cells.length, onDone }: Chose
         }),
       };
     },
-    act: async ({ report, signal }) => {
+    act: async ({ report, ask }) => {
       const send = async (choice: unknown): Promise<{ readonly done: number; readonly missing: number }> => {
-        const answer = await post<{ wanted?: number; discarded?: number; not_parked: readonly unknown[] }>(
-          path,
-          { cells: choice },
-          signal,
-        );
+        const answer = await ask<Answered>(['triggers', name, 'parked', verb], { body: { cells: choice } });
         return { done: answer.wanted ?? answer.discarded ?? 0, missing: answer.not_parked.length };
       };
       let [done, missing] = [0, 0];

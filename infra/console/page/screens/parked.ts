@@ -5,14 +5,15 @@ import type {
   ParkedPage,
   TriggerSummary,
   DeadMessageShown,
+  DeadPage,
 } from '../../../../shared/api/trigger-shapes.ts';
 import { link } from '../address.ts';
-import { apiPath, askBeside, post } from '../api.ts';
-import { type Ask, pagesOf } from '../feed.ts';
+import { askerBeside, type Ask } from '../api.ts';
+import { pagesOf } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness } from '../parts.ts';
-import { type Page, useCli, usePage, type Action, cliLine } from '../session.ts';
+import { usePage, type Action } from '../session.ts';
 import { column, counts, links, table, times } from '../table.ts';
 import { countedAre, countText, visible, counted } from '../text.ts';
 import { type ErrorGroup, errorGroups } from '../error-groups.ts';
@@ -30,38 +31,35 @@ interface Parked {
 }
 
 export function ParkedScreen({ name }: { readonly name: string }) {
-  const page = usePage();
-  const { datastore } = page;
-  const live = useLive<Parked>((ask) => parkedCells(datastore, name, ask), `${datastore} ${name}`, 5000);
+  const live = useLive((ask) => parkedCells(name, ask), 5000, name);
   const [group, setGroup] = useState('');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const cells = live.data?.cells ?? [];
   const groups = useMemo(() => errorGroups(cells), [cells]);
   const inGroup = group === '' ? cells : (groups.find(({ text }) => text === group)?.cells ?? []);
   const picked = inGroup.filter((cell) => chosen.has(placeOf(cell)));
-  const cli = useCli('parked', 'list', name);
   const toggle = (cell: ParkedCell): void => {
     const next = new Set(chosen);
     if (!next.delete(placeOf(cell))) next.add(placeOf(cell));
     setChosen(next);
   };
-  return html`<h1><a href=${link(datastore, ['triggers'])}>Triggers</a> / <a href=${link(datastore, ['triggers', name])}>${name}</a> / parked</h1>
+  return html`<h1><a href=${link(['triggers'])}>Triggers</a> / <a href=${link(['triggers', name])}>${name}</a> / parked</h1>
     <${Freshness} live=${live} />
     ${
       live.data &&
       html`<p role="status">${headline(live.data)}</p>
-      ${groups.length > 0 && html`<h2>What they failed on</h2>${groupTable(page, name, { groups, group, setGroup, onDone: live.again })}`}
+      ${groups.length > 0 && html`<h2>What they failed on</h2>${groupTable(name, { groups, group, setGroup, onDone: live.again })}`}
       <h2>Cells${group === '' ? '' : ' of the one chosen'}</h2>
       <div class="bar">
-        ${actionsFor({ page, name, cells: picked, label: `${countText(picked.length)} chosen`, onDone: live.again })}
+        ${actionsFor({ name, cells: picked, label: `${countText(picked.length)} chosen`, onDone: live.again })}
         ${group !== '' && html`<button type="button" onClick=${() => setGroup('')}>Show all errors</button>`}
-        ${group === '' && live.data.summary.parked > 0 && actionsFor({ page, name, cells: 'all', label: `all ${countText(live.data.summary.parked)}`, count: live.data.summary.parked, onDone: live.again })}
+        ${group === '' && live.data.summary.parked > 0 && actionsFor({ name, cells: 'all', label: `all ${countText(live.data.summary.parked)}`, count: live.data.summary.parked, onDone: live.again })}
       </div>
-      ${cellTable(datastore, inGroup, chosen, toggle)}
+      ${cellTable(inGroup, chosen, toggle)}
       ${live.data.malformed.length > 0 && html`<h2>Messages that could not be read</h2>${malformedTable(live.data.malformed)}`}
       ${(live.data.summary.dead ?? 0) > 0 && html`<${Dead} name=${name} count=${live.data.summary.dead} />`}`
     }
-    <${CliLine} line=${cli} />`;
+    <${CliLine} words=${['parked', 'list', name]} />`;
 }
 
 function headline({ cells, isWhole, summary }: Parked): string {
@@ -79,18 +77,17 @@ function headline({ cells, isWhole, summary }: Parked): string {
   return `${countedAre(parked, 'cell')} parked: the rest goes on without them.${listed} ${stops} ${retried}`;
 }
 
-async function parkedCells(datastore: string, name: string, ask: Ask): Promise<Parked> {
+async function parkedCells(name: string, ask: Ask): Promise<Parked> {
   const cells: ParkedCell[] = [];
   const malformed: MalformedMessage[] = [];
   let isWhole = true;
-  const path = ['triggers', name, 'parked'];
-  for await (const page of pagesOf<ParkedPage>((after) => ask(apiPath(datastore, path, { limit: PAGE, after })))) {
+  for await (const page of pagesOf<ParkedPage>(ask, ['triggers', name, 'parked'], { limit: PAGE })) {
     cells.push(...page.cells);
     malformed.push(...page.malformed);
     isWhole = page.next === null;
     if (cells.length >= MOST_CELLS) break;
   }
-  const summary = await ask<TriggerSummary>(apiPath(datastore, ['triggers', name], { limit: 1 }));
+  const summary = await ask<TriggerSummary>(['triggers', name], { query: { limit: 1 } });
   return { cells, malformed, isWhole, summary };
 }
 
@@ -101,7 +98,7 @@ interface Groups {
   readonly onDone: () => void;
 }
 
-function groupTable(page: Page, name: string, { groups, group, setGroup, onDone }: Groups) {
+function groupTable(name: string, { groups, group, setGroup, onDone }: Groups) {
   return table<ErrorGroup>({
     label: 'Errors, the most frequent first',
     items: groups,
@@ -117,17 +114,12 @@ function groupTable(page: Page, name: string, { groups, group, setGroup, onDone 
         { gives: true },
       ),
       times('Last', '24ch', ({ last }) => last),
-      column('What to do', '36ch', ({ cells }) => actionsFor({ page, name, cells, label: 'these', onDone })),
+      column('What to do', '36ch', ({ cells }) => actionsFor({ name, cells, label: 'these', onDone })),
     ],
   });
 }
 
-function cellTable(
-  datastore: string,
-  cells: readonly ParkedCell[],
-  chosen: ReadonlySet<string>,
-  toggle: (cell: ParkedCell) => void,
-) {
+function cellTable(cells: readonly ParkedCell[], chosen: ReadonlySet<string>, toggle: (cell: ParkedCell) => void) {
   return table<ParkedCell>({
     label: 'Parked cells',
     items: cells,
@@ -143,7 +135,7 @@ function cellTable(
       column('Place', '12ch', (cell) => `${cell.shard}/${cell.added_id}`, { isNumber: true }),
       links('Row', '38ch', ({ row_key, column_name, added_id }) => [
         row_key,
-        link(datastore, ['row', row_key], { column: column_name, at: added_id }),
+        link(['row', row_key], { column: column_name, at: added_id }),
       ]),
       column('Error', '50ch', ({ last_error: error }) => html`<span title=${error}>${visible(error)}</span>`, {
         gives: true,
@@ -173,21 +165,23 @@ function malformedTable(messages: readonly MalformedMessage[]) {
   });
 }
 
+interface DeadMoved {
+  readonly replayed?: number;
+  readonly discarded?: number;
+  readonly left: number;
+}
+
 /** What SQS gave up on: looked at only where somebody asks, since a look hides them for a moment. */
 function Dead({ name, count }: { readonly name: string; readonly count: number }) {
-  const page = usePage();
-  const { datastore } = page;
+  const { datastore } = usePage();
   const [messages, setMessages] = useState<readonly DeadMessageShown[]>();
   const path = ['triggers', name, 'dead'];
-  const look = (): void => {
-    void askBeside<{ messages: readonly DeadMessageShown[] }>(apiPath(datastore, path, { limit: 1000 })).then(
-      (answer) => setMessages(answer.messages),
-    );
-  };
+  const look = async (): Promise<void> =>
+    setMessages((await askerBeside(datastore)<DeadPage>(path, { query: { limit: 1000 } })).messages);
   const act = (verb: 'replay' | 'discard'): Action => ({
     title: verb === 'replay' ? 'Send them again' : 'Delete them',
     operation: verb === 'replay' ? 'replayDeadMessages' : 'discardDeadMessages',
-    cli: cliLine(page, ['parked', verb === 'replay' ? 'retry' : 'discard', name, '--dead']),
+    cli: ['parked', verb === 'replay' ? 'retry' : 'discard', name, '--dead'],
     ...(verb === 'discard' && { word: 'discard' }),
     foresee: async () => ({
       says:
@@ -195,13 +189,9 @@ function Dead({ name, count }: { readonly name: string; readonly count: number }
           ? `The cells of about ${counted(count, 'message')} are parked and sent again soon, as replays.`
           : `About ${counted(count, 'message')} are deleted. The cells themselves stay where they are.`,
     }),
-    act: async ({ signal }) => {
-      const answer = await post<{ replayed?: number; discarded?: number; left: number }>(
-        apiPath(datastore, [...path, verb]),
-        {},
-        signal,
-      );
-      return `${counted(answer.replayed ?? answer.discarded ?? 0, 'message')}${answer.left > 0 ? `; about ${countText(answer.left)} are left: do it again` : ''}.`;
+    act: async ({ ask }) => {
+      const { replayed, discarded, left } = await ask<DeadMoved>([...path, verb], { body: {} });
+      return `${counted(replayed ?? discarded ?? 0, 'message')}${left > 0 ? `; about ${countText(left)} are left: do it again` : ''}.`;
     },
   });
   return html`<h2>Given up by SQS: ${countText(count)}</h2>
@@ -220,7 +210,7 @@ function Dead({ name, count }: { readonly name: string; readonly count: number }
           times('Sent', '24ch', ({ sent_at }) => sent_at),
           column('Cell', '16ch', ({ cell }) =>
             cell
-              ? html`<a href=${link(datastore, ['row', cell.row_key], { at: cell.added_id })}>${cell.shard}/${cell.added_id}</a>`
+              ? html`<a href=${link(['row', cell.row_key], { at: cell.added_id })}>${cell.shard}/${cell.added_id}</a>`
               : 'none of ours',
           ),
           column('Sent again since', '18ch', ({ resent }) => (resent ? 'yes' : 'no')),

@@ -1,21 +1,18 @@
 import { link, useAddress } from '../address.ts';
-import { apiPath } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { html } from '../html.ts';
-import { useAnswer } from '../live.ts';
-import { CliLine, Facts, Freshness, Time } from '../parts.ts';
-import { useCli, usePage } from '../session.ts';
+import { ONCE, useAnswer } from '../live.ts';
+import { CliLine, Facts, Freshness, Line, Time } from '../parts.ts';
+import { usePage } from '../session.ts';
 import { visible } from '../text.ts';
 
 /** What is at a place of a log: `233/17`. */
 export function PlaceScreen() {
-  const { datastore } = usePage();
   const [shard = '', place = ''] = useAddress().parts;
-  const live = useAnswer<{ readonly cells: readonly ShownCell[] }>(
-    apiPath(datastore, ['shards', shard, 'cells'], { after: Math.max(0, Number(place) - 1), limit: 1 }),
-  );
+  const live = useAnswer<{ readonly cells: readonly ShownCell[] }>(['shards', shard, 'cells'], ONCE, {
+    query: { after: Math.max(0, Number(place) - 1), limit: 1 },
+  });
   const cell = live.data?.cells.find(({ added_id }) => added_id === Number(place));
-  const cli = useCli('tail', shard, '--from', place, '-n', '1');
   return html`<h1>Place ${shard}/${place}</h1>
     <${Freshness} live=${live} />
     ${live.data && !cell && html`<p>Nothing is there: the log of shard ${shard} ends before, or the cell is not visible yet.</p>`}
@@ -25,7 +22,7 @@ export function PlaceScreen() {
       facts=${[
         [
           'Row',
-          html`<a data-item href=${link(datastore, ['row', cell.row_key], { column: cell.column_name || undefined, at: cell.added_id })}>${cell.row_key}</a>`,
+          html`<a data-item href=${link(['row', cell.row_key], { column: cell.column_name || undefined, at: cell.added_id })}>${cell.row_key}</a>`,
         ],
         ['Column', cell.erasure ? `an erasure of the ${cell.erasure.scope}` : visible(cell.column_name)],
         ['Ref key', cell.ref_key],
@@ -33,8 +30,8 @@ export function PlaceScreen() {
       ]}
     />`
     }
-    <p><a href=${link(datastore, ['logs'], { shards: shard, from: Math.max(0, Number(place) - 20) })}>The log around it</a></p>
-    <${CliLine} line=${cli} />`;
+    <p><a href=${link(['logs'], { shards: shard, from: Math.max(0, Number(place) - 20) })}>The log around it</a></p>
+    <${CliLine} words=${['tail', shard, '--from', place, '-n', 1]} />`;
 }
 
 /** Where a request left its lines: the API keeps none itself, its logs do. */
@@ -46,8 +43,8 @@ export function RequestScreen() {
     <p>It is no row key and no place (<code>shard/added id</code>), so it is taken for the id of a request, as answers have it in <code>x-request-id</code>. Its lines are in the logs:</p>
     ${
       isWord
-        ? html`<${CliLine} label="Local stack" line=${`npm run local -- logs ${id}`} />
-        <${CliLine} label="CloudWatch Logs Insights" line=${`fields @timestamp, @log, message, route, status, caller | filter request_id = "${id}" or gateway_request_id = "${id}" | sort @timestamp`} />`
+        ? html`<${Line} label="Local stack" text=${`npm run local -- logs ${id}`} />
+        <${Line} label="CloudWatch Logs Insights" text=${`fields @timestamp, @log, message, route, status, caller | filter request_id = "${id}" or gateway_request_id = "${id}" | sort @timestamp`} />`
         : html`<p class="trouble">No request has such an id: wanted up to 128 letters, digits and <code>. _ : / + = @ -</code></p>`
     }
     ${session.through && html`<p class="quiet">Opened through ${session.through.url}.</p>`}`;

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import type { IndexAnswer, IndexCounted, IndexEntry } from '../../../../shared/contract/index-query.ts';
 import type { IndexStatus } from '../../../../shared/api/indexes.ts';
 import { go, link, useAddress } from '../address.ts';
-import { apiPath, askBeside, Refused } from '../api.ts';
+import { askerBeside, Refused, type Asking } from '../api.ts';
 import { prettyJson, type Value } from '../exact-json.ts';
-import { html } from '../html.ts';
-import { useAnswer, useLive } from '../live.ts';
-import { CliLine, Facts, Freshness, LongText, Reveal, Trouble } from '../parts.ts';
-import { cliLine, usePage } from '../session.ts';
+import { html, onValue } from '../html.ts';
+import { ONCE, useAnswer } from '../live.ts';
+import { CliLine, Facts, Freshness, LongText, Reveal, shownOf, Trouble } from '../parts.ts';
+import { usePage } from '../session.ts';
 import { column, links, table } from '../table.ts';
 import { counted, visible } from '../text.ts';
 
@@ -24,9 +24,8 @@ const CLI_OPERATORS: Readonly<Record<string, string>> = {
 const LIMIT = 500;
 
 export function QueriesScreen() {
-  const { datastore } = usePage();
   const { parts } = useAddress();
-  const live = useAnswer<{ readonly indexes: readonly IndexStatus[] }>(apiPath(datastore, ['indexes']));
+  const live = useAnswer<{ readonly indexes: readonly IndexStatus[] }>(['indexes'], ONCE);
   const indexes = live.data?.indexes;
   const index = indexes?.find((one) => one.index === parts[0]) ?? indexes?.[0];
   return html`<h1>Queries</h1>
@@ -35,10 +34,10 @@ export function QueriesScreen() {
     ${
       indexes &&
       index &&
-      html`<div class="bar"><label>Index <select value=${index.index} onChange=${(event: Event) => go(link(datastore, ['queries', (event.target as HTMLSelectElement).value]))}>
+      html`<div class="bar"><label>Index <select value=${index.index} onChange=${onValue((name) => go(link(['queries', name])))}>
         ${indexes.map((one) => html`<option value=${one.index}>${one.index}</option>`)}
       </select></label></div>
-      <${Query} key=${`${datastore} ${index.index}`} index=${index} />`
+      <${Query} key=${index.index} index=${index} />`
     }`;
 }
 
@@ -49,7 +48,6 @@ function conditionsOf(query: URLSearchParams, { fields }: IndexStatus): readonly
 }
 
 function Query({ index }: { readonly index: IndexStatus }) {
-  const page = usePage();
   const { query } = useAddress();
   const [shown, setShown] = useState(false);
   const conditions = conditionsOf(query, index);
@@ -66,7 +64,7 @@ function Query({ index }: { readonly index: IndexStatus }) {
   return html`<${QueryForm} index=${index} query=${query} />
     ${isAsked && html`<${Reveal} shown=${shown} onChange=${setShown} /><${Answer} index=${index} conditions=${conditions} order=${order} shown=${shown} />`}
     ${!isAsked && html`<p class="quiet">Give a value of ${first?.field}, the shard field: it says which shard is asked.</p>`}
-    <${CliLine} line=${cliLine(page, words)} />`;
+    <${CliLine} words=${words} />`;
 }
 
 function cliCondition(name: string, value: string): string {
@@ -75,7 +73,6 @@ function cliCondition(name: string, value: string): string {
 }
 
 function QueryForm({ index, query }: { readonly index: IndexStatus; readonly query: URLSearchParams }) {
-  const { datastore } = usePage();
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const form = new FormData(event.target as HTMLFormElement);
@@ -84,7 +81,7 @@ function QueryForm({ index, query }: { readonly index: IndexStatus; readonly que
       const value = String(form.get(field) ?? '').trim();
       if (value !== '') given[`${field}${String(form.get(`${field} operator`) ?? '')}`] = value;
     }
-    go(link(datastore, ['queries', index.index], { ...given, order: String(form.get('order') ?? '') }));
+    go(link(['queries', index.index], { ...given, order: String(form.get('order') ?? '') }));
   };
   return html`<form class="fields" onSubmit=${submit}>
     ${index.fields.map(({ field, type }, position) => {
@@ -121,25 +118,19 @@ interface AnswerProps {
 type Entry = IndexEntry & { readonly hidden?: true };
 
 function Answer({ index, conditions, order, shown }: AnswerProps) {
-  const { datastore } = usePage();
-  const asked = { ...Object.fromEntries(conditions), order: order || undefined, limit: LIMIT, explain: true };
-  const path = apiPath(datastore, ['indexes', index.index], asked);
-  const live = useLive(
-    (ask) => ask<IndexAnswer>(path, { shown }),
-    JSON.stringify([datastore, index.index, conditions, order, shown]),
-  );
-  const { data } = live;
-  return html`<${Freshness} live=${live} />
-    ${
-      data &&
-      html`<p role="status">${counted(data.entries.length, 'row')}${data.next === null ? '' : ', and more'}. <${Count} path=${apiPath(datastore, ['indexes', index.index, 'count'], asked)} /></p>
+  const query = { ...Object.fromEntries(conditions), order: order || undefined, limit: LIMIT, explain: true };
+  const live = useAnswer<IndexAnswer>(['indexes', index.index], ONCE, { query, shown });
+  return shownOf(
+    live,
+    (data) =>
+      html`<p role="status">${counted(data.entries.length, 'row')}${data.next === null ? '' : ', and more'}. <${Count} index=${index.index} query=${query} /></p>
       ${table<Entry>({
         label: 'Rows found',
         items: data.entries,
         keyOf: ({ row_key }) => row_key,
         empty: 'No row.',
         columns: [
-          links('Row', '38ch', ({ row_key }) => [row_key, link(datastore, ['row', row_key])]),
+          links('Row', '38ch', ({ row_key }) => [row_key, link(['row', row_key])]),
           ...index.fields.map(({ field }) =>
             column(field, '26ch', ({ fields, hidden }: Entry) =>
               hidden ? html`<span class="quiet">hidden</span>` : visible(String(fields[field] ?? '–')),
@@ -158,8 +149,8 @@ function Answer({ index, conditions, order, shown }: AnswerProps) {
         <${LongText} text=${data.explain.statement} />
         <${LongText} text=${planText(data.explain.plan)} />
       </details>`
-      }`
-    }`;
+      }`,
+  );
 }
 
 function planText(plan: unknown): string {
@@ -167,12 +158,14 @@ function planText(plan: unknown): string {
 }
 
 /** How many there are: counted only where somebody asks. */
-function Count({ path }: { readonly path: string }) {
+function Count({ index, query }: { readonly index: string; readonly query: NonNullable<Asking['query']> }) {
+  const { datastore } = usePage();
   const [count, setCount] = useState<IndexCounted | Refused>();
   if (count instanceof Refused) return html`<${Trouble} error=${count} />`;
   if (count) return html`${count.complete ? '' : 'At least '}${counted(count.count, 'row')} in all.`;
   const look = (): void => {
-    askBeside<IndexCounted>(path).then(setCount, (error: unknown) => error instanceof Refused && setCount(error));
+    const asked = askerBeside(datastore)<IndexCounted>(['indexes', index, 'count'], { query });
+    asked.then(setCount, (error: unknown) => error instanceof Refused && setCount(error));
   };
   return html`<button type="button" onClick=${look}>Count all</button>`;
 }

@@ -1,22 +1,21 @@
 import { useState } from 'preact/hooks';
 import type { TriggerDetails, TriggerRewind } from '../../../../shared/api/trigger-shapes.ts';
-import { type Action, cliLine, type Page, usePage } from '../session.ts';
+import { usePage, type Action } from '../session.ts';
 import { ActionButton } from '../actions.ts';
-import { apiPath, askBeside, post } from '../api.ts';
-import type { Ask } from '../feed.ts';
-import { html } from '../html.ts';
+import type { Ask } from '../api.ts';
+import { pagesOf } from '../feed.ts';
+import { html, onValue } from '../html.ts';
 import { counted } from '../text.ts';
-import { shardPages } from './trigger-shards.ts';
 
 /** To which place, seen before what it would do. */
 export function Rewind({ details, onDone }: { readonly details: TriggerDetails; readonly onDone: () => void }) {
-  const page = usePage();
+  const { session } = usePage();
   const [to, setTo] = useState('');
-  if (!page.session.actions) return null;
+  if (!session.actions) return null;
   const chosen = parseRewind(to);
   return html`<div class="bar">
-    <label>Rewind to <input value=${to} size="34" placeholder="start, now, a time, or 3=120 17=0" onInput=${(event: InputEvent) => setTo((event.target as HTMLInputElement).value)} /></label>
-    ${chosen !== undefined && html`<${ActionButton} label="See what it would do …" action=${rewindAction(page, details, { text: to, to: chosen }, onDone)} />`}
+    <label>Rewind to <input value=${to} size="34" placeholder="start, now, a time, or 3=120 17=0" onInput=${onValue(setTo)} /></label>
+    ${chosen !== undefined && html`<${ActionButton} label="See what it would do …" action=${rewindAction(details, { text: to, to: chosen }, onDone)} />`}
   </div>`;
 }
 
@@ -32,20 +31,19 @@ function parseRewind(text: string): To | undefined {
 }
 
 function rewindAction(
-  page: Page,
   { trigger }: TriggerDetails,
   { text, to }: { readonly text: string; readonly to: To },
   onDone: () => void,
 ): Action {
-  const path = apiPath(page.datastore, ['triggers', trigger, 'rewind']);
+  const path = ['triggers', trigger, 'rewind'];
   return {
     title: 'Rewind the trigger',
     operation: 'rewindTrigger',
-    cli: cliLine(page, ['triggers', 'rewind', trigger, ...text.trim().split(/[\s,]+/u)]),
+    cli: ['triggers', 'rewind', trigger, ...text.trim().split(/[\s,]+/u)],
     word: trigger,
-    foresee: async (signal) => {
-      const { skips } = await post<TriggerRewind>(path, { to, dry_run: true }, signal);
-      const again = await sentAgain(page.datastore, trigger, to, signal);
+    foresee: async (ask) => {
+      const { skips } = await ask<TriggerRewind>(path, { body: { to, dry_run: true } });
+      const again = await sentAgain(trigger, to, ask);
       const cells = skips.reduce((sum, one) => sum + one.cells, 0);
       const left =
         cells === 0
@@ -58,8 +56,8 @@ function rewindAction(
           .map((one) => `shard ${one.shard}: ${counted(one.cells, 'cell')} after ${one.after}, up to ${one.to}`),
       };
     },
-    act: async ({ signal }) => {
-      await post(path, { to }, signal);
+    act: async ({ ask }) => {
+      await ask(path, { body: { to } });
       return 'It goes on from there.';
     },
     onDone,
@@ -67,13 +65,12 @@ function rewindAction(
 }
 
 /** How many cells were sent that a rewind sends again; of a time nobody knows before. */
-async function sentAgain(datastore: string, trigger: string, to: To, signal: AbortSignal): Promise<string> {
+async function sentAgain(trigger: string, to: To, ask: Ask): Promise<string> {
   if (to === 'now') return 'Nothing is sent again.';
   if (typeof to === 'string' && to !== 'start')
     return 'Every cell stored since then is sent again, marked as a replay.';
   let cells = 0;
-  const ask: Ask = (path) => askBeside(path, signal);
-  for await (const { shards } of shardPages(datastore, trigger, ask))
+  for await (const { shards } of pagesOf<TriggerDetails>(ask, ['triggers', trigger], { limit: 1000 }))
     for (const { shard, offset } of shards) {
       const place = to === 'start' ? 0 : (to as Readonly<Record<string, number>>)[String(shard)];
       if (place !== undefined) cells += Math.max(0, (offset ?? 0) - place);

@@ -1,14 +1,12 @@
 import type { IndexAnswer } from '../../../../shared/contract/index-query.ts';
 import type { IndexStatus } from '../../../../shared/api/indexes.ts';
 import { link } from '../address.ts';
-import { apiPath, Refused } from '../api.ts';
+import { Refused, type Ask } from '../api.ts';
 import { cellsWithBodies, type ShownCell } from '../cells.ts';
 import type { Value } from '../exact-json.ts';
-import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
-import { useLive } from '../live.ts';
-import { Badge, Freshness, type Tone } from '../parts.ts';
-import { usePage } from '../session.ts';
+import { ONCE, useLive } from '../live.ts';
+import { Badge, shownOf, type Tone } from '../parts.ts';
 import { column, table } from '../table.ts';
 
 interface Entry {
@@ -38,57 +36,43 @@ export function RowEntries({ rowKey, columns, shown }: RowEntriesProps) {
 }
 
 function Entries({ rowKey, columns }: Omit<RowEntriesProps, 'shown'>) {
-  const { datastore } = usePage();
   const places = columns.map(({ added_id }) => added_id).join();
-  const live = useLive((ask) => entriesOf(datastore, rowKey, columns, ask), `${datastore} ${rowKey} ${places}`);
-  return html`<${Freshness} live=${live} />
-    ${
-      live.data &&
-      table<Entry>({
-        label: 'Index entries of the row',
-        items: live.data,
-        keyOf: ({ index }) => index,
-        empty: 'The datastore has no indexes of columns that the row has.',
-        columns: [
-          column('Index', '24ch', ({ index, field, value }) =>
-            value === undefined
-              ? index
-              : html`<a href=${link(datastore, ['queries', index], { [field]: value })}>${index}</a>`,
-          ),
-          column('Shard field', '24ch', ({ field }) => field),
-          column('Value', '38ch', ({ value }) => value ?? 'none'),
-          column('Entry', '16ch', ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`),
-          column('Lies in', '34ch', ({ where }) => where, { gives: true }),
-        ],
-      })
-    }`;
+  const live = useLive((ask) => entriesOf(rowKey, columns, ask), ONCE, `${rowKey} ${places}`);
+  return shownOf(live, (items) =>
+    table<Entry>({
+      label: 'Index entries of the row',
+      items,
+      keyOf: ({ index }) => index,
+      empty: 'The datastore has no indexes of columns that the row has.',
+      columns: [
+        column('Index', '24ch', ({ index, field, value }) =>
+          value === undefined ? index : html`<a href=${link(['queries', index], { [field]: value })}>${index}</a>`,
+        ),
+        column('Shard field', '24ch', ({ field }) => field),
+        column('Value', '38ch', ({ value }) => value ?? 'none'),
+        column('Entry', '16ch', ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`),
+        column('Lies in', '34ch', ({ where }) => where, { gives: true }),
+      ],
+    }),
+  );
 }
 
-async function entriesOf(
-  datastore: string,
-  rowKey: string,
-  columns: readonly ShownCell[],
-  ask: Ask,
-): Promise<readonly Entry[]> {
-  const { indexes } = await ask<{ indexes: readonly IndexStatus[] }>(apiPath(datastore, ['indexes']));
+async function entriesOf(rowKey: string, columns: readonly ShownCell[], ask: Ask): Promise<readonly Entry[]> {
+  const { indexes } = await ask<{ indexes: readonly IndexStatus[] }>(['indexes']);
   const wanted = indexes.filter(({ fields }) =>
     columns.some(({ column_name }) => column_name === fields[0]?.column_key),
   );
   const names = new Set(wanted.map(({ fields }) => fields[0]?.column_key));
   const latest = columns.filter(({ column_name, erased }) => names.has(column_name) && erased !== true).slice(0, 100);
-  const cells = await cellsWithBodies(datastore, latest, ask);
+  const cells = await cellsWithBodies(latest, ask);
   const entries: Entry[] = [];
   for (const { index, fields } of wanted) {
     const [first] = fields;
     if (!first) continue;
     const body = cells.find((cell) => cell?.column_name === first.column_key)?.body ?? null;
     const value = fieldOf(body, first.field);
-    entries.push({
-      index,
-      field: first.field,
-      value,
-      ...(await entryAt({ datastore, index, field: first.field, value, rowKey }, ask)),
-    });
+    const asked = { index, field: first.field, value };
+    entries.push({ ...asked, ...(await entryAt(asked, rowKey, ask)) });
   }
   return entries;
 }
@@ -103,24 +87,17 @@ function fieldOf(body: Value, field: string): string | undefined {
   return at === null || typeof at === 'object' || at === undefined ? undefined : String(at);
 }
 
-interface Asked {
-  readonly datastore: string;
-  readonly index: string;
-  readonly field: string;
-  readonly value: string | undefined;
-  readonly rowKey: string;
-}
-
 const MOST = 1000;
 
 async function entryAt(
-  { datastore, index, field, value, rowKey }: Asked,
+  { index, field, value }: Pick<Entry, 'index' | 'field' | 'value'>,
+  rowKey: string,
   ask: Ask,
 ): Promise<Pick<Entry, 'tone' | 'state' | 'where'>> {
   if (value === undefined) return { tone: 'plain', state: 'none', where: 'its shard field is not there' };
   try {
-    const path = apiPath(datastore, ['indexes', index], { [field]: value, limit: MOST, fields: field, explain: true });
-    const { entries, next, explain } = await ask<IndexAnswer>(path);
+    const query = { [field]: value, limit: MOST, fields: field, explain: true };
+    const { entries, next, explain } = await ask<IndexAnswer>(['indexes', index], { query });
     const where = explain ? `shard ${explain.shard}, ${explain.group}` : '';
     if (entries.some(({ row_key }) => row_key === rowKey)) return { tone: 'good', state: 'there', where };
     return next === null

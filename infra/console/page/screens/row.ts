@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { link, restate, useAddress } from '../address.ts';
-import { apiPath, type Refused } from '../api.ts';
+import type { Ask, Refused } from '../api.ts';
 import { ActionButton } from '../actions.ts';
 import { batchGet, isPathColumn, type ShownCell } from '../cells.ts';
-import { join, type Ask, collected, pagesOf } from '../feed.ts';
-import { html } from '../html.ts';
-import { POLL_MS, useLive } from '../live.ts';
+import { collected, join, pagesOf } from '../feed.ts';
+import { html, onValue } from '../html.ts';
+import { ONCE, POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Freshness, Reveal, Trouble, Copied } from '../parts.ts';
-import { cliLine, isDenied, useCli, usePage } from '../session.ts';
+import { isDenied, usePage } from '../session.ts';
 import { column, times, table } from '../table.ts';
 import { counted, isRowKey, visible } from '../text.ts';
 import { OfTheCell } from './cell.ts';
@@ -19,16 +19,14 @@ const MOST_VERSIONS = 10_000;
 const PAGE = 1000;
 
 export function RowScreen() {
-  const { datastore } = usePage();
   const { parts, query } = useAddress();
   const rowKey = (parts[0] ?? '').toLowerCase();
-  const cli = useCli('row', rowKey);
   if (!isRowKey(rowKey))
     return html`<h1>A row</h1>
       <p>Search for a row key: a UUID, such as <code>6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f1</code>. Press <kbd>/</kbd>.</p>`;
   return html`<h1>Row <code>${rowKey}</code></h1>
-    <${Row} key=${`${datastore} ${rowKey}`} rowKey=${rowKey} chosen=${query.get('column') ?? undefined} place=${query.get('at') ?? undefined} />
-    <${CliLine} line=${cli} />`;
+    <${Row} key=${rowKey} rowKey=${rowKey} chosen=${query.get('column') ?? undefined} place=${query.get('at') ?? undefined} />
+    <${CliLine} words=${['row', rowKey]} />`;
 }
 
 interface RowProps {
@@ -38,32 +36,30 @@ interface RowProps {
 }
 
 function Row({ rowKey, chosen, place }: RowProps) {
-  const page = usePage();
-  const { datastore } = page;
   const [shown, setShown] = useState(false);
-  const latest = useLive((ask) => allColumns(datastore, rowKey, ask), `${datastore} ${rowKey}`, POLL_MS);
+  const latest = useLive((ask) => allColumns(rowKey, ask), POLL_MS, rowKey);
   const columns = latest.data ?? [];
   const names = chosen === undefined ? columns.slice(0, 8).map(({ column_name }) => column_name) : [chosen];
   const newest = names.map((name) => columns.find(({ column_name }) => column_name === name)?.ref_key ?? '').join();
-  const history = useHistory(datastore, rowKey, names, `${names.join('\n')} ${newest}`);
+  const history = useHistory(rowKey, names, `${names.join('\n')} ${newest}`);
   const cells = useMemo(() => history.cells.toSorted((one, other) => other.added_id - one.added_id), [history.cells]);
   const looked = cells.find(({ added_id }) => String(added_id) === place) ?? cells[0];
   if (latest.data?.length === 0)
-    return html`<p>No cell of this row is stored. One that was answered 202 may be buffered: see <a href=${link(datastore, ['health'])}>health</a>.</p>
+    return html`<p>No cell of this row is stored. One that was answered 202 may be buffered: see <a href=${link(['health'])}>health</a>.</p>
       <${RowSql} rowKey=${rowKey} />`;
   // Who erases need not be one who reads.
   const isUnseen = latest.data === undefined && latest.error !== undefined && isDenied(latest.error);
   return html`<${Freshness} live=${latest} />
-    ${isUnseen && html`<div class="bar"><${ActionButton} label="Erase …" action=${eraseAction(page, { row_key: rowKey, column_name: chosen })} /></div>`}
+    ${isUnseen && html`<div class="bar"><${ActionButton} label="Erase …" action=${eraseAction({ row_key: rowKey, column_name: chosen })} /></div>`}
     ${
       columns.length > 0 &&
       html`<div class="bar">
-        <label>Columns <select data-key="c" value=${chosen ?? ''} onChange=${(event: Event) => restate({ column: (event.target as HTMLSelectElement).value, at: undefined })}>
+        <label>Columns <select data-key="c" value=${chosen ?? ''} onChange=${onValue((column) => restate({ column, at: undefined }))}>
           <option value="">${columns.length > 8 ? `the first 8 of ${columns.length}` : `all ${columns.length}`}</option>
           ${columns.map(({ column_name, ref_key }) => html`<option value=${column_name}>${visible(column_name)} (latest ${ref_key})</option>`)}
         </select></label>
         <${Reveal} shown=${shown} onChange=${setShown} />
-        <${ActionButton} label="Erase …" action=${eraseAction(page, { row_key: rowKey, column_name: chosen })} />
+        <${ActionButton} label="Erase …" action=${eraseAction({ row_key: rowKey, column_name: chosen })} />
       </div>
       <${RowTimeline} cells=${cells} names=${names} looked=${looked?.added_id} />
       <p class="quiet">${counted(cells.length, 'cell')}${history.isWhole ? '' : history.error ? ' so far' : ', more are coming'}
@@ -76,7 +72,7 @@ function Row({ rowKey, chosen, place }: RowProps) {
       <${RowEntries} rowKey=${rowKey} columns=${columns} shown=${shown} />
       <${RowSql} rowKey=${rowKey} shard=${columns[0]?.shard} />`
     }
-    <${CliLine} label="Where it lies" line=${cliLine(page, ['explain', rowKey])} />`;
+    <${CliLine} label="Where it lies" words=${['explain', rowKey]} />`;
 }
 
 function before(cells: readonly ShownCell[], { column_name, ref_key }: ShownCell): ShownCell | undefined {
@@ -116,14 +112,13 @@ function cellTable(cells: readonly ShownCell[], names: readonly string[], looked
   });
 }
 
-interface CellPage<Next> {
+interface CellPage {
   readonly cells: readonly ShownCell[];
-  readonly next: Next | null;
+  readonly next: string | number | null;
 }
 
-function allColumns(datastore: string, rowKey: string, ask: Ask): Promise<readonly ShownCell[]> {
-  const pages = pagesOf<CellPage<string>>((after) => ask(apiPath(datastore, ['rows', rowKey], { after })));
-  return collected(pages, ({ cells }) => cells);
+function allColumns(rowKey: string, ask: Ask): Promise<readonly ShownCell[]> {
+  return collected(pagesOf<CellPage>(ask, ['rows', rowKey]), ({ cells }) => cells);
 }
 
 interface History {
@@ -136,7 +131,8 @@ interface History {
 }
 
 /** The versions of some columns, page by page, the newest first; without their bodies. */
-function useHistory(datastore: string, rowKey: string, names: readonly string[], key: string): History {
+function useHistory(rowKey: string, names: readonly string[], key: string): History {
+  const { datastore } = usePage();
   const [state, setState] = useState<Omit<History, 'more'>>(NOTHING);
   const [most, setMost] = useState(MOST_VERSIONS);
   useEffect(() => {
@@ -144,7 +140,7 @@ function useHistory(datastore: string, rowKey: string, names: readonly string[],
       const cells: ShownCell[] = [];
       let isFull = false;
       for (const name of names)
-        for await (const page of versions(datastore, rowKey, name, ask)) {
+        for await (const page of versions(rowKey, name, ask)) {
           cells.push(...page);
           isFull = cells.length >= most;
           setState({ cells: [...cells], isWhole: false, isFull, error: undefined });
@@ -153,8 +149,9 @@ function useHistory(datastore: string, rowKey: string, names: readonly string[],
       setState({ cells: [...cells], isWhole: !isFull, isFull, error: undefined });
     };
     const { leave } = join({
+      datastore,
       load,
-      everyMs: Number.POSITIVE_INFINITY,
+      everyMs: ONCE,
       onData: () => undefined,
       onError: (error) => setState((loaded) => ({ ...loaded, error })),
     });
@@ -165,23 +162,15 @@ function useHistory(datastore: string, rowKey: string, names: readonly string[],
 
 const NOTHING = { cells: [], isWhole: false, isFull: false, error: undefined };
 
-async function* versions(
-  datastore: string,
-  rowKey: string,
-  name: string,
-  ask: Ask,
-): AsyncGenerator<readonly ShownCell[]> {
+async function* versions(rowKey: string, name: string, ask: Ask): AsyncGenerator<readonly ShownCell[]> {
   if (!isPathColumn(name)) {
     // Its name fits into no path: the latest cell alone can be asked for.
-    const cells = await batchGet(datastore, [{ row_key: rowKey, column_name: name }], ask);
+    const cells = await batchGet([{ row_key: rowKey, column_name: name }], ask);
     yield cells.filter((cell) => cell !== null);
     return;
   }
   const path = ['cells', rowKey, name, 'versions'];
-  for await (const { cells } of pagesOf<CellPage<number>>((after) =>
-    ask(apiPath(datastore, path, { limit: PAGE, after })),
-  ))
-    yield cells;
+  for await (const { cells } of pagesOf<CellPage>(ask, path, { limit: PAGE })) yield cells;
 }
 
 /** What to ask MySQL for a look at a row by hand; a row key was checked, so that nothing of it is SQL. */

@@ -2,12 +2,11 @@ import { useState } from 'preact/hooks';
 import type { MoveStatus } from '../../../../shared/api/moves.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, Refused } from '../api.ts';
-import type { Ask } from '../feed.ts';
-import { html } from '../html.ts';
+import { Refused, type Ask } from '../api.ts';
+import { html, onValue } from '../html.ts';
 import { useLive } from '../live.ts';
 import { CliLine, Copied, Facts, Time } from '../parts.ts';
-import { useCli, usePage } from '../session.ts';
+import { usePage } from '../session.ts';
 import { bytesText, countText, durationText, visible } from '../text.ts';
 import { beginMoveAction, MoveActions, progressOf } from './moves.ts';
 
@@ -30,17 +29,11 @@ interface OneShardProps {
 }
 
 export function OneShard({ shard: { shard, group, head, rate, error }, groups, move, onDone }: OneShardProps) {
-  const page = usePage();
-  const { datastore } = page;
+  const { session, datastore } = usePage();
   const [to, setTo] = useState('');
-  const cli = useCli('move', 'status', String(shard));
   const database = `${datastore}_${String(shard).padStart(4, '0')}`;
   const others = groups.filter((one) => one !== group);
-  const last = useLive(
-    (ask) => moveOf(datastore, shard, ask),
-    `${datastore} ${shard} ${move?.step ?? ''} ${move?.switches ?? ''}`,
-    2000,
-  );
+  const last = useLive((ask) => moveOf(shard, ask), 2000, `${shard} ${move?.step ?? ''} ${move?.switches ?? ''}`);
   const known = last.data ?? move;
   return html`<${Facts}
       facts=${[
@@ -49,7 +42,7 @@ export function OneShard({ shard: { shard, group, head, rate, error }, groups, m
         [
           'Log ends at',
           error ??
-            html`<a href=${link(datastore, ['logs'], { shards: shard, from: Math.max(0, (head ?? 0) - 100) })}>${countText(head)}</a>`,
+            html`<a href=${link(['logs'], { shards: shard, from: Math.max(0, (head ?? 0) - 100) })}>${countText(head)}</a>`,
         ],
         ['Hole at its end', html`<${Hole} shard=${shard} head=${head} />`],
         ['Written', rate === undefined ? 'looking …' : `${rate.toFixed(1)} cells/s`],
@@ -64,22 +57,22 @@ export function OneShard({ shard: { shard, group, head, rate, error }, groups, m
     ${
       !move &&
       others.length > 0 &&
-      page.session.actions &&
-      html`<div class="bar"><label>Copy it to <select value=${to} onChange=${(event: Event) => setTo((event.target as HTMLSelectElement).value)}>
+      session.actions &&
+      html`<div class="bar"><label>Copy it to <select value=${to} onChange=${onValue(setTo)}>
           <option value="">a group</option>${others.map((one) => html`<option value=${one}>${one}</option>`)}
         </select></label>
-        ${to !== '' && html`<${ActionButton} label="See what it would do …" action=${beginMoveAction(page, shard, to, onDone)} />`}</div>`
+        ${to !== '' && html`<${ActionButton} label="See what it would do …" action=${beginMoveAction(shard, to, onDone)} />`}</div>`
     }
     <details><summary>SQL, to look by hand</summary>
       <p class="sql"><${Copied} text=${`SELECT * FROM schemaless.shard WHERE datastore = '${datastore}' AND shard = ${shard};`} /></p>
       <p class="sql"><${Copied} text=${`SELECT COUNT(*), MIN(added_id), MAX(added_id), MAX(created_at) FROM ${database}.entity;`} /></p>
     </details>
-    <${CliLine} line=${cli} />`;
+    <${CliLine} words=${['move', 'status', shard]} />`;
 }
 
-async function moveOf(datastore: string, shard: number, ask: Ask): Promise<MoveStatus | undefined> {
+async function moveOf(shard: number, ask: Ask): Promise<MoveStatus | undefined> {
   try {
-    return await ask<MoveStatus>(apiPath(datastore, ['moves', shard]));
+    return await ask<MoveStatus>(['moves', shard]);
   } catch (error) {
     if (error instanceof Refused && (error.code === 'unknown_move' || error.status === 403)) return undefined;
     throw error;
@@ -106,13 +99,13 @@ function factsOf(move: MoveStatus) {
 
 /** Whether the last places of the log are there: a hole is a commit that is not visible, or worse where it stays. */
 function Hole({ shard, head }: { readonly shard: number; readonly head: number | undefined }) {
-  const { datastore } = usePage();
-  const after = Math.max(0, (head ?? 0) - 100);
-  const path = apiPath(datastore, ['shards', shard, 'cells'], { after, limit: 1000 });
   const live = useLive(
-    (ask) => ask<{ next: number; more: boolean; cells: readonly unknown[] }>(path),
-    `${datastore} ${shard}`,
+    (ask) =>
+      ask<{ next: number; more: boolean; cells: readonly unknown[] }>(['shards', shard, 'cells'], {
+        query: { after: Math.max(0, (head ?? 0) - 100), limit: 1000 },
+      }),
     5000,
+    String(shard),
   );
   if (live.error) return html`${live.error.code ?? 'no answer'}`;
   if (!live.data) return html`looking …`;

@@ -1,13 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { MoveStatus } from '../../../../shared/api/moves.ts';
 import { go, link, restate, useAddress } from '../address.ts';
-import { apiPath, type ShardHeads, unlessDenied } from '../api.ts';
+import { unlessDenied, type Ask, type ShardHeads } from '../api.ts';
 import { coloursNow } from '../colours.ts';
-import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { CliLine, Freshness, NotForYou } from '../parts.ts';
-import { useCli, usePage } from '../session.ts';
 import { column, links, table } from '../table.ts';
 import { counted, countText } from '../text.ts';
 import { MoveTable } from './moves.ts';
@@ -21,33 +19,25 @@ interface Looked {
 }
 
 interface Before {
-  readonly of: string;
   readonly at: number;
   readonly heads: ReadonlyMap<number, number>;
   /** All that there are, also without shards. */
   readonly groups: readonly string[] | undefined;
 }
 
-const NOTHING: Omit<Before, 'of'> = { at: 0, heads: new Map(), groups: undefined };
+const NOTHING: Before = { at: 0, heads: new Map(), groups: undefined };
 
 export function ShardsScreen() {
-  const { datastore } = usePage();
   const { parts } = useAddress();
-  const before = useRef<Before>({ of: '', ...NOTHING });
-  const live = useLive<Looked>(
-    async (ask) => {
-      const known = before.current.of === datastore ? before.current : { of: datastore, ...NOTHING };
-      const { looked, next } = await look(datastore, known, ask);
-      before.current = next;
-      return looked;
-    },
-    datastore,
-    4000,
-  );
+  const before = useRef(NOTHING);
+  const live = useLive(async (ask) => {
+    const { looked, next } = await look(before.current, ask);
+    before.current = next;
+    return looked;
+  }, 4000);
   const [number] = parts;
   const chosen = number === undefined ? undefined : live.data?.shards.find(({ shard }) => String(shard) === number);
-  const cli = useCli('shards');
-  return html`<h1>${number === undefined ? 'Shards' : html`<a href=${link(datastore, ['shards'])}>Shards</a> / ${number}`}</h1>
+  return html`<h1>${number === undefined ? 'Shards' : html`<a href=${link(['shards'])}>Shards</a> / ${number}`}</h1>
     <${Freshness} live=${live} />
     ${live.data && number !== undefined && !chosen && html`<p>The datastore has no shard ${number}.</p>`}
     ${live.data && chosen && html`<${OneShard} shard=${chosen} groups=${live.data.groups} move=${live.data.moves.find(({ shard }) => shard === chosen.shard)} onDone=${live.again} />`}
@@ -59,17 +49,13 @@ export function ShardsScreen() {
       ${live.data.hidesMoves ? html`<${NotForYou} policy="movers" />` : html`<${MoveTable} moves=${live.data.moves} />`}
       <h2>All shards</h2><${ShardTable} shards=${live.data.shards} />`
     }
-    <${CliLine} line=${cli} />`;
+    <${CliLine} words=${['shards']} />`;
 }
 
-async function look(
-  datastore: string,
-  before: Before,
-  ask: Ask,
-): Promise<{ readonly looked: Looked; readonly next: Before }> {
-  const answer = await ask<ShardHeads>(apiPath(datastore, ['shards']));
+async function look(before: Before, ask: Ask): Promise<{ readonly looked: Looked; readonly next: Before }> {
+  const answer = await ask<ShardHeads>(['shards']);
   const at = performance.now();
-  const moves = await unlessDenied<{ readonly moves: readonly MoveStatus[] }>(ask(apiPath(datastore, ['moves'])));
+  const moves = await unlessDenied<{ readonly moves: readonly MoveStatus[] }>(ask(['moves']));
   const groups = before.groups ?? (await groupNames(ask));
   const moving = new Set(moves?.moves.map(({ shard }) => shard));
   const seconds = (at - before.at) / 1000;
@@ -90,7 +76,7 @@ async function look(
   );
   return {
     looked: { shards, moves: moves?.moves ?? [], hidesMoves: moves === undefined, groups },
-    next: { of: datastore, at, heads, groups },
+    next: { at, heads, groups },
   };
 }
 
@@ -133,7 +119,6 @@ const STRIDE_PX = SQUARE_PX + GAP_PX;
 
 /** One picture for each group, however many shards it holds. The table below says the same in words. */
 function GroupMap({ group, shards, by, most }: GroupMapProps) {
-  const { datastore } = usePage();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(320);
   const [pointed, setPointed] = useState<MappedShard>();
@@ -163,7 +148,7 @@ function GroupMap({ group, shards, by, most }: GroupMapProps) {
       onMouseLeave=${() => setPointed(undefined)}
       onClick=${(event: MouseEvent) => {
         const shard = at(event);
-        if (shard) go(link(datastore, ['shards', shard.shard]));
+        if (shard) go(link(['shards', shard.shard]));
       }}></canvas>
     <div class="small quiet pointed">${pointed ? `shard ${pointed.shard}: ${pointed.error ?? text(value(pointed) ?? 0)}` : ' '}</div>
   </figure>`;
@@ -215,7 +200,6 @@ function draw(canvas: HTMLCanvasElement, { shards, columns, rows, value, most }:
 }
 
 function ShardTable({ shards }: { readonly shards: readonly MappedShard[] }) {
-  const { datastore } = usePage();
   const { query } = useAddress();
   const by = query.get('by') === 'rate' ? 'rate' : 'cells';
   const sorted = useMemo(
@@ -230,7 +214,7 @@ function ShardTable({ shards }: { readonly shards: readonly MappedShard[] }) {
     items: sorted,
     keyOf: ({ shard }) => String(shard),
     columns: [
-      links('Shard', '10ch', ({ shard }) => [shard, link(datastore, ['shards', shard])], { isNumber: true }),
+      links('Shard', '10ch', ({ shard }) => [shard, link(['shards', shard])], { isNumber: true }),
       column('Group', '14ch', ({ group }) => group),
       column('Cells', '16ch', ({ head, error }) => error ?? countText(head), { isNumber: true }),
       column('Cells/s', '10ch', ({ rate }) => (rate === undefined ? '–' : rate.toFixed(1)), { isNumber: true }),

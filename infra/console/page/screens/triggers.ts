@@ -1,12 +1,11 @@
 import type { TriggerDetails, TriggerSummary, TriggerSwitch } from '../../../../shared/api/trigger-shapes.ts';
-import { type Action, cliLine, type Page, useCli, usePage } from '../session.ts';
+import { usePage, type Action } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { link, useAddress } from '../address.ts';
-import { apiPath, post } from '../api.ts';
 import { html } from '../html.ts';
-import { LazyChart, sampled, type Samples } from './lags.ts';
+import { Lags, sampled } from './lags.ts';
 import { POLL_MS, useLive } from '../live.ts';
-import { Badge, CliLine, Facts, Freshness, Time, type Tone } from '../parts.ts';
+import { Badge, CliLine, Facts, shownOf, Time, type Tone } from '../parts.ts';
 import { column, counts, links, table } from '../table.ts';
 import { counted, countedAre, countText, durationText, visible } from '../text.ts';
 import { ParkedScreen } from './parked.ts';
@@ -26,30 +25,24 @@ export function TriggersScreen() {
 
 function AllTriggers() {
   const { datastore } = usePage();
-  const cli = useCli('triggers', 'list');
-  const live = useLive(
-    async (ask) => {
-      const { triggers } = await ask<{ triggers: readonly TriggerSummary[] }>(apiPath(datastore, ['triggers']));
-      for (const one of triggers) sampled(datastore, one);
-      return triggers;
-    },
-    datastore,
-    POLL_MS,
-  );
+  const live = useLive(async (ask) => {
+    const { triggers } = await ask<{ triggers: readonly TriggerSummary[] }>(['triggers']);
+    for (const one of triggers) sampled(datastore, one);
+    return triggers;
+  }, POLL_MS);
   return html`<h1>Triggers</h1>
-    <${Freshness} live=${live} />
-    ${live.data && triggerTable(datastore, live.data)}
-    <${CliLine} line=${cli} />`;
+    ${shownOf(live, triggerTable)}
+    <${CliLine} words=${['triggers', 'list']} />`;
 }
 
-function triggerTable(datastore: string, triggers: readonly TriggerSummary[]) {
+function triggerTable(triggers: readonly TriggerSummary[]) {
   return table<TriggerSummary>({
     label: 'Triggers',
     items: triggers,
     keyOf: ({ trigger }) => trigger,
     empty: 'The datastore has none.',
     columns: [
-      links('Trigger', '22ch', ({ trigger }) => [trigger, link(datastore, ['triggers', trigger])]),
+      links('Trigger', '22ch', ({ trigger }) => [trigger, link(['triggers', trigger])]),
       column('State', '11ch', ({ state }) => html`<${Badge} tone=${TONES[state]}>${state}<//>`),
       column('Behind, sent', '22ch', ({ sent }) => lagText(sent), { isNumber: true }),
       column('Behind, consumed', '22ch', ({ lag }) => lagText(lag), { isNumber: true }),
@@ -58,10 +51,7 @@ function triggerTable(datastore: string, triggers: readonly TriggerSummary[]) {
       links(
         'Parked',
         '9ch',
-        ({ trigger, parked, malformed }) => [
-          countText(parked + malformed),
-          link(datastore, ['triggers', trigger, 'parked']),
-        ],
+        ({ trigger, parked, malformed }) => [countText(parked + malformed), link(['triggers', trigger, 'parked'])],
         { isNumber: true },
       ),
       counts('Given up', '9ch', ({ dead }) => dead),
@@ -75,45 +65,38 @@ function lagText({ cells, seconds, unknown_shards: unknown }: TriggerSummary['la
   return `${cells === 0 ? '0' : `${countText(cells)}, ${durationText(seconds)}`}${hidden}`;
 }
 
-interface Looked {
-  readonly details: TriggerDetails;
-  readonly samples: Samples;
-}
-
 function OneTrigger({ name }: { readonly name: string }) {
-  const page = usePage();
-  const { datastore } = page;
-  const live = useLive<Looked>(
+  const { datastore } = usePage();
+  const live = useLive(
     async (ask) => {
-      const details = await ask<TriggerDetails>(apiPath(datastore, ['triggers', name], { limit: 1 }));
+      const details = await ask<TriggerDetails>(['triggers', name], { query: { limit: 1 } });
       return { details, samples: sampled(datastore, details) };
     },
-    `${datastore} ${name}`,
     POLL_MS,
+    name,
   );
-  const details = live.data?.details;
-  const cli = useCli('triggers', 'show', name);
-  return html`<h1><a href=${link(datastore, ['triggers'])}>Triggers</a> / ${name}</h1>
-    <${Freshness} live=${live} />
-    ${
-      details &&
-      live.data &&
-      html`<p role="status"><${Badge} tone=${TONES[details.state]}>${details.state}<//> ${stateText(details)}</p>
+  return html`<h1><a href=${link(['triggers'])}>Triggers</a> / ${name}</h1>
+    ${shownOf(
+      live,
+      ({
+        details,
+        samples,
+      }) => html`<p role="status"><${Badge} tone=${TONES[details.state]}>${details.state}<//> ${stateText(details)}</p>
       <div class="bar">
         ${
           details.state === 'running'
-            ? html`<${ActionButton} label="Pause …" action=${pauseAction(page, details, live.again)} />`
-            : html`<${ActionButton} label="Resume …" action=${resumeAction(page, details, live.again)} />`
+            ? html`<${ActionButton} label="Pause …" action=${pauseAction(details, live.again)} />`
+            : html`<${ActionButton} label="Resume …" action=${resumeAction(details, live.again)} />`
         }
-        <a class="button" href=${link(datastore, ['triggers', name, 'parked'])}>Parked cells: ${countText(details.parked + details.malformed)}${details.dead ? `, given up: ${countText(details.dead)}` : ''}</a>
+        <a class="button" href=${link(['triggers', name, 'parked'])}>Parked cells: ${countText(details.parked + details.malformed)}${details.dead ? `, given up: ${countText(details.dead)}` : ''}</a>
       </div>
-      <${Lags} samples=${live.data.samples} />
+      <${Lags} samples=${samples} />
       <${Facts} facts=${factsOf(details)} />
       <${Rewind} details=${details} onDone=${live.again} />
       <h2>Shards</h2>
-      <${Shards} name=${name} />`
-    }
-    <${CliLine} line=${cli} />`;
+      <${Shards} name=${name} />`,
+    )}
+    <${CliLine} words=${['triggers', 'show', name]} />`;
 }
 
 /** What somebody at night wants to know first. */
@@ -170,50 +153,33 @@ function factsOf(details: TriggerDetails) {
   ] as const;
 }
 
-function Lags({ samples }: { readonly samples: Samples }) {
-  const { times, sent, consumed, waiting } = samples;
-  return html`<${LazyChart}
-    title="Cells behind, since this page is open"
-    times=${times}
-    series=${[
-      { label: 'not sent', values: sent },
-      { label: 'not consumed', values: consumed },
-      { label: 'on the queue', values: waiting },
-    ]}
-  />`;
-}
-
-function pauseAction(page: Page, { trigger, lag }: TriggerDetails, onDone: () => void): Action {
+function pauseAction({ trigger, lag }: TriggerDetails, onDone: () => void): Action {
   return {
     title: 'Pause the trigger',
     operation: 'pauseTrigger',
-    cli: (reason) => cliLine(page, ['triggers', 'pause', trigger, ...(reason === '' ? [] : ['--reason', reason])]),
+    cli: (reason) => ['triggers', 'pause', trigger, ...(reason === '' ? [] : ['--reason', reason])],
     question: 'Why? Others are shown it.',
     foresee: async () => ({
       says: `Within some two seconds nothing is sent or consumed for ${trigger} any more. It is ${counted(lag.cells, 'cell')} behind; what is queued stays, and nothing is lost.`,
     }),
-    act: async ({ signal, answer }) => {
-      await post(
-        apiPath(page.datastore, ['triggers', trigger, 'pause']),
-        answer === '' ? {} : { reason: answer },
-        signal,
-      );
+    act: async ({ ask, answer }) => {
+      await ask(['triggers', trigger, 'pause'], { body: answer === '' ? {} : { reason: answer } });
       return 'It is paused.';
     },
     onDone,
   };
 }
 
-function resumeAction(page: Page, { trigger, lag, parked }: TriggerDetails, onDone: () => void): Action {
+function resumeAction({ trigger, lag, parked }: TriggerDetails, onDone: () => void): Action {
   return {
     title: 'Resume the trigger',
     operation: 'resumeTrigger',
-    cli: cliLine(page, ['triggers', 'resume', trigger]),
+    cli: ['triggers', 'resume', trigger],
     foresee: async () => ({
       says: `${trigger} is sent and consumes ${counted(lag.cells, 'cell')} that it is behind. ${counted(parked, 'cell')} ${parked === 1 ? 'stays' : 'stay'} parked, to be retried apart. If what they failed on is not mended, it stops again.`,
     }),
-    act: async ({ signal }) => {
-      await post(apiPath(page.datastore, ['triggers', trigger, 'resume']), {}, signal);
+    act: async ({ ask }) => {
+      await ask(['triggers', trigger, 'resume'], { body: {} });
       return 'It runs.';
     },
     onDone,
