@@ -42,13 +42,16 @@ class SessionCommand extends Command {
     return this.action(async () => {
       const flags = flagsOf<Flags>(this);
       const global = hasOwnFormat(this) ? { ...flags, format: undefined } : flags;
+      const session = openSession(global);
       try {
-        const ending = await act(openSession(global), this.processedArgs as unknown as Parameters, flags);
+        const ending = await act(session, this.processedArgs as unknown as Parameters, flags);
         process.exitCode = EXIT_CODES[ending ?? 'ok'].code;
       } catch (caught) {
         const error = ofTheCommand(caught);
         process.stderr.write(`${isForPrograms(global.format) ? errorJson(error) : errorText(error)}\n`);
         process.exitCode = EXIT_CODES[endingOf(error)].code;
+      } finally {
+        session.close();
       }
     });
   }

@@ -47,12 +47,12 @@ interface CommandErrorDetails {
 
 /** An error of the command itself, before or beside what the API says. */
 export class CommandError extends Error {
+  override readonly name = 'CommandError';
   readonly ending: Ending;
   readonly details: CommandErrorDetails;
 
   constructor(message: string, details: CommandErrorDetails) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'CommandError';
+    super(message, { cause: details.cause });
     this.ending = details.ending;
     this.details = details;
   }
@@ -96,21 +96,24 @@ export function endingOf(error: unknown): Ending {
   return BY_STATUS[error.status] ?? 'internal';
 }
 
-interface Shown {
-  readonly code: string;
-  readonly message: string;
+interface Details {
   readonly field?: string | undefined;
   readonly wanted?: string | undefined;
   readonly got?: string | undefined;
   readonly request_id?: string | undefined;
-  readonly repeat: boolean;
   readonly cure?: string | undefined;
 }
 
-const CURES: Partial<Record<ReturnType<typeof endingOf>, string>> = {
-  denied:
-    'Sign the request: --sign, or `sign: true` of the profile, with credentials of AWS (AWS_PROFILE, or its variables) that may call this API',
-};
+interface Shown extends Details {
+  readonly code: string;
+  readonly message: string;
+  readonly repeat: boolean;
+}
+
+const SIGN =
+  'Sign the request: --sign, or `sign: true` of the profile, with credentials of AWS (AWS_PROFILE, or its variables) that may call this API';
+const UNANSWERED = 'See whether the URL is right and the API runs (`npm start` runs one); then repeat it';
+const REPORT = 'Report it, with the command and what `schemaless --version` says';
 
 export function errorText(error: unknown): string {
   const { code, message, ...rest } = shown(error);
@@ -128,49 +131,30 @@ export function errorJson(error: unknown): string {
 }
 
 function shown(error: unknown): Shown {
+  const message = error instanceof Error ? error.message : String(error);
+  const repeat = endingOf(error) === 'unavailable';
+  const [code, { field, wanted, got, request_id, cure }] = codeAndDetails(error);
+  return { code, message, field, wanted, got, request_id, repeat, cure };
+}
+
+function codeAndDetails(error: unknown): readonly [code: string, Details] {
   const ending = endingOf(error);
-  const repeat = ending === 'unavailable';
   if (error instanceof SchemalessError) {
-    const { field, wanted, got, more } = error.details;
+    const { more, field, wanted, got } = error.details;
     const id = more?.['request_id'];
     const request_id = typeof id === 'string' ? id : undefined;
-    return { code: codeOf(error), message: error.message, field, wanted, got, request_id, repeat, cure: cureOf(error) };
+    return [ending === 'denied' ? ending : error.code, { field, wanted, got, request_id, cure: cureOf(error) }];
   }
-  if (error instanceof CommandError) {
-    const { field, wanted, got, cure } = error.details;
-    return {
-      code: ending === 'notFound' ? 'not_found' : ending,
-      message: error.message,
-      field,
-      wanted,
-      got,
-      repeat,
-      cure,
-    };
-  }
-  if (error instanceof DefinitionsError) return { code: 'invalid_definition', message: error.message, repeat };
-  if (error instanceof FilesError) return { code: error.code, message: error.message, repeat };
-  return {
-    code: 'internal',
-    message: error instanceof Error ? error.message : String(error),
-    repeat,
-    cure: 'Report it, with the command and what `schemaless --version` says',
-  };
+  if (error instanceof CommandError) return [ending === 'notFound' ? 'not_found' : ending, error.details];
+  if (error instanceof DefinitionsError) return ['invalid_definition', {}];
+  if (error instanceof FilesError) return [error.code, {}];
+  return ['internal', { cure: REPORT }];
 }
 
 function cureOf(error: SchemalessError): string | undefined {
-  if (isUnanswered(error)) return UNANSWERED;
+  const { code, details } = error;
+  if (code === 'unavailable' && details.cause !== undefined) return UNANSWERED;
   // There is nothing to mend where no cell is, unless a reader said so that may be behind.
-  if (error.code === 'cell_not_found' && error.details.more?.['stale'] !== true) return undefined;
-  return CURES[endingOf(error)] ?? ERROR_TEXTS[error.code].cure;
-}
-
-const UNANSWERED = 'See whether the URL is right and the API runs (`npm start` runs one); then repeat it';
-
-function isUnanswered({ code, details }: SchemalessError): boolean {
-  return code === 'unavailable' && details.cause !== undefined;
-}
-
-function codeOf(error: SchemalessError): string {
-  return endingOf(error) === 'denied' ? 'denied' : error.code;
+  if (code === 'cell_not_found' && details.more?.['stale'] !== true) return undefined;
+  return endingOf(error) === 'denied' ? SIGN : ERROR_TEXTS[code].cure;
 }

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import type { Methods, Operation, Operations } from '../../shared/api/operation.ts';
 import { apiClient, clientOf, type ApiClient } from '../../shared/client/api-client.ts';
@@ -7,7 +8,7 @@ import { chooseTarget, type Surroundings, type Target, type TargetFlags, USUAL_U
 import { signerOf } from './target/signer.ts';
 import { DATASTORE_NAME } from '../../shared/definitions/definitions.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import { CommandError } from './errors.ts';
+import { badUsage, CommandError } from './errors.ts';
 
 export interface GlobalFlags extends TargetFlags {
   readonly format?: Format | undefined;
@@ -31,11 +32,18 @@ export interface Session {
   /** Calls an operation with these parameters, of the datastore that is meant where it is of one. */
   call(operation: Operation, parameters: Readonly<Record<string, unknown>>): Promise<object>;
   note(line: string): void;
+  /** Asks at the terminal, unless `yes` is set, and notes what was not done. Throws a CommandError without a terminal. */
+  confirmed(question: string, yes: true | undefined, otherwise: string): Promise<boolean>;
+  /** Listens for Ctrl-C until the session is closed. */
+  untilInterrupted(): Interrupt;
+  close(): void;
 }
 
 export function openSession(flags: GlobalFlags): Session {
   const at = { environment: process.env, folder: process.cwd(), usualUrl: USUAL_URL };
   const surface = surfaceOf(process.stdout, process.env);
+  const closed = new AbortController();
+  const note = (line: string): void => void process.stderr.write(`${line}\n`);
   let target: Promise<Target> | undefined;
   const choose = (): Promise<Target> => (target ??= chooseTarget(flags, at));
   const optionsOf = async (more: Connecting = {}): Promise<Omit<ClientOptions, 'datastore'>> => {
@@ -66,8 +74,50 @@ export function openSession(flags: GlobalFlags): Session {
       const { call } = clientOf({ call: operation }, options) as Methods<Operations>;
       return (call as (given: object) => Promise<object>)(parameters);
     },
-    note: (line) => void process.stderr.write(`${line}\n`),
+    note,
+    async confirmed(question, yes, otherwise) {
+      if (yes || (await isAnsweredYes(question))) return true;
+      note(otherwise);
+      return false;
+    },
+    untilInterrupted: () => untilInterrupted(closed.signal),
+    close: () => closed.abort(),
   };
+}
+
+async function isAnsweredYes(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw badUsage('--yes', 'it, since there is nobody to ask', 'nothing');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await lines.question(`${question} [y/N] `);
+  lines.close();
+  return /^y(es)?$/iu.test(answer.trim());
+}
+
+/** Ctrl-C: the first ends the work in order, the second at once. */
+interface Interrupt {
+  /** Comes with the first. */
+  readonly signal: AbortSignal;
+  /** Comes with the second: requests under way are given up. */
+  readonly afterwards: AbortSignal;
+}
+
+/** One Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
+const SAME_MS = 500;
+
+function untilInterrupted(closed: AbortSignal): Interrupt {
+  const [first, second] = [new AbortController(), new AbortController()];
+  let at = 0;
+  const heard = (): void => {
+    if (!first.signal.aborted) {
+      at = performance.now();
+      first.abort();
+    } else if (performance.now() - at > SAME_MS) second.abort();
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, heard);
+    closed.addEventListener('abort', () => process.off(name, heard));
+  }
+  return { signal: first.signal, afterwards: second.signal };
 }
 
 /** No datastore can have this name, so that asking for it says which there are. */

@@ -3,7 +3,6 @@ import { stringifyJson } from '../../../shared/body/json.ts';
 import type { BufferConflict, GroupBuffer } from '../../../shared/api/buffer.ts';
 import { badUsage, CommandError } from '../errors.ts';
 import { command, commandGroup } from '../cli.ts';
-import { confirmed } from '../confirm.ts';
 import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
@@ -46,8 +45,8 @@ function discardConflicts(): Command {
     .examples(['schemaless buffer conflicts discard group-2/17', 'one of them'])
     .run<[ids: readonly string[]], { readonly yes?: true }>(async (session, [given], flags) => {
       const ids = readIds(given);
-      if (!(await confirmed(`Delete ${ids.length} of the kept conflicts for good?`, flags.yes === true)))
-        return session.note('nothing was discarded');
+      const question = `Delete ${ids.length} of the kept conflicts for good?`;
+      if (!(await session.confirmed(question, flags.yes, 'nothing was discarded'))) return undefined;
       const { discarded } = await (await session.api()).discardBufferConflicts({ ids });
       return counted(session, 'discarded', discarded, ids.length);
     });

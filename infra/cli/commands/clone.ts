@@ -3,7 +3,6 @@ import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { command } from '../cli.ts';
 import { badUsage, CommandError, endingOf, type Ending } from '../errors.ts';
-import { untilInterrupted } from '../files/interrupt.ts';
 import { showProgress } from '../files/progress.ts';
 import { shardNumbers } from '../flags.ts';
 import type { Column } from '../output/output.ts';
@@ -59,10 +58,10 @@ its cells as they see any: leave its triggers undefined, or paused, where they a
 }
 
 async function cloneAll(session: Session, named: readonly number[], flags: CloneFlags): Promise<Ending> {
-  const interrupt = untilInterrupted();
+  const { signal, afterwards } = session.untilInterrupted();
   const shown = await showProgress(process.stderr);
   try {
-    const more: Connecting = { signal: interrupt.afterwards };
+    const more: Connecting = { signal: afterwards };
     const [source, target] = await Promise.all([sourceOf(flags, more), session.connect(more)]);
     const wanted = await wantedOf(source, target, named);
     let cells = wanted.reduce((sum, { at }) => sum + at, 0);
@@ -70,16 +69,15 @@ async function cloneAll(session: Session, named: readonly number[], flags: Clone
     const cloning: Cloning = {
       source,
       target,
-      signal: interrupt.signal,
+      signal,
       tell: (more_) => shown.tell({ cells: (cells += more_), totalCells }),
     };
     const endings: Ending[] = [];
     await session.output.list<Cloned>(cloned(cloning, wanted, endings), COLUMNS);
-    if (interrupt.signal.aborted) return 'interrupted';
+    if (signal.aborted) return 'interrupted';
     return endings.includes('differs') ? 'differs' : (endings[0] ?? 'ok');
   } finally {
     shown.stop();
-    interrupt.end();
   }
 }
 

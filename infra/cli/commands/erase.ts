@@ -1,14 +1,12 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { parseColumnName, parseRowKey } from '../../../shared/address.ts';
 import { LIMITS } from '../../../shared/cell.ts';
 import type { Erasure } from '../../../shared/api/erasures.ts';
 import type { ApiClient } from '../../../shared/client/api-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import { pauseFor } from '../../../shared/pause-for.ts';
 import { command } from '../cli.ts';
 import { badUsage, type Ending } from '../errors.ts';
-import { confirmed } from '../confirm.ts';
-import { untilInterrupted } from '../files/interrupt.ts';
 import { wholeNumberFlag } from '../flags.ts';
 import { printable } from '../output/text.ts';
 import type { Session } from '../session.ts';
@@ -52,10 +50,8 @@ export function erase(): Command {
 it is recorded, and goes on by itself; the same command, or \`schemaless erasure ID\`, tells how far it is.`)
     .run<[rowKey: string, column: string | undefined], EraseFlags>(async (session, [rowKey, column], flags) => {
       const target = readTarget(rowKey, column, flags);
-      if (await confirmed(`Erase ${textOf(target)} for good?`, flags.yes === true))
-        return eraseAndWait(session, target, flags.wait);
-      session.note('nothing was erased');
-      return 'ok';
+      if (!(await session.confirmed(`Erase ${textOf(target)} for good?`, flags.yes, 'nothing was erased'))) return 'ok';
+      return eraseAndWait(session, target, flags.wait);
     });
 }
 
@@ -81,17 +77,13 @@ function textOf({ row_key, column_name, ref_key, up_to }: ErasureRequest): strin
 }
 
 async function eraseAndWait(session: Session, target: ErasureRequest, seconds: number): Promise<Ending> {
-  const interrupt = untilInterrupted();
-  try {
-    const api = await session.api({ signal: interrupt.afterwards });
-    const seen = await untilErased(api, await api.eraseCells(target), seconds, interrupt.signal);
-    await session.output.record(seen);
-    if (seen.state === 'erased') return 'ok';
-    session.note(`it is recorded, and goes on by itself: ${seen.waits_for ?? 'not everywhere yet'}`);
-    return interrupt.signal.aborted ? 'interrupted' : 'unavailable';
-  } finally {
-    interrupt.end();
-  }
+  const { signal, afterwards } = session.untilInterrupted();
+  const api = await session.api({ signal: afterwards });
+  const seen = await untilErased(api, await api.eraseCells(target), seconds, signal);
+  await session.output.record(seen);
+  if (seen.state === 'erased') return 'ok';
+  session.note(`it is recorded, and goes on by itself: ${seen.waits_for ?? 'not everywhere yet'}`);
+  return signal.aborted ? 'interrupted' : 'unavailable';
 }
 
 async function untilErased(
@@ -103,7 +95,7 @@ async function untilErased(
   const end = performance.now() + seconds * 1000;
   let seen = asked;
   while (seen.state === 'erasing' && performance.now() < end && !signal.aborted) {
-    await wait(Math.min(LOOK_MS, end - performance.now()), undefined, { signal }).catch(() => undefined);
+    await pauseFor(Math.min(LOOK_MS, end - performance.now()), signal);
     try {
       seen = await api.getErasure({ erasure: seen.id });
     } catch (error) {

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import type { ForgottenSubject } from '../../../shared/api/subjects.ts';
 import { command } from '../cli.ts';
 import { badUsage } from '../errors.ts';
-import { confirmed } from '../confirm.ts';
 import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
@@ -37,10 +36,7 @@ written as bodies have it. What is not sealed stays: \`schemaless erase\` takes 
     .run<[], ForgetFlags>(async (session, _none, { subject, name, reason, yes }) => {
       if ((subject === undefined) === (name === undefined))
         throw badUsage('--subject', 'either --subject or --name', subject === undefined ? 'neither' : 'both');
-      if (!(await confirmed('Forget this subject for good?', yes === true))) {
-        session.note('nobody was forgotten');
-        return 'ok';
-      }
+      if (!(await session.confirmed('Forget this subject for good?', yes, 'nobody was forgotten'))) return undefined;
       const api = await session.api();
       const given = subject === '-' ? (await text(process.stdin)).trim() : subject;
       const named = given === undefined ? { subject_name: name ?? '' } : { subject: given };

@@ -8,7 +8,6 @@ import type {
 } from '../../../shared/api/trigger-shapes.ts';
 import { badUsage, type Ending } from '../errors.ts';
 import { command, commandGroup } from '../cli.ts';
-import { confirmed } from '../confirm.ts';
 import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
@@ -98,8 +97,8 @@ function discard(): Command {
       const choice = readChoice(locations, flags);
       const isAll = choice === '*' || choice === 'dead';
       const what = choice === 'dead' ? 'what SQS gave up on' : 'all parked cells';
-      if (isAll && !(await confirmed(`Forget ${what} of ${trigger} for good?`, flags.yes === true)))
-        return session.note('nothing was discarded');
+      const question = `Forget ${what} of ${trigger} for good?`;
+      if (isAll && !(await session.confirmed(question, flags.yes, 'nothing was discarded'))) return undefined;
       const api = await session.api();
       if (choice === 'dead') return emptied(session, 'discarded', () => api.discardDeadMessages({ trigger }));
       return changed(session, await api.discardParkedCells({ trigger, cells: choice }));

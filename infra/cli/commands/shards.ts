@@ -8,8 +8,6 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { planMoves, type PlannedMove } from '../../../shared/moves/plan-moves.ts';
 import { placedShards, rebalance as runRebalance } from '../../../shared/moves/rebalance.ts';
 import { badUsage, type Ending } from '../errors.ts';
-import { confirmed } from '../confirm.ts';
-import { untilInterrupted } from '../files/interrupt.ts';
 import type { Session } from '../session.ts';
 
 export function shards(): Command {
@@ -120,21 +118,14 @@ async function makePlan(session: Session, { retire }: PlanFlags): Promise<readon
 async function run(session: Session, flags: RunFlags): Promise<Ending> {
   const moves = await makePlan(session, flags);
   session.note(moves.length === 0 ? 'nothing to move' : `${moves.length} shards to move`);
-  if (moves.length > 0 && !(await confirmed('Move them?', flags.yes === true))) {
-    session.note('nothing was moved');
-    return 'ok';
-  }
-  const interrupt = untilInterrupted();
-  try {
-    const report = await runRebalance(await session.api({ signal: interrupt.afterwards }), moves, {
-      completeAfterSeconds: flags.completeAfter,
-      signal: interrupt.signal,
-      report: (shard, what) => session.note(`shard ${shard}: ${what}`),
-    });
-    await session.output.record(report);
-    if (!report.complete) return 'interrupted';
-    return report.not_moved.length > 0 ? 'unavailable' : 'ok';
-  } finally {
-    interrupt.end();
-  }
+  if (moves.length > 0 && !(await session.confirmed('Move them?', flags.yes, 'nothing was moved'))) return 'ok';
+  const { signal, afterwards } = session.untilInterrupted();
+  const report = await runRebalance(await session.api({ signal: afterwards }), moves, {
+    completeAfterSeconds: flags.completeAfter,
+    signal,
+    report: (shard, what) => session.note(`shard ${shard}: ${what}`),
+  });
+  await session.output.record(report);
+  if (!report.complete) return 'interrupted';
+  return report.not_moved.length > 0 ? 'unavailable' : 'ok';
 }

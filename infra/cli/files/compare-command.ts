@@ -2,12 +2,9 @@ import type { Command } from 'commander';
 import { command } from '../cli.ts';
 import { writeTo } from '../output/output.ts';
 import type { Ending } from '../errors.ts';
-import { openInput, type InputFormat } from './import/open-input.ts';
-import { untilInterrupted } from './interrupt.ts';
+import { openInput } from './import/open-input.ts';
 import { showProgress } from './progress.ts';
-import type { DefaultRefKey } from './import/ndjson-source.ts';
-import { readFormat, readRefKey } from './read-flags.ts';
-import { keepHeapSmall } from './small-heap.ts';
+import { inputFlags, keepHeapSmall, type InputFlags } from './files-command.ts';
 import { equalJson } from '../../../shared/body/equal.ts';
 import { stringifyJson } from '../../../shared/body/json.ts';
 import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
@@ -19,21 +16,13 @@ import { FilesError, listed } from '../../../shared/files/files-error.ts';
 import { readWindows } from './import/read-windows.ts';
 import { START, type CellSource, type SourceCell } from './import/source.ts';
 
-interface Flags {
-  readonly format?: InputFormat;
-  readonly mapping?: string;
-  readonly refKey?: DefaultRefKey;
-}
-
 export function compareCommand(): Command {
   return command('compare')
     .description(
       'Says which cells of a file, or of a folder that an export made, the datastore lacks or has otherwise.',
     )
     .argument('<input>', 'file of NDJSON or CSV (also .gz, .zst), or folder of an export')
-    .option('--format <name>', 'ndjson or csv (default: as the name of the file says)', readFormat)
-    .option('--mapping <file>', 'YAML that says what the columns of a CSV are')
-    .option('--ref-key <number>', 'of lines of NDJSON without one; line: the number of the line', readRefKey)
+    .addOptions(inputFlags())
     .notes(
       `Stores nothing. Prints a line of NDJSON for each cell that differs, and ends with 8 where there are any; the counts come
 last, to standard error.`,
@@ -42,28 +31,20 @@ last, to standard error.`,
       ['schemaless compare backup', 'what is not as the export says'],
       ['schemaless import backup', 'brings back what is missing'],
     )
-    .run<[string], Flags>(async (session, [path], flags) => {
+    .run<[string], InputFlags>(async (session, [path], { format, mapping, refKey }) => {
       keepHeapSmall();
-      const interrupt = untilInterrupted();
-      try {
-        const client = await session.connect({ signal: interrupt.afterwards });
-        const write = writeTo(process.stdout);
-        const { sources } = await openInput(path, {
-          format: flags.format,
-          mapping: flags.mapping,
-          defaultRefKey: flags.refKey,
-        });
-        const comparison = await compareCells(client, {
-          sources,
-          found: (difference) => write(`${JSON.stringify(difference)}\n`),
-          signal: interrupt.signal,
-          progress: await showProgress(process.stderr),
-        });
-        process.stderr.write(`${JSON.stringify(comparison)}\n`);
-        return endingOf(comparison);
-      } finally {
-        interrupt.end();
-      }
+      const { signal, afterwards } = session.untilInterrupted();
+      const client = await session.connect({ signal: afterwards });
+      const write = writeTo(process.stdout);
+      const { sources } = await openInput(path, { format, mapping, defaultRefKey: refKey });
+      const comparison = await compareCells(client, {
+        sources,
+        found: (difference) => write(`${JSON.stringify(difference)}\n`),
+        signal,
+        progress: await showProgress(process.stderr),
+      });
+      process.stderr.write(`${JSON.stringify(comparison)}\n`);
+      return endingOf(comparison);
     });
 }
 

@@ -10,9 +10,8 @@ import { FilesError } from '../../../shared/files/files-error.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { command } from '../cli.ts';
 import type { Ending } from '../errors.ts';
-import { untilInterrupted } from './interrupt.ts';
 import { showProgress } from './progress.ts';
-import { keepHeapSmall } from './small-heap.ts';
+import { keepHeapSmall } from './files-command.ts';
 import type { FieldType } from '../../../shared/definitions/definitions.ts';
 import { statSync } from 'node:fs';
 import { folderTarget } from './export/folder-target.ts';
@@ -44,15 +43,14 @@ export function exportCommand(): Command {
     .addHelpText('after', EXAMPLES)
     .run<[string], Flags>(async (session, [to], flags) => {
       keepHeapSmall();
-      const interrupt = untilInterrupted();
-      const target = await openTarget(to, { isLocked: flags.lock, signal: interrupt.afterwards });
+      const { signal, afterwards } = session.untilInterrupted();
+      const target = await openTarget(to, { isLocked: flags.lock, signal: afterwards });
       try {
-        if (flags.check) return await check(target, interrupt.signal);
-        const client = await session.connect({ signal: interrupt.afterwards });
+        if (flags.check) return await check(target, signal);
+        const client = await session.connect({ signal: afterwards });
         if (flags.ddl) return await printDdl(to, flags, client, target);
-        return print(await run(target, flags, client, interrupt.signal));
+        return print(await run(target, flags, client, signal));
       } finally {
-        interrupt.end();
         await target.close();
       }
     });

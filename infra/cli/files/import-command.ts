@@ -6,17 +6,11 @@ import { command } from '../cli.ts';
 import { FilesError } from '../../../shared/files/files-error.ts';
 import { importCells, type ImportReport } from './import/import-cells.ts';
 import { newJournal, readJournal, type Counts, type Journal } from './import/journal.ts';
-import type { DefaultRefKey } from './import/ndjson-source.ts';
-import { openInput, PIPE, type InputFormat } from './import/open-input.ts';
-import { untilInterrupted } from './interrupt.ts';
+import { openInput, PIPE } from './import/open-input.ts';
 import { showProgress } from './progress.ts';
-import { readCount, readFormat, readRefKey } from './read-flags.ts';
-import { keepHeapSmall } from './small-heap.ts';
+import { inputFlags, keepHeapSmall, readCount, type InputFlags } from './files-command.ts';
 
-interface Flags {
-  readonly format?: InputFormat;
-  readonly mapping?: string;
-  readonly refKey?: DefaultRefKey;
+interface Flags extends InputFlags {
   readonly journal?: string;
   readonly rejects?: string;
   readonly maxRejects: number;
@@ -30,9 +24,7 @@ export function importCommand(): Command {
   return command('import')
     .description('Stores the cells of a file, of a folder that an export made, or of standard input (-).')
     .argument('<input>', 'file of NDJSON or CSV (also .gz, .zst), folder of an export, or -')
-    .option('--format <name>', 'ndjson or csv (default: as the name of the file says)', readFormat)
-    .option('--mapping <file>', 'YAML that says what the columns of a CSV are')
-    .option('--ref-key <number>', 'of lines of NDJSON without one; line: the number of the line', readRefKey)
+    .addOptions(inputFlags())
     .option('--journal <file>', 'where it is kept how far it came (default: INPUT.import-journal)')
     .option('--rejects <file>', 'what was not stored, and why (default: INPUT.rejects.ndjson)')
     .option('--max-rejects <count>', 'more of them end the import', readCount, 1000)
@@ -47,17 +39,16 @@ export function importCommand(): Command {
     .addHelpText('after', EXAMPLES)
     .run<[string], Flags>(async (session, [path], flags) => {
       keepHeapSmall();
-      const interrupt = untilInterrupted();
+      const { signal, afterwards } = session.untilInterrupted();
       try {
         const { url } = await session.target();
-        const client = await session.connect({ signal: interrupt.afterwards });
-        const report = await run(path, flags, { url, client }, interrupt.signal);
+        const client = await session.connect({ signal: afterwards });
+        const report = await run(path, flags, { url, client }, signal);
         process.stdout.write(`${JSON.stringify(report)}\n`);
         if (report.already) session.note(alreadyDone(report.already, report.rejects));
         if (!report.complete) return 'interrupted';
         return (report.already ?? report.counts).rejected > 0 ? 'rejects' : 'ok';
       } finally {
-        interrupt.end();
         // One that was interrupted would hold the process.
         if (path === PIPE) process.stdin.destroy();
       }
