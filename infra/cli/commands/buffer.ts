@@ -61,16 +61,8 @@ function listKept(of: 'conflicts' | 'undecided', description: string, listed: st
       const client = await api();
       const pages =
         of === 'conflicts'
-          ? pagesOf(
-              (limit, after: string | undefined) => client.listBufferConflicts({ limit, after }),
-              ({ conflicts }) => conflicts,
-              flags.limit,
-            )
-          : pagesOf(
-              (limit, after: string | undefined) => client.listUndecidedWrites({ limit, after }),
-              ({ undecided }) => undecided,
-              flags.limit,
-            );
+          ? pagesOf(client.listBufferConflicts, {}, ({ conflicts }) => conflicts, flags.limit)
+          : pagesOf(client.listUndecidedWrites, {}, ({ undecided }) => undecided, flags.limit);
       await output.list<BufferConflict>(pages, KEPT_COLUMNS);
     });
 }

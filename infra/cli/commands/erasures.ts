@@ -100,8 +100,7 @@ function recordsOf(
   api: Pick<ApiClient, 'listErasures'>,
   { open, limit: most }: ListFlags = {},
 ): AsyncGenerator<readonly Erasure[]> {
-  const ask = (limit: number, after: string | undefined) => api.listErasures({ open, limit, after });
-  return pagesOf(ask, (page) => page.erasures, most);
+  return pagesOf(api.listErasures, { open }, ({ erasures }) => erasures, most);
 }
 
 function requestOf({ row_key, column_name, ref_key, up_to, reason }: Erasure): Parameters<ApiClient['eraseCells']>[0] {

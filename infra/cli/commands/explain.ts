@@ -39,39 +39,8 @@ async function explainQuery({ output, connect }: Session, index: string, texts: 
   await output.record({ index, shard, group, table: tableOf(statement), statement, plan });
 }
 
-/** Where the cells of a row lie, and what to ask MySQL for a look at them. */
-interface ExplainedRow {
-  readonly row_key: string;
-  readonly shard: number;
-  readonly of_shards: number;
-  readonly group: string;
-  readonly database: string;
-  readonly table: string;
-  /** The last added id of the shard's log; null where it cannot be read now. */
-  readonly head: number | null;
-  readonly sql_shard: string;
-  readonly sql_cells: string;
-  readonly sql_owner: string;
-  readonly sql_buffered: string;
-  /** Where the row's index entries lie, by the values that its latest cells have now. */
-  readonly entries: readonly ExplainedEntry[];
-}
-
-interface ExplainedEntry {
-  readonly index: string;
-  readonly field: string;
-  readonly value: string;
-  readonly shard: number;
-  readonly group: string;
-  readonly table: string;
-}
-
-/** Throws SchemalessError, as reads do, and `invalid_field`. */
-async function explainRow(
-  client: SchemalessClient,
-  row_key: string,
-  column: string | undefined,
-): Promise<ExplainedRow> {
+/** Where the cells and index entries of a row lie, and what to ask MySQL for a look. Throws as reads do, and `invalid_field`. */
+async function explainRow(client: SchemalessClient, row_key: string, column: string | undefined): Promise<object> {
   const name = column === undefined ? undefined : parseColumnName(column);
   const heads = await client.heads();
   const shard = shardOf(row_key, heads.length);
@@ -86,11 +55,13 @@ async function explainRow(
     group: home.group,
     database,
     table: `${database}.entity`,
+    // Null where it cannot be read now.
     head: home.error ? null : home.head,
     sql_shard: `SELECT CRC32(${key}) % ${heads.length};`,
     sql_cells: `SELECT added_id, CAST(column_name AS CHAR) AS column_name, ref_key, LENGTH(body), created_at FROM ${database}.entity WHERE row_key = ${key}${ofColumn} ORDER BY column_name, ref_key DESC;`,
     sql_owner: `SELECT * FROM schemaless.shard WHERE datastore = '${client.name}' AND shard = ${shard};`,
     sql_buffered: `SELECT id, CAST(column_name AS CHAR) AS column_name, ref_key, state, attempts, last_error FROM schemaless.buffer WHERE datastore = '${client.name}' AND row_key = ${key}${ofColumn};`,
+    // By the values that its latest cells have now.
     entries: await explainEntries(client, row_key),
   };
 }
@@ -99,7 +70,7 @@ function bytesLiteral(name: string): string {
   return `0x${Buffer.from(name).toString('hex')}`;
 }
 
-async function explainEntries(client: SchemalessClient, row_key: string): Promise<readonly ExplainedEntry[]> {
+async function explainEntries(client: SchemalessClient, row_key: string): Promise<readonly object[]> {
   const { indexes } = await client.listIndexes();
   const columns = [...new Set(indexes.flatMap(({ fields }) => fields[0]?.column_key ?? []))];
   if (columns.length === 0) return [];
@@ -118,7 +89,7 @@ async function explainEntry(
   client: SchemalessClient,
   { index, fields: [first] }: IndexStatus,
   body: Parameters<typeof readField>[0],
-): Promise<ExplainedEntry | undefined> {
+): Promise<object | undefined> {
   if (first === undefined) return undefined;
   const value = readField(body, first.field, first.type);
   if (value === undefined || value === null) return undefined;

@@ -55,11 +55,12 @@ export function forgotten(): Command {
       ['schemaless forgotten', 'all of them'],
       ['schemaless forgotten --format ndjson > forgotten.ndjson', 'kept, for when everything is set back'],
     )
-    .run<[], { readonly limit?: number | undefined }>(async (session, _none, { limit: most }) => {
-      const api = await session.api();
-      const ask = (limit: number, after: string | undefined) => api.listForgotten({ limit, after });
-      const records = pagesOf(ask, (page) => page.subjects, most);
-      await session.output.list(records, COLUMNS);
+    .run<[], { readonly limit?: number | undefined }>(async (session, _none, { limit }) => {
+      const { listForgotten } = await session.api();
+      await session.output.list(
+        pagesOf(listForgotten, {}, ({ subjects }) => subjects, limit),
+        COLUMNS,
+      );
     });
 }
 

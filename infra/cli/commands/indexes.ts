@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { stringifyJson } from '../../../shared/body/json.ts';
-import type { IndexEntry } from '../../../shared/contract/index-query.ts';
+import type { IndexEntry, IndexQuery } from '../../../shared/contract/index-query.ts';
 import { command } from '../cli.ts';
 import { limitFlag, readFlag, repeatableFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
@@ -43,13 +43,12 @@ export function query(): Command {
       const { order, read } = flags;
       const fields = flags.fields?.split(',');
       const client = await session.connect();
-      const pages = pagesOf(
-        (limit, after: string | undefined) =>
-          client.query({ index, where, fields, columns, order, read, limit, after }),
-        ({ entries }) => entries,
-        flags.limit,
+      const ask = (given: IndexQuery) => client.query(given);
+      const given: IndexQuery = { index, where, fields, columns, order, read };
+      await session.output.list(
+        pagesOf(ask, given, ({ entries }) => entries, flags.limit),
+        columnsOf,
       );
-      await session.output.list(pages, columnsOf);
     });
 }
 

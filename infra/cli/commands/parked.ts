@@ -5,6 +5,7 @@ import type {
   MalformedMessage,
   ParkedCell,
   ParkedChoice,
+  ParkedPage,
 } from '../../../shared/api/trigger-shapes.ts';
 import { badUsage, type Ending } from '../errors.ts';
 import { command, commandGroup } from '../cli.ts';
@@ -54,9 +55,8 @@ function list(): Command {
             note(`the queue may have more than these ${MOST_DEAD}: retry or discard them to see the others`);
           return ending;
         }
-        const ask = (limit: number, after: string | undefined) => client.listParkedCells({ trigger, limit, after });
-        const pages = pagesOf(ask, ({ cells, malformed }) => [...cells, ...malformed], flags.limit);
-        return output.list<ParkedCell | MalformedMessage>(pages, COLUMNS);
+        const itemsOf = ({ cells, malformed }: ParkedPage) => [...cells, ...malformed];
+        return output.list(pagesOf(client.listParkedCells, { trigger }, itemsOf, flags.limit), COLUMNS);
       },
     );
 }

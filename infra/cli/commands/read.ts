@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { parseAddress, parseColumnName, parseRowKey } from '../../../shared/address.ts';
-import type { Found, ReadOptions } from '../../../shared/contract/datastore.ts';
+import type { Found, ReadOptions, RowOptions, VersionsOptions } from '../../../shared/contract/datastore.ts';
 import { command } from '../cli.ts';
 import { readFlags, limitFlag, wholeNumberFlag, repeatableFlag } from '../flags.ts';
 import { readRefKey } from './put.ts';
@@ -34,8 +34,8 @@ export function get(): Command {
       const [row_key, column_name, refKey] = parameters;
       const address = parseAddress({ row_key, column_name, ref_key: readRefKey(refKey) });
       const client = await session.connect();
-      const found: Found = await client.get(address, readOptions(flags));
-      await printFound(session, found, { what: `${row_key} ${column_name} ${refKey}`, body: flags.body === true });
+      const found = await client.get(address, readOptions(flags));
+      await printFound(session, found, `${row_key} ${column_name} ${refKey}`, flags);
     });
 }
 
@@ -58,7 +58,7 @@ export function latest(): Command {
       const key = { row_key: parseRowKey(rowKey), column_name: parseColumnName(column) };
       const client = await session.connect();
       const found = await client.getLatest(key, readOptions(flags));
-      await printFound(session, found, { what: `${rowKey} ${column}`, body: flags.body === true });
+      await printFound(session, found, `${rowKey} ${column}`, flags);
     });
 }
 
@@ -84,10 +84,9 @@ export function versions(): Command {
     .run<[rowKey: string, column: string], VersionsFlags>(async (session, [rowKey, column], flags) => {
       const key = { row_key: parseRowKey(rowKey), column_name: parseColumnName(column) };
       const client = await session.connect();
-      const { order, after: first } = flags;
-      const ask = (limit: number, after: number | undefined = first) =>
-        client.versions(key, { limit, order, after, ...readOptions(flags) });
-      const pages = pagesOf(ask, ({ cells }) => cells, flags.limit);
+      const { order, after } = flags;
+      const ask = (options: VersionsOptions) => client.versions(key, options);
+      const pages = pagesOf(ask, { order, after, ...readOptions(flags) }, ({ cells }) => cells, flags.limit);
       await session.output.list(pages, CELL_COLUMNS);
     });
 }
@@ -107,10 +106,9 @@ export function row(): Command {
         const row_key = parseRowKey(rowKey);
         const client = await session.connect();
         let found = 0;
-        const pages = pagesOf(
-          (_limit, after: string | undefined) => client.row(row_key, { columns, after, ...readOptions(flags) }),
-          ({ cells }) => ((found += cells.length), cells),
-        );
+        const ask = ({ after }: Pick<RowOptions, 'after'>) =>
+          client.row(row_key, { columns, after, ...readOptions(flags) });
+        const pages = pagesOf(ask, {}, ({ cells }) => ((found += cells.length), cells));
         await session.output.list(pages, CELL_COLUMNS);
         if (found === 0) throw new SchemalessError('cell_not_found', `The row ${rowKey} has no such cell`);
       },
@@ -120,7 +118,8 @@ export function row(): Command {
 async function printFound(
   { output }: Session,
   { cell, served_by, stale, erasure }: Found,
-  { what, body }: { readonly what: string; /** Alone. */ readonly body: boolean },
+  what: string,
+  { body }: ReadFlags,
 ): Promise<void> {
   if (cell === null)
     throw new SchemalessError('cell_not_found', `No cell at ${what}${stale ? ', as far as a reader has seen' : ''}`, {

@@ -68,10 +68,9 @@ async function runTail(
   process.once('SIGINT', end).once('SIGTERM', end);
   if (follow) onReaderGone(() => process.exit(0));
   const client = await session.connect({ signal: ended.signal, retryBudget: false });
-  const file = flags.offsets === undefined ? undefined : openOffsets(flags.offsets, client.name);
-  const locations = await startOf(client, { wanted, from, known: file?.offsets ?? new Map() });
+  const offsets = openOffsets(flags.offsets, client.name);
   const pages = followLogs(client, {
-    locations,
+    locations: await startOf(client, { wanted, from, known: offsets.known }),
     follow,
     read: flags.read,
     signal: ended.signal,
@@ -80,45 +79,12 @@ async function runTail(
       session.note(error ? `${name} does not answer, and is asked again: ${error.message}` : `${name} answers again`);
     },
   });
-  const kept = keeper(file);
   try {
-    await session.output.list(printed(untilEnded(pages, ended.signal), flags, kept), COLUMNS);
+    await session.output.list(printed(pages, flags, offsets), COLUMNS);
   } finally {
-    kept.save();
+    offsets.save();
   }
   return ended.signal.aborted && !follow ? 'interrupted' : 'ok';
-}
-
-/** What a signal cut off is no error. */
-async function* untilEnded(pages: AsyncIterable<LogPage>, signal: AbortSignal): AsyncGenerator<LogPage> {
-  try {
-    yield* pages;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
-interface Keeper {
-  /** Everything up to there was printed. */
-  done(shard: number, offset: number): void;
-  save(): void;
-}
-
-function keeper(file: OffsetsFile | undefined): Keeper {
-  const offsets = new Map(file?.offsets);
-  let [savedAt, changed] = [performance.now(), false];
-  const save = (): void => {
-    if (changed) file?.save(offsets);
-    [savedAt, changed] = [performance.now(), false];
-  };
-  return {
-    save,
-    done(shard, offset) {
-      changed ||= offsets.get(shard) !== offset;
-      offsets.set(shard, offset);
-      if (performance.now() - savedAt > SAVE_EVERY_MS) save();
-    },
-  };
 }
 
 /** An erasure of a row covers all columns. */
@@ -130,7 +96,7 @@ function isOf(columns: readonly string[], { column_name, erasure }: Cell): boole
 async function* printed(
   pages: AsyncIterable<LogPage>,
   { column, limit = Number.POSITIVE_INFINITY }: TailFlags,
-  kept: Keeper,
+  offsets: Offsets,
 ): AsyncGenerator<readonly Cell[]> {
   let left = limit;
   for await (const { shard, cells, next } of pages) {
@@ -139,7 +105,7 @@ async function* printed(
     left -= some.length;
     if (some.length > 0) yield some;
     const last = some.at(-1);
-    kept.done(shard, left === 0 && last ? last.added_id : next);
+    offsets.done(shard, left === 0 && last ? last.added_id : next);
     if (left === 0) return;
   }
 }
@@ -159,11 +125,9 @@ export function readStart(text: string): Start {
   }
 }
 
-type Reading = Pick<Datastore, 'heads'>;
-
 /** Returns where to begin in each wanted shard (default all). Throws `unknown_shard`, `unavailable`. */
 async function startOf(
-  client: Reading,
+  client: Pick<Datastore, 'heads'>,
   { wanted, from, known }: { wanted: readonly number[]; from: Start; known: ReadonlyMap<number, number> },
 ): Promise<Map<number, Location>> {
   const heads = new Map((await client.heads()).map((head) => [head.shard, head]));
@@ -188,20 +152,34 @@ async function startOf(
   );
 }
 
-interface OffsetsFile {
-  readonly offsets: ReadonlyMap<number, number>;
-  save(offsets: ReadonlyMap<number, number>): void;
+/** How far logs were printed, kept in a file where one is named. */
+interface Offsets {
+  readonly known: ReadonlyMap<number, number>;
+  /** Everything up to there was printed. */
+  done(shard: number, offset: number): void;
+  save(): void;
 }
 
-/** Opens a file of offsets, empty if it is missing. Throws a CommandError for another datastore's file. */
-function openOffsets(file: string, datastore: string): OffsetsFile {
-  return {
-    offsets: read(file, datastore),
-    save(offsets) {
+/** Throws a CommandError for another datastore's file. */
+function openOffsets(file: string | undefined, datastore: string): Offsets {
+  const offsets = new Map(file === undefined ? [] : read(file, datastore));
+  let [savedAt, changed] = [performance.now(), false];
+  const save = (): void => {
+    if (changed && file !== undefined) {
       const temporary = `${file}.${process.pid}`;
       const shards = Object.fromEntries([...offsets].sort(([one], [other]) => one - other));
       writeFileSync(temporary, `${JSON.stringify({ datastore, shards }, undefined, 1)}\n`);
       renameSync(temporary, file);
+    }
+    [savedAt, changed] = [performance.now(), false];
+  };
+  return {
+    known: offsets,
+    save,
+    done(shard, offset) {
+      changed ||= offsets.get(shard) !== offset;
+      offsets.set(shard, offset);
+      if (performance.now() - savedAt > SAVE_EVERY_MS) save();
     },
   };
 }

@@ -36,11 +36,10 @@ function show(): Command {
         const { shards: _shards, next: _next, ...summary } = await client.getTrigger({ trigger, limit: 1 });
         return output.record(summary);
       }
-      const pages = pagesOf(
-        (limit, after: number | undefined) => client.getTrigger({ trigger, limit, after }),
-        ({ shards }) => shards,
+      return output.list(
+        pagesOf(client.getTrigger, { trigger }, ({ shards }) => shards),
+        SHARD_COLUMNS,
       );
-      return output.list<TriggerShard>(pages, SHARD_COLUMNS);
     });
 }
 

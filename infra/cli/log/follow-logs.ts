@@ -1,7 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { LIMITS, type Cell, type Location, type Role } from '../../../shared/cell.ts';
 import type { Datastore, ShardLog } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import { pauseFor } from '../../../shared/pause-for.ts';
 
 interface FollowOptions {
   readonly locations: ReadonlyMap<number, Location>;
@@ -46,7 +46,7 @@ export async function* followLogs(
     }
     if (came) pauseMs = SHORTEST_MS;
     else if (reached.size > 0) {
-      await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+      await pauseFor(pauseMs, signal);
       pauseMs = Math.min(LONGEST_MS, pauseMs * 2);
     }
   }
@@ -61,7 +61,9 @@ export async function* followLogs(
       isAway = false;
       return logs;
     } catch (error) {
-      if (!follow || signal.aborted || !(error instanceof SchemalessError) || error.retry !== 'later') throw error;
+      // What the signal cut off is no error.
+      if (signal.aborted) return [];
+      if (!follow || !(error instanceof SchemalessError) || error.retry !== 'later') throw error;
       if (!isAway) trouble('all', error);
       isAway = true;
       return [];
