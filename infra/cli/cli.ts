@@ -1,9 +1,9 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { SchemalessError } from '../../shared/errors.ts';
-import { CommandError, endingOf, EXIT_CODES, type Ending, errorJson, errorText } from './errors.ts';
+import { VERSION } from '../../shared/version.ts';
+import { CommandError, endingOf, errorJson, errorText, EXIT_CODES, type Ending } from './errors.ts';
 import { globalFlags } from './flags.ts';
 import { openSession, type GlobalFlags, type Session } from './session.ts';
-import { VERSION } from '../../shared/version.ts';
 
 const OF_ALL_COMMANDS = 'Options of all commands:';
 const HELP_SAYS = '--help says what is wanted';

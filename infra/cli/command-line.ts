@@ -1,29 +1,29 @@
+import tab from '@bomb.sh/tab/commander';
+import type { Command } from 'commander';
 import { buildProgram, runProgram, type CommandOf } from './cli.ts';
 import { api } from './commands/api.ts';
-import { applyCommand, checkCommand, deleteCommand } from './commands/definitions.ts';
 import { buffer } from './commands/buffer.ts';
 import { clone } from './commands/clone.ts';
 import { consoleCommand } from './commands/console.ts';
+import { applyCommand, checkCommand, deleteCommand } from './commands/definitions.ts';
 import { digest } from './commands/digest.ts';
 import { erase } from './commands/erase.ts';
 import { erasure, erasures, retention } from './commands/erasures.ts';
-import { forget, forgotten } from './commands/forget.ts';
 import { explain } from './commands/explain.ts';
-import { get, latest, row, versions } from './commands/read.ts';
+import { forget, forgotten } from './commands/forget.ts';
+import { query, verifyIndex } from './commands/indexes.ts';
 import { move } from './commands/move.ts';
 import { parked } from './commands/parked.ts';
 import { ping } from './commands/ping.ts';
 import { profile } from './commands/profile.ts';
 import { put } from './commands/put.ts';
-import { query, verifyIndex } from './commands/indexes.ts';
+import { get, latest, row, versions } from './commands/read.ts';
 import { rebalance, shards } from './commands/shards.ts';
 import { tail } from './commands/tail.ts';
 import { triggers } from './commands/triggers.ts';
 import { compareCommand } from './files/compare-command.ts';
 import { exportCommand } from './files/export-command.ts';
 import { importCommand } from './files/import-command.ts';
-import tab from '@bomb.sh/tab/commander';
-import type { Command } from 'commander';
 import { profilesFile, readProfiles } from './target/profiles.ts';
 
 const COMMANDS: readonly CommandOf[] = [

@@ -1,8 +1,8 @@
+import { stringifyJson } from '../../shared/body/json.ts';
 import { DefinitionsError } from '../../shared/definitions/definitions-error.ts';
+import { ERROR_TEXTS } from '../../shared/error-texts.ts';
 import { SchemalessError, type ErrorCode } from '../../shared/errors.ts';
 import { FilesError } from '../../shared/files/files-error.ts';
-import { stringifyJson } from '../../shared/body/json.ts';
-import { ERROR_TEXTS } from '../../shared/error-texts.ts';
 import { printable } from './output/text.ts';
 
 /** Exit codes; the table in `infra/docs/cli.md` is made from this list. */

@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline/promises';
-import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import type { Methods, Operation, Operations } from '../../shared/api/operation.ts';
 import { apiClient, clientOf, type ApiClient } from '../../shared/client/api-client.ts';
+import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import type { ClientOptions } from '../../shared/client/options.ts';
-import { formatFor, surfaceOf, type Format, openOutput, type Output, writeTo } from './output/output.ts';
-import { chooseTarget, type Surroundings, type Target, type TargetFlags, USUAL_URL } from './target/choose-target.ts';
-import { signerOf } from './target/signer.ts';
 import { DATASTORE_NAME } from '../../shared/definitions/definitions.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { badUsage, CommandError } from './errors.ts';
+import { formatFor, openOutput, surfaceOf, writeTo, type Format, type Output } from './output/output.ts';
+import { chooseTarget, USUAL_URL, type Target, type TargetFlags } from './target/choose-target.ts';
+import { signerOf } from './target/signer.ts';
 
 export interface GlobalFlags extends TargetFlags {
   readonly format?: Format | undefined;
@@ -20,7 +20,6 @@ export type Connecting = Pick<ClientOptions, 'signal' | 'attempts' | 'joinReads'
 
 export interface Session {
   readonly output: Output;
-  readonly at: Surroundings;
   /** Which API, once somebody asks. Throws a CommandError. */
   target(): Promise<Target>;
   /** The datastore that is meant, over HTTP. Throws a CommandError where it is not clear which. */
@@ -63,7 +62,6 @@ export function openSession(flags: GlobalFlags): Session {
   };
   return {
     output: openOutput(formatFor(flags.format, surface), surface, writeTo(process.stdout)),
-    at,
     target: choose,
     connect: async (more) => schemalessClient(await optionsOfDatastore(more)),
     api: async (more) => apiClient(await optionsOfDatastore(more)),

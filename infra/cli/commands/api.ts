@@ -6,8 +6,8 @@ import { namesIn } from '../../../shared/api/path.ts';
 import type { Components, Schema } from '../../../shared/api/shape.ts';
 import { parseJson } from '../../../shared/body/json.ts';
 import { closestName } from '../../../shared/closest-name.ts';
-import { badUsage } from '../errors.ts';
 import { command } from '../cli.ts';
+import { badUsage } from '../errors.ts';
 
 interface ListedOperation {
   readonly operation: string;

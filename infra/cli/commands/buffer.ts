@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { stringifyJson } from '../../../shared/body/json.ts';
 import type { BufferConflict, GroupBuffer } from '../../../shared/api/buffer.ts';
-import { badUsage, CommandError } from '../errors.ts';
+import { stringifyJson } from '../../../shared/body/json.ts';
 import { command, commandGroup } from '../cli.ts';
+import { badUsage, CommandError } from '../errors.ts';
 import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
+import { stringifyJson } from '../../../shared/body/json.ts';
+import { EMPTY_DIGEST, nextDigest } from '../../../shared/body/log-digest.ts';
+import { LIMITS, type Cell, type PutResult } from '../../../shared/cell.ts';
+import { inBatches } from '../../../shared/client/batch-writer.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
+import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import { pauseFor } from '../../../shared/pause-for.ts';
 import { command } from '../cli.ts';
 import { badUsage, CommandError, endingOf, type Ending } from '../errors.ts';
 import { showProgress } from '../files/progress.ts';
 import { shardNumbers } from '../flags.ts';
+import { digestLog, type LogDigest } from '../log/digest-log.ts';
 import type { Column } from '../output/output.ts';
 import { openSession, type Connecting, type Session } from '../session.ts';
-import { EMPTY_DIGEST, nextDigest } from '../../../shared/body/log-digest.ts';
-import { stringifyJson } from '../../../shared/body/json.ts';
-import { LIMITS, type Cell, type PutResult } from '../../../shared/cell.ts';
-import { inBatches } from '../../../shared/client/batch-writer.ts';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
-import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
-import { pauseFor } from '../../../shared/pause-for.ts';
-import { digestLog, type LogDigest } from '../log/digest-log.ts';
 
 interface CloneFlags {
   /** A profile, or a URL. */

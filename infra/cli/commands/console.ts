@@ -1,13 +1,13 @@
-import { Option, type Command } from 'commander';
-import { command } from '../cli.ts';
-import { CommandError } from '../errors.ts';
-import { serveConsole, type ServedConsole } from '../console/serve-console.ts';
-import { wholeNumberFlag } from '../flags.ts';
-import { signerOf } from '../target/signer.ts';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Option, type Command } from 'commander';
+import { command } from '../cli.ts';
+import { serveConsole, type ServedConsole } from '../console/serve-console.ts';
+import { CommandError } from '../errors.ts';
+import { wholeNumberFlag } from '../flags.ts';
+import { signerOf } from '../target/signer.ts';
 
 interface ConsoleFlags {
   readonly profile?: string;

@@ -1,13 +1,13 @@
-import type { Command } from 'commander';
-import { type Problem, DefinitionsError } from '../../../shared/definitions/definitions-error.ts';
-import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
-import { command } from '../cli.ts';
-import type { Ending } from '../errors.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import type { ApiClient } from '../../../shared/client/api-client.ts';
+import type { Command } from 'commander';
 import type { AppliedChange, AppliedOutcome, DeletedPart, DeleteOptions } from '../../../shared/api/definitions.ts';
+import type { ApiClient } from '../../../shared/client/api-client.ts';
+import { DefinitionsError, type Problem } from '../../../shared/definitions/definitions-error.ts';
+import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import { command } from '../cli.ts';
+import type { Ending } from '../errors.ts';
 
 export function checkCommand(): Command {
   return command('check')
@@ -119,26 +119,22 @@ interface Said {
 }
 
 export function deleteCommand(): Command {
-  const index = part('index', 'an index; its tables go some minutes later').run<[string, string], Said>(
-    async (session, [datastore, name], said) => {
-      const api = await session.apiOf(datastore);
-      await remove(`index ${datastore}/${name}`, said, (how) => api.deleteIndex({ index: name, ...how }));
-    },
-  );
-  const trigger = part('trigger', 'a trigger, with its queues, offsets and parked cells').run<[string, string], Said>(
-    async (session, [datastore, name], said) => {
-      const api = await session.apiOf(datastore);
-      await remove(`trigger ${datastore}/${name}`, said, (how) => api.deleteTrigger({ trigger: name, ...how }));
-    },
-  );
   return command('delete')
     .summary('delete an index or a trigger for good')
     .description(
       'Deletes for good what no deployment defines any more. Refused where something is lost with it, unless --force. On a local stack and in dev.',
     )
     .examples(...EXAMPLES)
-    .addCommand(index)
-    .addCommand(trigger);
+    .addCommand(
+      part('index', 'an index; its tables go some minutes later', (api, index, how) =>
+        api.deleteIndex({ index, ...how }),
+      ),
+    )
+    .addCommand(
+      part('trigger', 'a trigger, with its queues, offsets and parked cells', (api, trigger, how) =>
+        api.deleteTrigger({ trigger, ...how }),
+      ),
+    );
 }
 
 const EXAMPLES = [
@@ -146,25 +142,24 @@ const EXAMPLES = [
   ['schemaless delete index trips day_index --confirm day_index', 'deletes it'],
 ] as const;
 
-function part(name: 'index' | 'trigger', what: string): ReturnType<typeof command> {
-  return command(name)
+function part(
+  kind: 'index' | 'trigger',
+  what: string,
+  deletion: (api: ApiClient, name: string, how: DeleteOptions) => Promise<DeletedPart>,
+): Command {
+  return command(kind)
     .description(`deletes ${what}`)
     .argument('<datastore>')
-    .argument(`<${name}>`)
+    .argument(`<${kind}>`)
     .requiredOption('--confirm <name>', 'its name, once more')
     .option('--force', 'also where something is lost with it')
     .option('--dry-run', 'say what would be lost, and change nothing')
-    .examples(...EXAMPLES);
-}
-
-async function remove(
-  what: string,
-  { confirm, force = false, dryRun = false }: Said,
-  deletion: (options: DeleteOptions) => Promise<DeletedPart>,
-): Promise<void> {
-  const { lost } = await deletion({ confirm, force, dry_run: dryRun });
-  const counts = Object.entries(lost ?? {}).filter(([, count]) => count > 0);
-  const losing = counts.map(([thing, count]) => `${count} ${thing}`).join(', ');
-  const withIt = losing === '' ? '' : ` with ${losing}`;
-  process.stdout.write(`${what}: ${dryRun ? 'would be deleted' : 'deleted'}${withIt}\n`);
+    .examples(...EXAMPLES)
+    .run<[string, string], Said>(async (session, [datastore, name], { confirm, force = false, dryRun = false }) => {
+      const { lost } = await deletion(await session.apiOf(datastore), name, { confirm, force, dry_run: dryRun });
+      const counts = Object.entries(lost ?? {}).filter(([, count]) => count > 0);
+      const losing = counts.map(([thing, count]) => `${count} ${thing}`).join(', ');
+      const withIt = losing === '' ? '' : ` with ${losing}`;
+      process.stdout.write(`${kind} ${datastore}/${name}: ${dryRun ? 'would be deleted' : 'deleted'}${withIt}\n`);
+    });
 }

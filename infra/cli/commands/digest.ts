@@ -1,16 +1,16 @@
+import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import type { Role } from '../../../shared/cell.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import { readManifests } from '../../../shared/files/manifest.ts';
 import { command } from '../cli.ts';
-import { badUsage, endingOf, type Ending, type CommandError } from '../errors.ts';
+import { badUsage, endingOf, type CommandError, type Ending } from '../errors.ts';
+import { folderTarget } from '../files/export/folder-target.ts';
 import { readFlag, shardNumbers, wholeNumberFlag } from '../flags.ts';
 import { digestLog, type DigestWish } from '../log/digest-log.ts';
 import type { Column } from '../output/output.ts';
-import { readFileSync, statSync } from 'node:fs';
-import { z } from 'zod';
-import { readManifests } from '../../../shared/files/manifest.ts';
-import { folderTarget } from '../files/export/folder-target.ts';
 
 interface DigestFlags {
   readonly at?: number;

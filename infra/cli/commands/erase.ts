@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parseColumnName, parseRowKey } from '../../../shared/address.ts';
-import { LIMITS } from '../../../shared/cell.ts';
 import type { Erasure } from '../../../shared/api/erasures.ts';
+import { LIMITS } from '../../../shared/cell.ts';
 import type { ApiClient } from '../../../shared/client/api-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { pauseFor } from '../../../shared/pause-for.ts';

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { parseRowKey, parseColumnName, shardDatabase, shardOf } from '../../../shared/address.ts';
-import { badUsage } from '../errors.ts';
-import { command } from '../cli.ts';
-import { readConditions } from './indexes.ts';
-import type { Session } from '../session.ts';
+import { parseColumnName, parseRowKey, shardDatabase, shardOf } from '../../../shared/address.ts';
+import type { IndexStatus } from '../../../shared/api/indexes.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import type { ShardHead } from '../../../shared/contract/datastore.ts';
-import type { IndexStatus } from '../../../shared/api/indexes.ts';
-import { SchemalessError } from '../../../shared/errors.ts';
 import { readField } from '../../../shared/definitions/field-value.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { command } from '../cli.ts';
+import { badUsage } from '../errors.ts';
+import type { Session } from '../session.ts';
+import { readConditions } from './indexes.ts';
 
 export function explain(): Command {
   return command('explain')

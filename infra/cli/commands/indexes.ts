@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
+import type { Condition, Operator } from '../../../shared/api/condition.ts';
+import type { IndexStatus } from '../../../shared/api/indexes.ts';
 import { stringifyJson } from '../../../shared/body/json.ts';
 import type { IndexEntry, IndexQuery } from '../../../shared/contract/index-query.ts';
 import { command } from '../cli.ts';
+import { badUsage, type Ending } from '../errors.ts';
 import { limitFlag, readFlag, repeatableFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
-import type { Condition, Operator } from '../../../shared/api/condition.ts';
-import { badUsage, type Ending } from '../errors.ts';
-import type { IndexStatus } from '../../../shared/api/indexes.ts';
 
 interface QueryFlags {
   readonly fields?: string;

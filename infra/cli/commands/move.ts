@@ -5,7 +5,7 @@ import { command, commandGroup } from '../cli.ts';
 import type { Ending } from '../errors.ts';
 import { timeOf } from '../files/progress.ts';
 import { wholeNumber, wholeNumberFlag } from '../flags.ts';
-import { type Column, onReaderGone } from '../output/output.ts';
+import { onReaderGone, type Column } from '../output/output.ts';
 import type { Session } from '../session.ts';
 
 const LOOK_MS = 1000;

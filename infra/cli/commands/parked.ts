@@ -7,8 +7,8 @@ import type {
   ParkedChoice,
   ParkedPage,
 } from '../../../shared/api/trigger-shapes.ts';
-import { badUsage, type Ending } from '../errors.ts';
 import { command, commandGroup } from '../cli.ts';
+import { badUsage, type Ending } from '../errors.ts';
 import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';

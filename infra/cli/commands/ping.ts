@@ -1,12 +1,12 @@
-import type { Command } from 'commander';
-import { command } from '../cli.ts';
-import { wholeNumberFlag } from '../flags.ts';
-import type { Column } from '../output/output.ts';
 import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { shardOf } from '../../../shared/address.ts';
 import type { Role } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { shardOf } from '../../../shared/address.ts';
+import { command } from '../cli.ts';
+import { wholeNumberFlag } from '../flags.ts';
+import type { Column } from '../output/output.ts';
 
 export function ping(): Command {
   return command('ping')

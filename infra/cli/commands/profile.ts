@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { CommandError } from '../errors.ts';
 import { command, commandGroup } from '../cli.ts';
+import { CommandError } from '../errors.ts';
 import type { Column } from '../output/output.ts';
-import type { GlobalFlags, Session } from '../session.ts';
+import type { GlobalFlags } from '../session.ts';
 import {
   checkProfile,
   checkProfileName,
@@ -32,8 +32,8 @@ function list(): Command {
   return command('list')
     .description('lists the profiles')
     .examples(['schemaless profile list', 'all of them; * marks the current one'])
-    .run<[]>(async ({ output, at }) => {
-      const { current, profiles } = readProfiles(profilesFile(at.environment));
+    .run<[]>(async ({ output }) => {
+      const { current, profiles } = readProfiles(profilesFile(process.env));
       const rows = Object.entries(profiles).map(([name, one]) => ({ name, current: name === current, ...one }));
       await output.list<Listed>([rows], COLUMNS);
     });
@@ -47,8 +47,8 @@ function show(): Command {
       ['schemaless profile show prod', 'what the file says'],
       ['schemaless profile show', 'what holds here and now'],
     )
-    .run<[name: string | undefined]>(async ({ output, at, target }, [name]) => {
-      if (name !== undefined) return output.record({ name, ...findProfile(profilesFile(at.environment), name) });
+    .run<[name: string | undefined]>(async ({ output, target }, [name]) => {
+      if (name !== undefined) return output.record({ name, ...findProfile(profilesFile(process.env), name) });
       const { awsProfile: aws_profile, ...chosen } = await target();
       return output.record({ ...chosen, aws_profile });
     });
@@ -66,9 +66,9 @@ function set(): Command {
       ['schemaless profile set prod --aws-profile operator', 'changes one thing'],
     )
     .run<[name: string], GlobalFlags & { readonly awsProfile?: string; readonly current?: true }>(
-      async ({ output, at }, [given], flags) => {
+      async ({ output }, [given], flags) => {
         const name = checkProfileName(given);
-        const file = profilesFile(at.environment);
+        const file = profilesFile(process.env);
         const { current: before, profiles } = readProfiles(file);
         const { url, datastore, sign, region, awsProfile: aws_profile } = flags;
         const said = Object.entries({ url, datastore, sign, region, aws_profile }).filter(
@@ -90,8 +90,8 @@ function remove(): Command {
     .description('forgets a profile')
     .argument('<name>', 'of the profile')
     .examples(['schemaless profile remove old', ''])
-    .run<[name: string]>(async ({ output, at }, [name]) => {
-      const file = profilesFile(at.environment);
+    .run<[name: string]>(async ({ output }, [name]) => {
+      const file = profilesFile(process.env);
       const removed = findProfile(file, name);
       const { current: before, profiles } = readProfiles(file);
       const { [name]: _removed, ...left } = profiles;
@@ -111,10 +111,10 @@ function current(): Command {
       ['schemaless profile current --none', 'the local stack is found again'],
     )
     .run<[name: string | undefined], { readonly none?: true; readonly profile?: string }>(
-      async ({ output, at }, [name], { none, profile: ofFlag }) => {
-        const file = profilesFile(at.environment);
-        if (name !== undefined || none === true) return choose({ at }, name);
-        const ofEnvironment = at.environment['SCHEMALESS_PROFILE'];
+      async ({ output }, [name], { none, profile: ofFlag }) => {
+        const file = profilesFile(process.env);
+        if (name !== undefined || none === true) return choose(file, name);
+        const ofEnvironment = process.env['SCHEMALESS_PROFILE'];
         const holds = ofFlag ?? (ofEnvironment === '' ? undefined : ofEnvironment) ?? readProfiles(file).current;
         if (holds === undefined)
           throw new CommandError('profile: none is the current one', {
@@ -126,8 +126,7 @@ function current(): Command {
     );
 }
 
-async function choose({ at }: Pick<Session, 'at'>, name: string | undefined): Promise<void> {
-  const file = profilesFile(at.environment);
+function choose(file: string, name: string | undefined): void {
   if (name !== undefined) findProfile(file, name);
   writeProfiles(file, { ...readProfiles(file), current: name });
 }

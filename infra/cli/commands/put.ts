@@ -1,32 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import { parseColumnName, parseRowKey } from '../../../shared/address.ts';
-import { LIMITS, type PutResult, type Json } from '../../../shared/cell.ts';
-import { SchemalessError } from '../../../shared/errors.ts';
-import { badUsage, type Ending, CommandError } from '../errors.ts';
-import { command } from '../cli.ts';
-import { printable } from '../output/text.ts';
-import { createReadStream } from 'node:fs';
 import { parseJson } from '../../../shared/body/json.ts';
+import { LIMITS, type Json, type PutResult } from '../../../shared/cell.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { command } from '../cli.ts';
+import { badUsage, CommandError, type Ending } from '../errors.ts';
+import { printable } from '../output/text.ts';
 
-const ENDINGS: Readonly<Record<PutResult['outcome'], Ending>> = {
-  stored: 'ok',
-  stored_before: 'ok',
-  buffered: 'ok',
-  conflict: 'conflict',
-  erased: 'conflict',
-  subject_forgotten: 'conflict',
-  unavailable: 'unavailable',
-};
-
-const CURES: Partial<Record<PutResult['outcome'], string>> = {
-  buffered: 'buffered: kept by other groups, and not readable until its primary is back',
-  conflict: 'conflict: another body is at this address, and cells never change: write a higher ref key',
-  erased:
-    'erased: what was at this address, or all of its column or row, was erased for good: nothing is written there',
-  subject_forgotten:
-    'subject_forgotten: the subject that it names was forgotten for good, and has fields sealed under its key',
-  unavailable: 'unavailable: not confirmed',
+const ENDINGS: Readonly<Record<PutResult['outcome'], readonly [Ending, note?: string]>> = {
+  stored: ['ok'],
+  stored_before: ['ok'],
+  buffered: ['ok', 'kept by other groups, and not readable until its primary is back'],
+  conflict: ['conflict', 'another body is at this address, and cells never change: write a higher ref key'],
+  erased: [
+    'conflict',
+    'what was at this address, or all of its column or row, was erased for good: nothing is written there',
+  ],
+  subject_forgotten: [
+    'conflict',
+    'the subject that it names was forgotten for good, and has fields sealed under its key',
+  ],
+  unavailable: ['unavailable', 'not confirmed'],
 };
 
 export function put(): Command {
@@ -57,16 +53,14 @@ export function put(): Command {
           : client.put({ row_key, column_name, ref_key, body }).then((result) => ({ ...result, ref_key }));
       // The command as it was typed would write another cell: only this run knows the one that it began.
       const isMade = rowKey === 'new' || refKey === 'next';
-      const { outcome, ...rest } = await (isMade
-        ? written.catch((error: unknown) => unconfirmed(error, ref_key))
-        : written);
-      const { ref_key: taken, ...more } = rest;
+      const confirmed = isMade ? written.catch((error: unknown) => unconfirmed(error, ref_key)) : written;
+      const { outcome, ref_key: taken, ...more } = await confirmed;
       await session.output.record({ outcome, row_key, column_name, ref_key: taken, ...more });
-      const cure = CURES[outcome];
-      if (cure !== undefined) session.note(cure);
+      const [ending, note] = ENDINGS[outcome];
+      if (note !== undefined) session.note(`${outcome}: ${note}`);
       if (outcome === 'unavailable')
         session.note(`repeat it, with the same body, as: schemaless put ${row_key} ${quoted(column_name)} ${taken}`);
-      return ENDINGS[outcome];
+      return ending;
     });
 }
 

@@ -1,16 +1,16 @@
-import { type Command, Option } from 'commander';
+import { Option, type Command } from 'commander';
 import { parseAddress, parseColumnName, parseRowKey } from '../../../shared/address.ts';
-import type { Found, ReadOptions, RowOptions, VersionsOptions } from '../../../shared/contract/datastore.ts';
-import { command } from '../cli.ts';
-import { readFlags, limitFlag, wholeNumberFlag, repeatableFlag } from '../flags.ts';
-import { readRefKey } from './put.ts';
-import { pagesOf } from '../pages.ts';
-import { SchemalessError } from '../../../shared/errors.ts';
 import { stringifyJson } from '../../../shared/body/json.ts';
-import { prettyJson, printableJson } from '../output/text.ts';
-import type { Session } from '../session.ts';
 import type { Cell, ErasureScope } from '../../../shared/cell.ts';
+import type { Found, ReadOptions, RowOptions, VersionsOptions } from '../../../shared/contract/datastore.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { command } from '../cli.ts';
+import { limitFlag, readFlags, repeatableFlag, wholeNumberFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
+import { prettyJson, printableJson } from '../output/text.ts';
+import { pagesOf } from '../pages.ts';
+import type { Session } from '../session.ts';
+import { readRefKey } from './put.ts';
 
 interface ReadFlags {
   readonly read?: 'writer' | 'reader';

@@ -1,13 +1,13 @@
-import { type Command, Option } from 'commander';
-import type { ShardHead } from '../../../shared/contract/datastore.ts';
+import { Option, type Command } from 'commander';
 import { shardDatabase } from '../../../shared/address.ts';
-import { command, commandGroup } from '../cli.ts';
-import { readFlag, repeatableFlag, wholeNumberFlag } from '../flags.ts';
 import { MOST_SECONDS } from '../../../shared/api/moves.ts';
+import type { ShardHead } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { planMoves, type PlannedMove } from '../../../shared/moves/plan-moves.ts';
 import { placedShards, rebalance as runRebalance } from '../../../shared/moves/rebalance.ts';
+import { command, commandGroup } from '../cli.ts';
 import { badUsage, type Ending } from '../errors.ts';
+import { readFlag, repeatableFlag, wholeNumberFlag } from '../flags.ts';
 import type { Session } from '../session.ts';
 
 export function shards(): Command {

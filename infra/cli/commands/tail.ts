@@ -1,16 +1,16 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Cell, Role, Location } from '../../../shared/cell.ts';
-import { CELL_COLUMNS } from './read.ts';
-import { command } from '../cli.ts';
-import { type Ending, badUsage } from '../errors.ts';
-import { limitFlag, readFlag, repeatableFlag, shardNumbers } from '../flags.ts';
-import { followLogs, type LogPage } from '../log/follow-logs.ts';
-import { type Column, onReaderGone } from '../output/output.ts';
-import type { Session } from '../session.ts';
+import type { Cell, Location, Role } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { parseTime } from '../../../shared/time.ts';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { command } from '../cli.ts';
+import { badUsage, type Ending } from '../errors.ts';
+import { limitFlag, readFlag, repeatableFlag, shardNumbers } from '../flags.ts';
+import { followLogs, type LogPage } from '../log/follow-logs.ts';
+import { onReaderGone, type Column } from '../output/output.ts';
+import type { Session } from '../session.ts';
+import { CELL_COLUMNS } from './read.ts';
 
 interface TailFlags {
   readonly follow?: true;

@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { ClientOptions } from '../../../shared/client/options.ts';
 import { CONSOLE_ROUTES, isRead, ROUTES } from '../../../shared/api/operations.ts';
+import type { ClientOptions } from '../../../shared/client/options.ts';
 
 type Sign = NonNullable<ClientOptions['sign']>;
 
@@ -124,31 +124,33 @@ async function answer(request: IncomingMessage, serving: Serving): Promise<Answe
   if (passing === 'unknown') return problem(403, 'denied', `The console does not send ${method} ${pathname}`);
   if (passing === 'changes' && !serving.actions)
     return problem(403, 'denied', 'This console only reads: schemaless console --actions lets it do more');
-  const answered = await ask({ method, path: `${pathname}${search}`, headers, body }, serving);
+  const answered = await ask(method, `${pathname}${search}`, body, serving, headers);
   return pathname === SESSION && answered.status === 200 ? sessionOf(answered, serving) : answered;
 }
 
 function redeemed(body: string, { redeem }: Serving): Answered {
-  let word: unknown;
-  try {
-    ({ word } = Object(JSON.parse(body)) as { readonly word?: unknown });
-  } catch {
-    word = undefined;
-  }
-  const token = redeem(typeof word === 'string' ? word : '');
+  const token = redeem(wordIn(body));
   return token === undefined
     ? problem(401, 'denied', 'The address was opened already: run the command again')
     : json(200, { token });
 }
 
-interface Asked {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
+function wordIn(body: string): string {
+  try {
+    return String(Object(JSON.parse(body)).word);
+  } catch {
+    return '';
+  }
 }
 
-async function ask({ method, path, headers, body }: Asked, { url: base, sign }: Serving): Promise<Answered> {
+async function ask(
+  method: string,
+  path: string,
+  body: string,
+  serving: Serving,
+  headers: IncomingMessage['headers'],
+): Promise<Answered> {
+  const { url: base, sign } = serving;
   const url = new URL(`${base.replace(/\/+$/u, '')}${path}`);
   const sent = picked(SENT, (name) => headers[name]);
   const given = body === '' ? undefined : body;

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
-import { command } from '../cli.ts';
-import { writeTo } from '../output/output.ts';
-import type { Ending } from '../errors.ts';
-import { openInput } from './import/open-input.ts';
-import { showProgress } from './progress.ts';
-import { inputFlags, keepHeapSmall, type InputFlags } from './files-command.ts';
 import { equalJson } from '../../../shared/body/equal.ts';
 import { stringifyJson } from '../../../shared/body/json.ts';
-import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
 import type { CellAddress } from '../../../shared/cell.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
+import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
 import type { FileProgress } from '../../../shared/files/file-progress.ts';
 import { FilesError, listed } from '../../../shared/files/files-error.ts';
+import { command } from '../cli.ts';
+import type { Ending } from '../errors.ts';
+import { writeTo } from '../output/output.ts';
+import { inputFlags, keepHeapSmall, type InputFlags } from './files-command.ts';
+import { openInput } from './import/open-input.ts';
 import { readWindows } from './import/read-windows.ts';
 import { START, type CellSource, type SourceCell } from './import/source.ts';
+import { showProgress } from './progress.ts';
 
 export function compareCommand(): Command {
   return command('compare')

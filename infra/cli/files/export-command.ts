@@ -1,21 +1,21 @@
+import { statSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Role } from '../../../shared/cell.ts';
+import type { SchemalessClient } from '../../../shared/client/client.ts';
+import type { FieldType } from '../../../shared/definitions/definitions.ts';
 import type { Compression } from '../../../shared/files/compression.ts';
-import { checkExport } from './export/check-export.ts';
 import { exportCells, type ExportReport } from '../../../shared/files/export-cells.ts';
+import { FilesError } from '../../../shared/files/files-error.ts';
+import { readManifests, type TypedColumn } from '../../../shared/files/manifest.ts';
+import { readS3Address, s3Target } from '../../../shared/files/s3-target.ts';
 import type { ExportTarget } from '../../../shared/files/target.ts';
 import { typedColumns } from '../../../shared/files/typed-columns.ts';
-import { readManifests, type TypedColumn } from '../../../shared/files/manifest.ts';
-import { FilesError } from '../../../shared/files/files-error.ts';
-import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { command } from '../cli.ts';
 import type { Ending } from '../errors.ts';
-import { showProgress } from './progress.ts';
-import { keepHeapSmall } from './files-command.ts';
-import type { FieldType } from '../../../shared/definitions/definitions.ts';
-import { statSync } from 'node:fs';
+import { checkExport } from './export/check-export.ts';
 import { folderTarget } from './export/folder-target.ts';
-import { readS3Address, s3Target } from '../../../shared/files/s3-target.ts';
+import { keepHeapSmall } from './files-command.ts';
+import { showProgress } from './progress.ts';
 
 interface Flags {
   readonly format: 'ndjson' | 'parquet';

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
-import { command } from '../cli.ts';
 import { FilesError } from '../../../shared/files/files-error.ts';
+import { command } from '../cli.ts';
+import { inputFlags, keepHeapSmall, readCount, type InputFlags } from './files-command.ts';
 import { importCells, type ImportReport } from './import/import-cells.ts';
 import { newJournal, readJournal, type Counts, type Journal } from './import/journal.ts';
 import { openInput, PIPE } from './import/open-input.ts';
 import { showProgress } from './progress.ts';
-import { inputFlags, keepHeapSmall, readCount, type InputFlags } from './files-command.ts';
 
 interface Flags extends InputFlags {
   readonly journal?: string;

@@ -1,9 +1,9 @@
-import { styleText } from 'node:util';
-import { stringifyJson } from '../../../shared/body/json.ts';
-import { prettyJson, printable, printableJson, textTable } from './text.ts';
-import { SchemalessError } from '../../../shared/errors.ts';
 import { spawn } from 'node:child_process';
 import { fstatSync } from 'node:fs';
+import { styleText } from 'node:util';
+import { stringifyJson } from '../../../shared/body/json.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { prettyJson, printable, printableJson, textTable } from './text.ts';
 
 export const FORMATS = ['table', 'wide', 'json', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];

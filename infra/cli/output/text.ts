@@ -1,7 +1,7 @@
+import stringWidth from 'string-width';
 import { stringifyJson } from '../../../shared/body/json.ts';
 import { keysOf } from '../../../shared/body/key-order.ts';
 import type { Json } from '../../../shared/cell.ts';
-import stringWidth from 'string-width';
 
 /** Control characters, and those that turn the direction of text around: on a terminal they would act, not show. */
 // oxlint-disable-next-line no-control-regex -- these are what it is about

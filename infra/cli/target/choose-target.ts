@@ -1,10 +1,10 @@
-import { CommandError } from '../errors.ts';
-import { checkUrl, findProfile, profilesFile, readProfiles, type Profile } from './profiles.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { DEFAULT_OPTIONS } from '../../local/stack/local-stack-options.ts';
 import { dataFolder, isDataFolder } from '../../local/folder/data-folder.ts';
+import { DEFAULT_OPTIONS } from '../../local/stack/local-stack-options.ts';
+import { CommandError } from '../errors.ts';
+import { checkUrl, findProfile, profilesFile, readProfiles } from './profiles.ts';
 
 export interface TargetFlags {
   readonly profile?: string;
@@ -25,7 +25,7 @@ export interface Target {
   readonly awsProfile: string | undefined;
 }
 
-export interface Surroundings {
+interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly folder: string;
   /** Where a local stack is looked for that is not found by its data. */
@@ -49,39 +49,25 @@ export async function chooseTarget(flags: TargetFlags, at: Surroundings): Promis
   const unsaid = flags.url === undefined ? ofEnvironment : undefined;
   const name = flags.profile ?? unsaid ?? (isUrlElsewhere ? undefined : readProfiles(file).current);
   const profile = name === undefined ? {} : findProfile(file, name);
-  const { url, by } = await chooseUrl({ flags, environmentUrl, profile, name }, at);
+  const { url, by } =
+    flags.url !== undefined
+      ? { url: checkUrl(flags.url, '--url'), by: '--url' }
+      : environmentUrl !== undefined
+        ? { url: checkUrl(environmentUrl, 'SCHEMALESS_URL'), by: 'SCHEMALESS_URL' }
+        : profile.url !== undefined
+          ? { url: profile.url, by: `the profile ${name}` }
+          : await findLocalStack(at.folder, at.usualUrl);
   const ofFlag = flags.profile === undefined ? undefined : profile.datastore;
   const host = new URL(url).hostname;
+  const region = named(environment['AWS_REGION']) ?? named(environment['AWS_DEFAULT_REGION']);
   return {
     url,
     by,
     datastore: flags.datastore ?? ofFlag ?? named(environment['SCHEMALESS_DATASTORE']) ?? profile.datastore,
     sign: flags.sign ?? profile.sign ?? API_GATEWAY.test(host),
-    region: flags.region ?? profile.region ?? API_GATEWAY.exec(host)?.[1] ?? regionOf(environment),
+    region: flags.region ?? profile.region ?? API_GATEWAY.exec(host)?.[1] ?? region,
     awsProfile: profile.aws_profile,
   };
-}
-
-interface Choices {
-  readonly flags: TargetFlags;
-  readonly environmentUrl: string | undefined;
-  readonly profile: Profile;
-  readonly name: string | undefined;
-}
-
-async function chooseUrl(
-  { flags, environmentUrl, profile, name }: Choices,
-  { folder, usualUrl }: Surroundings,
-): Promise<Pick<Target, 'url' | 'by'>> {
-  if (flags.url !== undefined) return { url: checkUrl(flags.url, '--url'), by: '--url' };
-  if (environmentUrl !== undefined) return { url: checkUrl(environmentUrl, 'SCHEMALESS_URL'), by: 'SCHEMALESS_URL' };
-  if (profile.url !== undefined) return { url: profile.url, by: `the profile ${name}` };
-  const found = await findLocalStack(folder, usualUrl);
-  if (found) return found;
-  throw new CommandError('No API: no URL is given, and no local stack was found', {
-    ending: 'usage',
-    cure: 'Start a stack with npm start, or name an API: --url URL, SCHEMALESS_URL, or a profile (schemaless profile set NAME --url URL)',
-  });
 }
 
 /** An empty variable is none. */
@@ -89,27 +75,22 @@ function named(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 
-function regionOf(environment: Surroundings['environment']): string | undefined {
-  return named(environment['AWS_REGION']) ?? named(environment['AWS_DEFAULT_REGION']);
-}
-
-interface FoundStack {
-  readonly url: string;
-  readonly by: string;
-}
-
 export const USUAL_URL = `http://127.0.0.1:${DEFAULT_OPTIONS.port}`;
 const CONNECT_MS = 2000;
 const HEALTH_MS = 10_000;
 
 /** Finds the stack whose data is in `.local` here or in a folder above; else a Schemaless at the usual address. */
-async function findLocalStack(folder: string, usualUrl: string): Promise<FoundStack | undefined> {
+async function findLocalStack(folder: string, usualUrl: string): Promise<Pick<Target, 'url' | 'by'>> {
   const near = stackAbove(folder);
   if (near && (await listens(near.url))) return near;
-  return (await isSchemaless(usualUrl)) ? { url: usualUrl, by: `it answers at ${usualUrl}` } : undefined;
+  if (await isSchemaless(usualUrl)) return { url: usualUrl, by: `it answers at ${usualUrl}` };
+  throw new CommandError('No API: no URL is given, and no local stack was found', {
+    ending: 'usage',
+    cure: 'Start a stack with npm start, or name an API: --url URL, SCHEMALESS_URL, or a profile (schemaless profile set NAME --url URL)',
+  });
 }
 
-function stackAbove(folder: string): FoundStack | undefined {
+function stackAbove(folder: string): Pick<Target, 'url' | 'by'> | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const data = join(at, DEFAULT_OPTIONS.data);
     const { endpoints } = dataFolder(data);

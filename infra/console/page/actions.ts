@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { cliLine, isDenied, usePage, type Action, type Begun, type Foreseen, type Words } from './session.ts';
-import { asRefused, askerBeside, type Refused } from './api.ts';
+import { askerBeside, asRefused, type Refused } from './api.ts';
 import { html, onValue } from './html.ts';
 import { Line, Trouble } from './parts.ts';
+import { cliLine, isDenied, usePage, type Action, type Begun, type Foreseen, type Words } from './session.ts';
 import { counted } from './text.ts';
 
 type Step =

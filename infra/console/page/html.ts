@@ -1,5 +1,5 @@
-import { h, type VNode } from 'preact';
 import htm from 'htm';
+import { h, type VNode } from 'preact';
 
 type Markup = (strings: TemplateStringsArray, ...values: readonly unknown[]) => VNode;
 

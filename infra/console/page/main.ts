@@ -1,11 +1,10 @@
 import { render, type ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Begun, PageProvider, type Page } from './session.ts';
 import { ActionDialog } from './actions.ts';
 import { beginAt, FIRST_SCREEN, go, link, useAddress } from './address.ts';
 import { asRefused, openSession, watchConnection, type Session } from './api.ts';
-import { Help, listenToKeys, MENU } from './keys.ts';
 import { html, onValue } from './html.ts';
+import { Help, listenToKeys, MENU } from './keys.ts';
 import { Trouble } from './parts.ts';
 import { ErasuresScreen } from './screens/erasures.ts';
 import { HealthScreen } from './screens/health.ts';
@@ -16,6 +15,7 @@ import { QueriesScreen } from './screens/queries.ts';
 import { RowScreen } from './screens/row.ts';
 import { ShardsScreen } from './screens/shards.ts';
 import { TriggersScreen } from './screens/triggers.ts';
+import { PageProvider, type Begun, type Page } from './session.ts';
 import { durationText, isRowKey } from './text.ts';
 
 const SCREENS: Readonly<Record<string, ComponentType>> = {

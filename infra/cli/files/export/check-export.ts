@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { nextDigest } from '../../../../shared/body/log-digest.ts';
 import { parseJson } from '../../../../shared/body/json.ts';
+import { nextDigest } from '../../../../shared/body/log-digest.ts';
 import { LIMITS, type Cell } from '../../../../shared/cell.ts';
 import { compressionOf, decompressor } from '../../../../shared/files/compression.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
-import { readLines } from '../import/read-lines.ts';
 import {
   listParts,
   readManifests,
@@ -15,6 +14,7 @@ import {
   type Part,
 } from '../../../../shared/files/manifest.ts';
 import type { ExportTarget } from '../../../../shared/files/target.ts';
+import { readLines } from '../import/read-lines.ts';
 
 export interface CheckReport {
   readonly parts: number;
@@ -30,8 +30,8 @@ export async function checkExport(target: ExportTarget, signal?: AbortSignal): P
   const parts = await readManifests(target);
   if (parts.length === 0) throw new FilesError('bad_input', `${target.name}: wanted a complete export, got none`);
   const faults: string[] = [];
-  const complete = new Set(parts.map(({ part }) => part));
-  for (const part of await listParts(target)) if (!complete.has(part)) faults.push(`${part} is not complete`);
+  for (const part of await listParts(target))
+    if (!parts.some((one) => one.part === part)) faults.push(`${part} is not complete`);
   faults.push(...checkRanges(parts));
   let [files, cells] = [0, 0];
   for (const { part, manifest } of parts) {
@@ -40,7 +40,7 @@ export async function checkExport(target: ExportTarget, signal?: AbortSignal): P
       files += 1;
       cells += shard.cells;
       const path = `${part}/${shard.file.name}`;
-      const fault = await checkFile({ target, path, signal }, shard, manifest).catch((error: unknown) => String(error));
+      const fault = await checkFile(target, path, shard, manifest, signal).catch((error: unknown) => String(error));
       if (signal?.aborted) return undefined;
       if (fault !== undefined) faults.push(`${path}: ${fault}`);
     }
@@ -68,13 +68,11 @@ export function checkRanges(parts: readonly Part[]): readonly string[] {
 }
 
 async function checkFile(
-  {
-    target,
-    path,
-    signal,
-  }: { readonly target: ExportTarget; readonly path: string; readonly signal?: AbortSignal | undefined },
+  target: ExportTarget,
+  path: string,
   { after, to, cells, file, after_digest, to_digest }: ExportedShard,
   { format }: Manifest,
+  signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const sum = createHash('sha256');
   let bytes = 0;

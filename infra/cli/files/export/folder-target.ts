@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile, open, stat, utimes } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { OWN_FILE, OWN_FOLDER, renameDurably, writeDurably } from '../write-durably.ts';
-import type { ExportTarget } from '../../../../shared/files/target.ts';
+import { mkdir, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
 import { FilesError } from '../../../../shared/files/files-error.ts';
+import type { ExportTarget } from '../../../../shared/files/target.ts';
+import { OWN_FILE, OWN_FOLDER, renameDurably, writeDurably } from '../write-durably.ts';
 
 /** A folder, made with the first file. */
 export function folderTarget(folder: string): ExportTarget {

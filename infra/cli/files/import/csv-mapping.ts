@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 import { parseRowKey } from '../../../../shared/address.ts';
-import { uuidV5 } from '../../../../shared/uuid-v5.ts';
 import { parseJson } from '../../../../shared/body/json.ts';
 import { readNumber } from '../../../../shared/body/number.ts';
 import type { Json } from '../../../../shared/cell.ts';
+import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 import { parseTime } from '../../../../shared/time.ts';
+import { uuidV5 } from '../../../../shared/uuid-v5.ts';
 
 /** What a value of CSV becomes in a body. `datetime` and `UUID` stay texts, and are checked. */
 export const VALUE_TYPES = ['string', 'integer', 'number', 'boolean', 'datetime', 'UUID', 'json'] as const;

@@ -3,7 +3,7 @@ import { parse, type CsvError, type Info } from 'csv-parse';
 import { parseAddress } from '../../../../shared/address.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
-import { CsvValueError, readRecord, type CsvRecord, columnsOf, type Mapping } from './csv-mapping.ts';
+import { columnsOf, CsvValueError, readRecord, type CsvRecord, type Mapping } from './csv-mapping.ts';
 import type { OpenBytes } from './open-bytes.ts';
 import { REJECT_CODES, type CellSource, type Position, type SourceCell, type SourceItem } from './source.ts';
 

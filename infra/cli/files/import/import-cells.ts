@@ -1,13 +1,13 @@
-import type { FileProgress } from '../../../../shared/files/file-progress.ts';
-import { type Journal, NO_COUNTS, ofThisDatastore, type Counts, knowsRejects, writeJournal } from './journal.ts';
-import { type CellSource, START, type Position } from './source.ts';
 import { existsSync } from 'node:fs';
-import type { SchemalessClient } from '../../../../shared/client/client.ts';
-import { FilesError, listed } from '../../../../shared/files/files-error.ts';
-import { readWindows, type Window } from './read-windows.ts';
-import { sendWindow, type Settled } from './send-window.ts';
 import { resolve } from 'node:path';
+import type { SchemalessClient } from '../../../../shared/client/client.ts';
+import type { FileProgress } from '../../../../shared/files/file-progress.ts';
+import { FilesError, listed } from '../../../../shared/files/files-error.ts';
+import { knowsRejects, NO_COUNTS, ofThisDatastore, writeJournal, type Counts, type Journal } from './journal.ts';
+import { readWindows, type Window } from './read-windows.ts';
 import { RejectsFile } from './rejects-file.ts';
+import { sendWindow, type Settled } from './send-window.ts';
+import { START, type CellSource, type Position } from './source.ts';
 
 export interface ImportOptions {
   readonly sources: readonly CellSource[];

@@ -1,17 +1,17 @@
-import { type Fingerprint, fingerprint } from './journal.ts';
-import { type DefaultRefKey, ndjsonSource } from './ndjson-source.ts';
-import type { CellSource } from './source.ts';
-import { statSync, lstatSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { lstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { bareName, compressionOf } from '../../../../shared/files/compression.ts';
 import { FilesError, listed } from '../../../../shared/files/files-error.ts';
-import type { Mapping } from './csv-mapping.ts';
-import type { CsvOptions } from './csv-source.ts';
-import { decompress, openFile, type OpenBytes } from './open-bytes.ts';
 import { isExport, MANIFEST, readManifests } from '../../../../shared/files/manifest.ts';
 import { checkRanges } from '../export/check-export.ts';
 import { folderTarget } from '../export/folder-target.ts';
-import { createHash } from 'node:crypto';
+import type { Mapping } from './csv-mapping.ts';
+import type { CsvOptions } from './csv-source.ts';
+import { fingerprint, type Fingerprint } from './journal.ts';
+import { ndjsonSource, type DefaultRefKey } from './ndjson-source.ts';
+import { decompress, openFile, type OpenBytes } from './open-bytes.ts';
+import type { CellSource } from './source.ts';
 
 export type InputFormat = 'ndjson' | 'csv';
 

@@ -1,7 +1,7 @@
 import type { Erasure } from '../../../../shared/api/erasures.ts';
-import type { Action } from '../session.ts';
 import { unlessDenied } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
+import type { Action } from '../session.ts';
 import { counted, visible } from '../text.ts';
 
 interface EraseTarget {

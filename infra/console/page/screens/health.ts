@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
-import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import type { GroupBuffer } from '../../../../shared/api/buffer.ts';
 import type { GroupHealth, NodeHealth } from '../../../../shared/api/service.ts';
+import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { unlessDenied, type Ask, type ShardHeads } from '../api.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';

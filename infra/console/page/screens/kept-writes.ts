@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { BufferConflict, GroupBuffer } from '../../../../shared/api/buffer.ts';
-import type { Doing } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
+import { shortJson, type Value } from '../exact-json.ts';
 import { html } from '../html.ts';
 import { ONCE, useLive } from '../live.ts';
 import { Freshness, Reveal } from '../parts.ts';
+import type { Doing } from '../session.ts';
 import { column, links, table, times } from '../table.ts';
 import { countText, visible } from '../text.ts';
-import { shortJson, type Value } from '../exact-json.ts';
 
 type Kept = BufferConflict & { readonly hidden?: true };
 

@@ -1,6 +1,6 @@
-import type { TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
 import type { ChartProps } from '../chart.ts';
 import { html } from '../html.ts';
 

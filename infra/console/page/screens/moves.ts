@@ -1,10 +1,10 @@
 import type { MoveStatus } from '../../../../shared/api/moves.ts';
-import { usePage, type Action } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
 import type { ShardHeads } from '../api.ts';
 import { html } from '../html.ts';
 import { Badge } from '../parts.ts';
+import { usePage, type Action } from '../session.ts';
 import { column, links, table } from '../table.ts';
 import { bytesText, counted, countText, durationText, visible } from '../text.ts';
 

@@ -1,7 +1,7 @@
 import type { ParkedCell, TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
-import type { Action } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { html } from '../html.ts';
+import type { Action } from '../session.ts';
 import { counted, countedAre, countText, visible } from '../text.ts';
 
 const MOST_NAMED = 100;

@@ -1,24 +1,24 @@
 import { useMemo, useState } from 'preact/hooks';
 import type {
+  DeadMessageShown,
+  DeadPage,
   MalformedMessage,
   ParkedCell,
   ParkedPage,
   TriggerSummary,
-  DeadMessageShown,
-  DeadPage,
 } from '../../../../shared/api/trigger-shapes.ts';
+import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
 import { askerBeside, type Ask } from '../api.ts';
+import { errorGroups, type ErrorGroup } from '../error-groups.ts';
 import { pagesOf } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness } from '../parts.ts';
 import { usePage, type Action } from '../session.ts';
 import { column, counts, links, table, times } from '../table.ts';
-import { countedAre, countText, visible, counted } from '../text.ts';
-import { type ErrorGroup, errorGroups } from '../error-groups.ts';
+import { counted, countedAre, countText, visible } from '../text.ts';
 import { actionsFor, placeOf } from './parked-action.ts';
-import { ActionButton } from '../actions.ts';
 
 /** As many as are listed; all are retried or discarded where `all` is said. */
 const MOST_CELLS = 20_000;

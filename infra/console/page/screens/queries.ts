@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { IndexAnswer, IndexCounted, IndexEntry } from '../../../../shared/contract/index-query.ts';
 import type { IndexStatus } from '../../../../shared/api/indexes.ts';
+import type { IndexAnswer, IndexCounted, IndexEntry } from '../../../../shared/contract/index-query.ts';
 import { go, link, useAddress } from '../address.ts';
 import { askerBeside, Refused, type Asking } from '../api.ts';
 import { prettyJson, type Value } from '../exact-json.ts';

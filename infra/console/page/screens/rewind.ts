@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { TriggerDetails, TriggerRewind } from '../../../../shared/api/trigger-shapes.ts';
-import { usePage, type Action } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import type { Ask } from '../api.ts';
 import { pagesOf } from '../feed.ts';
 import { html, onValue } from '../html.ts';
+import { usePage, type Action } from '../session.ts';
 import { counted } from '../text.ts';
 
 /** To which place, seen before what it would do. */

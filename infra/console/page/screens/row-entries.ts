@@ -1,5 +1,5 @@
-import type { IndexAnswer } from '../../../../shared/contract/index-query.ts';
 import type { IndexStatus } from '../../../../shared/api/indexes.ts';
+import type { IndexAnswer } from '../../../../shared/contract/index-query.ts';
 import { link } from '../address.ts';
 import { Refused, type Ask } from '../api.ts';
 import { cellsWithBodies, type ShownCell } from '../cells.ts';

@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ActionButton } from '../actions.ts';
 import { link, restate, useAddress } from '../address.ts';
 import type { Ask, Refused } from '../api.ts';
-import { ActionButton } from '../actions.ts';
 import { batchGet, isPathColumn, type ShownCell } from '../cells.ts';
 import { collected, join, pagesOf } from '../feed.ts';
 import { html, onValue } from '../html.ts';
 import { ONCE, POLL_MS, useLive } from '../live.ts';
-import { Badge, CliLine, Freshness, Reveal, Trouble, Copied } from '../parts.ts';
+import { Badge, CliLine, Copied, Freshness, Reveal, Trouble } from '../parts.ts';
 import { isDenied, usePage } from '../session.ts';
-import { column, times, table } from '../table.ts';
+import { column, table, times } from '../table.ts';
 import { counted, isRowKey, visible } from '../text.ts';
 import { OfTheCell } from './cell.ts';
 import { eraseAction } from './erase.ts';

@@ -9,7 +9,7 @@ import { CliLine, Freshness, NotForYou } from '../parts.ts';
 import { column, links, table } from '../table.ts';
 import { counted, countText } from '../text.ts';
 import { MoveTable } from './moves.ts';
-import { type MappedShard, OneShard } from './shard.ts';
+import { OneShard, type MappedShard } from './shard.ts';
 
 interface Looked {
   readonly shards: readonly MappedShard[];

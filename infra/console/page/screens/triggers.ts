@@ -1,16 +1,16 @@
 import type { TriggerDetails, TriggerSummary, TriggerSwitch } from '../../../../shared/api/trigger-shapes.ts';
-import { usePage, type Action } from '../session.ts';
 import { ActionButton } from '../actions.ts';
 import { link, useAddress } from '../address.ts';
 import { html } from '../html.ts';
-import { Lags, sampled } from './lags.ts';
 import { POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, shownOf, Time, type Tone } from '../parts.ts';
+import { usePage, type Action } from '../session.ts';
 import { column, counts, links, table } from '../table.ts';
 import { counted, countedAre, countText, durationText, visible } from '../text.ts';
+import { Lags, sampled } from './lags.ts';
 import { ParkedScreen } from './parked.ts';
-import { Shards } from './trigger-shards.ts';
 import { Rewind } from './rewind.ts';
+import { Shards } from './trigger-shards.ts';
 
 const TONES: Readonly<Record<TriggerSwitch['state'], Tone>> = { running: 'good', paused: 'warn', stopped: 'bad' };
 
