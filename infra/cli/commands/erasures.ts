@@ -43,7 +43,11 @@ function list(): Command {
       ['schemaless erasures --format ndjson > erasures.ndjson', 'kept, for when everything is set back'],
     )
     .run<[], ListFlags>(async (session, _none, { open, limit }) => {
-      await session.output.list(recordsOf(await session.api(), { open, limit }), COLUMNS);
+      const { listErasures } = await session.api();
+      await session.output.list(
+        pagesOf(listErasures, { open }, ({ erasures }) => erasures, limit),
+        COLUMNS,
+      );
     });
 }
 
@@ -79,7 +83,7 @@ async function eraseAgain(session: Session, flags: AgainFlags): Promise<Ending> 
   const counts = { asked: 0, erased: 0, erasing: 0 };
   const failed: { readonly id: string; readonly code: string; readonly message: string }[] = [];
   let ending: Ending | undefined;
-  for await (const page of kept === undefined ? recordsOf(api) : [kept])
+  for await (const page of kept ? [kept] : pagesOf(api.listErasures, {}, ({ erasures }) => erasures))
     for (const record of page) {
       if (lastTimeOf(record) < since || (until !== undefined && asTime(record.requested_at) >= until)) continue;
       counts.asked += 1;
@@ -94,13 +98,6 @@ async function eraseAgain(session: Session, flags: AgainFlags): Promise<Ending> 
   await session.output.record({ ...counts, failed });
   if (counts.erasing > 0) session.note(`${counts.erasing} go on by themselves: schemaless erasures --open lists them`);
   return ending ?? (counts.erasing > 0 ? 'unavailable' : 'ok');
-}
-
-function recordsOf(
-  api: Pick<ApiClient, 'listErasures'>,
-  { open, limit: most }: ListFlags = {},
-): AsyncGenerator<readonly Erasure[]> {
-  return pagesOf(api.listErasures, { open }, ({ erasures }) => erasures, most);
 }
 
 function requestOf({ row_key, column_name, ref_key, up_to, reason }: Erasure): Parameters<ApiClient['eraseCells']>[0] {

@@ -6,14 +6,13 @@ import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
 import type { FileProgress } from '../../../shared/files/file-progress.ts';
-import { FilesError, listed } from '../../../shared/files/files-error.ts';
 import { command } from '../cli.ts';
 import type { Ending } from '../errors.ts';
 import { writeTo } from '../output/output.ts';
 import { inputFlags, keepHeapSmall, type InputFlags } from './files-command.ts';
 import { openInput } from './import/open-input.ts';
 import { readWindows } from './import/read-windows.ts';
-import { START, type CellSource, type SourceCell } from './import/source.ts';
+import { checkSources, START, type CellSource, type SourceCell } from './import/source.ts';
 import { showProgress } from './progress.ts';
 
 export function compareCommand(): Command {
@@ -119,12 +118,7 @@ export async function compareCells(
     progress?.stop();
   }
   const complete = signal?.aborted !== true;
-  const faults = complete ? sources.flatMap((source) => source.faults?.() ?? []) : [];
-  if (faults.length > 0)
-    throw new FilesError(
-      'bad_input',
-      `input: wanted the files that the manifests of the export say; all that could be read was compared, but ${listed(faults)}`,
-    );
+  if (complete) checkSources(sources, 'compared');
   return { ...counts, complete };
 }
 

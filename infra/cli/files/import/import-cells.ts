@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import type { FileProgress } from '../../../../shared/files/file-progress.ts';
-import { FilesError, listed } from '../../../../shared/files/files-error.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 import { knowsRejects, NO_COUNTS, ofThisDatastore, writeJournal, type Counts, type Journal } from './journal.ts';
 import { readWindows, type Window } from './read-windows.ts';
 import { RejectsFile } from './rejects-file.ts';
 import { sendWindow, type Settled } from './send-window.ts';
-import { START, type CellSource, type Position } from './source.ts';
+import { checkSources, START, type CellSource, type Position } from './source.ts';
 
 export interface ImportOptions {
   readonly sources: readonly CellSource[];
@@ -40,16 +40,11 @@ export interface ImportReport {
 const WINDOW = { items: 10_000, bytes: 4 * 1024 * 1024 };
 
 /**
- * Puts all cells of some sources, a window of them at a time. Cells of a row, and of a shard, are stored in the order of
- * their source. Killed at any moment and called again with its journal it goes on, and each cell is there once, since a
- * put can be repeated.
+ * Puts all cells of some sources, those of a shard in the order of their source. Killed and called again with its journal
+ * it goes on, and each cell is there once. Refused cells go to the rejects file; those answered `unavailable` are repeated.
  *
- * Cells that are refused go to the rejects file with line, code and reason, and the others go on. Those that are
- * answered `unavailable` are repeated with growing pauses; `buffered` counts as stored.
- *
- * @throws FilesError `too_many_rejects`, `no_progress`, `times_refused`; `other_import` where the datastore lacks what was stored;
- *   `bad_input` once all is stored, where files are not as their manifests say; SchemalessError where the datastore is not known, or what else
- *   no cell is at fault for. The journal says how far it came in each case.
+ * @throws FilesError `too_many_rejects`, `no_progress`, `times_refused`; `other_import` where the datastore lacks what was
+ *   stored; `bad_input` once all is stored. SchemalessError for what no cell is at fault for.
  */
 export async function importCells(
   client: Pick<SchemalessClient, 'batchPut' | 'batchRestore' | 'heads'>,
@@ -78,7 +73,7 @@ export async function importCells(
       if (signal?.aborted) break;
     }
     if (!signal?.aborted) {
-      checkSources(sources);
+      checkSources(sources, 'imported');
       await keeper.complete();
     }
   } finally {
@@ -95,15 +90,6 @@ function alreadyDone({ counts: already, rejects, complete }: Journal, rejectsPat
 
 function rejectsIn(path: string, { rejected }: Counts): Pick<ImportReport, 'rejects'> {
   return rejected > 0 && existsSync(path) ? { rejects: path } : {};
-}
-
-function checkSources(sources: readonly CellSource[]): void {
-  const faults = sources.flatMap((source) => source.faults?.() ?? []);
-  if (faults.length === 0) return;
-  throw new FilesError(
-    'bad_input',
-    `input: wanted the files that the manifests of the export say; all that could be read was imported, but ${listed(faults)}`,
-  );
 }
 
 const MAX_REJECTS = 1000;

@@ -35,11 +35,9 @@ interface Sent {
 }
 
 /**
- * Puts the cells of some items, and repeats those that are unavailable. Cells of a shard, and so of a row, are stored in
- * their order: one batch of a shard is under way at a time. A batch holds neighbouring cells by group and shard, since an
- * append of many cells of a shard costs hardly more than that of one. A cell that is refused costs itself alone.
- *
- * Fails with FilesError `no_progress` or `times_refused`, or a SchemalessError that no cell is at fault for.
+ * Puts cells, and repeats those that are unavailable. One batch of a shard is under way at a time, so that its cells are
+ * stored in order. Many cells of a shard cost hardly more than one. Fails with FilesError `no_progress`,
+ * `times_refused`, or a SchemalessError that no cell is at fault for.
  */
 export async function sendWindow(items: readonly SourceItem[], options: SendOptions): Promise<Sent> {
   const { client, heads, areTimesKept, concurrency, patienceMs, signal, told } = options;

@@ -1,4 +1,5 @@
 import type { NewCell, RestoredCell } from '../../../../shared/cell.ts';
+import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 
 export interface Position {
   /** Items: lines of NDJSON that are not blank, records of CSV. */
@@ -58,4 +59,14 @@ export interface CellSource {
   readonly read: (from: Position) => AsyncIterable<readonly SourceItem[]>;
   /** Once all is read: how the file is not what it should be, each a clause. */
   readonly faults?: (() => readonly string[]) | undefined;
+}
+
+/** Once all is read. Throws `bad_input` where files are not as their manifests say. */
+export function checkSources(sources: readonly CellSource[], done: 'imported' | 'compared'): void {
+  const faults = sources.flatMap((source) => source.faults?.() ?? []);
+  if (faults.length === 0) return;
+  throw new FilesError(
+    'bad_input',
+    `input: wanted the files that the manifests of the export say; all that could be read was ${done}, but ${listed(faults)}`,
+  );
 }
