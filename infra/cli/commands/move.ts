@@ -5,7 +5,7 @@ import { command, commandGroup } from '../cli.ts';
 import type { Ending } from '../errors.ts';
 import { timeOf } from '../files/progress.ts';
 import { wholeNumber, wholeNumberFlag } from '../flags.ts';
-import { onReaderGone, type Column } from '../output/output.ts';
+import { exitWithReader, untilStopped, type Column } from '../output/output.ts';
 import type { Session } from '../session.ts';
 
 const LOOK_MS = 1000;
@@ -95,13 +95,11 @@ function step(
 }
 
 async function watch(session: Session, shard: number): Promise<Ending> {
-  const ended = new AbortController();
-  const end = (): void => ended.abort();
-  process.once('SIGINT', end).once('SIGTERM', end);
-  onReaderGone(() => process.exit(0));
-  const moves = await session.api({ signal: ended.signal });
-  await session.output.list(looks(session, moves, shard, ended.signal), COLUMNS);
-  return ended.signal.aborted ? 'interrupted' : 'ok';
+  const signal = untilStopped();
+  exitWithReader();
+  const moves = await session.api({ signal });
+  await session.output.list(looks(session, moves, shard, signal), COLUMNS);
+  return signal.aborted ? 'interrupted' : 'ok';
 }
 
 /** One look after another, those alone that show something else than the one before. */

@@ -77,17 +77,16 @@ async function* pingGroups(client: Reading, count: number): AsyncGenerator<Pinge
         if (groupOf.get(shardOf(key, heads.length)) === group) return key;
       }
     };
-    for (const role of ROLES) yield { group, role, ...(await pingRole(client, { role, rowKey, count })) };
+    for (const role of ROLES) yield { group, role, ...(await pingRole(client, role, rowKey, count)) };
   }
 }
 
-interface Asked {
-  readonly role: Role;
-  readonly rowKey: () => string;
-  readonly count: number;
-}
-
-async function pingRole(client: Reading, { role, rowKey, count }: Asked): Promise<Omit<Pinged, 'group' | 'role'>> {
+async function pingRole(
+  client: Reading,
+  role: Role,
+  rowKey: () => string,
+  count: number,
+): Promise<Omit<Pinged, 'group' | 'role'>> {
   const times: number[] = [];
   const served = new Set<Role>();
   let [failed, error]: [number, string | undefined] = [0, undefined];

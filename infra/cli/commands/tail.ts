@@ -8,7 +8,7 @@ import { command } from '../cli.ts';
 import { badUsage, type Ending } from '../errors.ts';
 import { limitFlag, readFlag, repeatableFlag, shardNumbers } from '../flags.ts';
 import { followLogs, type LogPage } from '../log/follow-logs.ts';
-import { onReaderGone, type Column } from '../output/output.ts';
+import { exitWithReader, untilStopped, type Column } from '../output/output.ts';
 import type { Session } from '../session.ts';
 import { CELL_COLUMNS } from './read.ts';
 
@@ -63,17 +63,15 @@ async function runTail(
 ): Promise<Ending> {
   const follow = flags.follow === true;
   const from = readStart(flags.from ?? (follow ? 'now' : 'start'));
-  const ended = new AbortController();
-  const end = (): void => ended.abort();
-  process.once('SIGINT', end).once('SIGTERM', end);
-  if (follow) onReaderGone(() => process.exit(0));
-  const client = await session.connect({ signal: ended.signal, retryBudget: false });
+  const signal = untilStopped();
+  if (follow) exitWithReader();
+  const client = await session.connect({ signal, retryBudget: false });
   const offsets = openOffsets(flags.offsets, client.name);
   const pages = followLogs(client, {
     locations: await startOf(client, { wanted, from, known: offsets.known }),
     follow,
     read: flags.read,
-    signal: ended.signal,
+    signal,
     trouble(what, error) {
       const name = what === 'all' ? 'the API' : `shard ${what}`;
       session.note(error ? `${name} does not answer, and is asked again: ${error.message}` : `${name} answers again`);
@@ -84,7 +82,7 @@ async function runTail(
   } finally {
     offsets.save();
   }
-  return ended.signal.aborted && !follow ? 'interrupted' : 'ok';
+  return signal.aborted && !follow ? 'interrupted' : 'ok';
 }
 
 /** An erasure of a row covers all columns. */

@@ -156,15 +156,22 @@ export function writeTo(stream: NodeJS.WriteStream): Write {
 
 const STDOUT = 1;
 
-/** Calls back once standard output's reader is gone, as after `| head -1`: Node tells only at the next write. */
-export function onReaderGone(callback: () => void): void {
+/** Comes with the first Ctrl-C; the second ends the process. */
+export function untilStopped(): AbortSignal {
+  const stopped = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopped.abort());
+  return stopped.signal;
+}
+
+/** Exits once standard output's reader is gone, as after `| head -1`: Node tells only at the next write. */
+export function exitWithReader(): void {
   if (process.platform !== 'linux' || !fstatSync(STDOUT).isFIFO()) return;
   const watcher = spawn('tail', [`--pid=${process.pid}`, '-f', '/dev/null'], {
     stdio: ['ignore', 'inherit', 'ignore'],
   });
   watcher.on('error', () => undefined);
   watcher.on('exit', (_code, signal) => {
-    if (signal === 'SIGPIPE') callback();
+    if (signal === 'SIGPIPE') process.exit(0);
   });
   // It would keep the pipe open behind this process.
   process.on('exit', () => watcher.kill());

@@ -48,7 +48,7 @@ export function ParkedScreen({ name }: { readonly name: string }) {
     ${
       live.data &&
       html`<p role="status">${headline(live.data)}</p>
-      ${groups.length > 0 && html`<h2>What they failed on</h2>${groupTable(name, { groups, group, setGroup, onDone: live.again })}`}
+      ${groups.length > 0 && html`<h2>What they failed on</h2>${groupTable(name, groups, group, setGroup, live.again)}`}
       <h2>Cells${group === '' ? '' : ' of the one chosen'}</h2>
       <div class="bar">
         ${actionsFor({ name, cells: picked, label: `${countText(picked.length)} chosen`, onDone: live.again })}
@@ -91,14 +91,13 @@ async function parkedCells(name: string, ask: Ask): Promise<Parked> {
   return { cells, malformed, isWhole, summary };
 }
 
-interface Groups {
-  readonly groups: readonly ErrorGroup[];
-  readonly group: string;
-  readonly setGroup: (text: string) => void;
-  readonly onDone: () => void;
-}
-
-function groupTable(name: string, { groups, group, setGroup, onDone }: Groups) {
+function groupTable(
+  name: string,
+  groups: readonly ErrorGroup[],
+  group: string,
+  setGroup: (text: string) => void,
+  onDone: () => void,
+) {
   return table<ErrorGroup>({
     label: 'Errors, the most frequent first',
     items: groups,
