@@ -15,6 +15,7 @@ import type { SqlClient } from '../../../shared/sql/client.ts';
 import { otherName, userName, type MadeUser } from '../../../shared/topology/database-users.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import { clientTo } from '../../support/connection-to.ts';
+import { PATIENT } from '../../support/store-access.ts';
 import { until } from '../../support/until.ts';
 import { versionedSecrets, type VersionedSecrets } from '../support/versioned-secrets.ts';
 
@@ -106,12 +107,12 @@ async function underLoad(
   let elapsed = 0;
   const now = (): number => elapsed;
   const overMysql = (group: GroupAddress): SqlClient =>
-    mysqlClient(group, secretCredentials(secrets.client, READS, now));
+    mysqlClient(group, secretCredentials(secrets.client, READS, now), PATIENT);
   const stays = groups.map((group) => {
     const login = secretCredentials(secrets.client, READS, now);
     return async (): Promise<void> => {
       // Another pool for each of its requests, as where connections come and go, with what it knows of the secret.
-      const client = mysqlClient(group, login);
+      const client = mysqlClient(group, login, PATIENT);
       await ask(client);
       await client.close();
     };
@@ -185,7 +186,7 @@ describe('a new password', () => {
     expect(after).toMatchObject({ username: otherName(before.username), password: expect.stringMatching(/^\w{40}$/u) });
     for (const login of [before, after])
       for (const group of groups) {
-        const client = mysqlClient(group, async () => login);
+        const client = mysqlClient(group, async () => login, PATIENT);
         await expect(client.select(SELECT, 'writer')).resolves.toHaveLength(1);
         await client.close();
       }

@@ -11,6 +11,7 @@ import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { otherName, userName, type MadeUser } from '../../../shared/topology/database-users.ts';
 import { clientTo } from '../../support/connection-to.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { PATIENT } from '../../support/store-access.ts';
 
 const datastore = `users_${randomBytes(4).toString('hex')}`;
 const database = `${datastore}_0000`;
@@ -36,7 +37,7 @@ const clients = new Map<MadeUser, SqlClient>();
 
 const login = (user: MadeUser, secret = passwords[user]): SqlClient => {
   if (!group) throw new Error('no group');
-  return mysqlClient(group, async () => ({ username: userName(user), password: secret }));
+  return mysqlClient(group, async () => ({ username: userName(user), password: secret }), PATIENT);
 };
 
 beforeAll(async () => {
@@ -138,9 +139,13 @@ describe('the users of the functions', () => {
     const other = otherName(userName('write'));
     const next = password();
     await createUsers(owner, { write: { username: other, password: next } }, [datastore]);
-    const client = mysqlClient(group as GroupEndpoints, async () => ({ username: other, password: passwords.write }));
+    const client = mysqlClient(
+      group as GroupEndpoints,
+      async () => ({ username: other, password: passwords.write }),
+      PATIENT,
+    );
     await expect(client.select(plain('SELECT 1'), 'writer')).rejects.toMatchObject({ errno: 1045 });
-    const current = mysqlClient(group as GroupEndpoints, async () => ({ username: other, password: next }));
+    const current = mysqlClient(group as GroupEndpoints, async () => ({ username: other, password: next }), PATIENT);
     for (const one of [current, clients.get('write') as SqlClient]) {
       await expect(one.select(plain(`SELECT COUNT(*) FROM ${database}.entity`), 'writer')).resolves.toHaveLength(1);
       await expect(one.change(plain('DROP TABLE schemaless.buffer'))).rejects.toMatchObject({ errno: 1142 });

@@ -12,6 +12,7 @@ import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { PATIENT } from '../../support/store-access.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import { folderOfTests } from '../../infra/support/folder-of-tests.ts';
 
@@ -75,7 +76,7 @@ function address(): GroupAddress {
 
 function connect(): SqlClient {
   const { user: username = '', password = '' } = servers.groups[0] ?? {};
-  return mysqlClient(address(), async () => ({ username, password }));
+  return mysqlClient(address(), async () => ({ username, password }), PATIENT);
 }
 
 async function use<T>(work: (client: SqlClient) => Promise<T>): Promise<T> {
