@@ -4,7 +4,7 @@ import { ageOf, moment, type Moment } from './time.ts';
 export interface Known<Value> {
   /**
    * Returns a value of a bounded age. Where it cannot be read, the last one that is known; throws what the read threw
-   * where none is.
+   * where none is, and reads again no sooner than that.
    */
   read(): Promise<Value>;
   /** Reads it now, or joins the read under way. Never fails. */
@@ -21,31 +21,33 @@ export function known<Value>(
   { maxAgeMs = 0, failed }: { readonly maxAgeMs?: number; readonly failed: (error: unknown) => void },
 ): Known<Value> {
   let value: { readonly is: Value } | undefined;
+  let refused: { readonly error: unknown } | undefined;
   let askedAt: Moment | undefined;
   let asking: Promise<Value> | undefined;
-  let isFailing = false;
 
   async function askOnce(): Promise<Value> {
-    const begunAt = moment();
+    askedAt = moment();
     try {
       value = { is: await ask() };
-      isFailing = false;
+      refused = undefined;
     } catch (error) {
-      if (!isFailing) failed(error);
-      isFailing = true;
-      if (!value) throw error;
-    } finally {
-      asking = undefined;
-      askedAt = begunAt;
+      if (!refused) failed(error);
+      refused = { error };
     }
-    return value.is;
+    return latest();
   }
 
-  const now = (): Promise<Value> => (asking ??= askOnce());
+  function latest(): Value {
+    if (value) return value.is;
+    throw refused?.error;
+  }
+
+  const now = (): Promise<Value> =>
+    (asking ??= askOnce().finally(() => {
+      asking = undefined;
+    }));
   return {
-    async read() {
-      return value && askedAt && ageOf(askedAt) < maxAgeMs ? value.is : now();
-    },
+    read: async () => (!asking && askedAt && ageOf(askedAt) < maxAgeMs ? latest() : now()),
     look: () =>
       now().then(
         () => undefined,

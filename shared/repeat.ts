@@ -4,8 +4,8 @@ import { pauseFor } from './pause-for.ts';
 export interface Turns {
   /** Returns the milliseconds until the next turn; nothing: `everyMs`; `over`: there is none. */
   readonly turn: () => Promise<number | 'over' | void>;
-  /** @default 0 */
-  readonly everyMs?: number;
+  /** Milliseconds. */
+  readonly everyMs: number;
   /** Told of each failure, and how many came in a row. What it throws ends the work. */
   readonly failed: (error: unknown, inARow: number) => void;
   /** After a failure; doubled with each in a row, up to the longest. @default `everyMs` each time */
@@ -13,7 +13,7 @@ export interface Turns {
 }
 
 /** Does work turn by turn, until it is over or the signal comes. A failed turn is tried again after a pause. */
-export async function repeat({ turn, everyMs = 0, failed, pauses }: Turns, signal: AbortSignal): Promise<void> {
+export async function repeat({ turn, everyMs, failed, pauses }: Turns, signal: AbortSignal): Promise<void> {
   const { firstMs, longestMs } = pauses ?? { firstMs: everyMs, longestMs: everyMs };
   let inARow = 0;
   while (!signal.aborted) {
@@ -26,7 +26,7 @@ export async function repeat({ turn, everyMs = 0, failed, pauses }: Turns, signa
     } catch (error) {
       inARow += 1;
       failed(error, inARow);
-      pauseMs = Math.min(longestMs, firstMs * 2 ** (inARow - 1));
+      pauseMs = Math.min(longestMs, firstMs * 2 ** Math.min(inARow - 1, 30));
     }
     if (pauseMs > 0) await pauseFor(pauseMs, signal);
   }

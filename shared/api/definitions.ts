@@ -151,6 +151,7 @@ export const DEFINITIONS = operations({
     summary: 'Delete an index for good',
     more: 'Queries by it are refused from then on; its tables are dropped some minutes later. One that the deployment defines is refused.',
     query: DELETION,
+    refusesUndefined: true,
     answers: {
       200: {
         means: 'It is deleted; with `dry_run`: it would be.',
@@ -167,6 +168,7 @@ export const DEFINITIONS = operations({
     summary: 'Delete a trigger for good',
     more: 'With its queues, its offsets and its parked cells. One that the deployment defines is refused, and one with waiting or parked cells unless `force`.',
     query: DELETION,
+    refusesUndefined: true,
     answers: {
       200: {
         means: 'It is deleted; with `dry_run`: it would be.',

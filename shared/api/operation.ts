@@ -58,7 +58,7 @@ export interface Operation {
   readonly answers: Readonly<Record<number, Success>>;
   /** Its answers hold bodies of cells, and go in MessagePack to who asks for that. */
   readonly bodies?: true;
-  /** A parameter that is given as undefined is refused by the client: left out, it would make it wider. */
+  /** A parameter that is given as undefined is refused by the client: left out, it would have more done than was meant. */
   readonly refusesUndefined?: true;
   /** The codes of its own problems, beside those that follow from what it takes. */
   readonly errors: readonly ErrorCode[];

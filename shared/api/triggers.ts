@@ -15,7 +15,7 @@ import {
   SUMMARY,
   SWITCH,
 } from './trigger-shapes.ts';
-import { REASON, SHARD } from './words.ts';
+import { NOTE, SHARD } from './words.ts';
 
 const RUNNING = {
   trigger: 'bill_rider',
@@ -136,7 +136,7 @@ export const TRIGGERS = operations({
     path: '/v1/{datastore}/triggers/{trigger}/pause',
     summary: 'Halt sending and consuming',
     more: 'Queued messages stay. Whoever works for the trigger notices within some two seconds.',
-    body: members({ reason: maybe(REASON) }),
+    body: members({ reason: maybe(NOTE) }),
     bodyExample: { reason: PAUSED.reason },
     mayLackBody: true,
     answers: { 200: { means: 'It is paused.', body: SWITCH, example: PAUSED } },
@@ -161,6 +161,7 @@ export const TRIGGERS = operations({
       dry_run: said(FLAG_MEMBER, 'Say what would be skipped, and change nothing.'),
     }),
     bodyExample: { to: { '233': 16 } },
+    refusesUndefined: true,
     answers: {
       200: {
         means: 'It goes on from there; with `dry_run`: it would.',

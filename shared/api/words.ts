@@ -113,6 +113,15 @@ export const REASON = said(
   'Kept for good, and shown to who reads the row: nothing that is itself to be forgotten.',
 );
 
+const WANTED_NOTE = `text of 1 to ${REASON_LENGTH} characters`;
+
+/** A reason that others are shown for now. */
+export const NOTE = input({ type: 'string', minLength: 1, maxLength: REASON_LENGTH }, (given, field): string => {
+  if (typeof given !== 'string' || given.length === 0 || given.length > REASON_LENGTH)
+    throw invalidField(field, WANTED_NOTE, given);
+  return given;
+});
+
 /** By which each read says who answered. */
 export const SERVED = {
   served_by: said(oneOf<Role>('writer', 'reader'), 'Which node of the group answered.'),

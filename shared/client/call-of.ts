@@ -1,6 +1,7 @@
 import type { Condition } from '../api/condition.ts';
 import type { Operation } from '../api/operation.ts';
 import { namesIn, PATH } from '../api/path.ts';
+import { checkBody } from '../body/measure.ts';
 import { INDEX_NAME, TRIGGER_NAME } from '../definitions/definitions.ts';
 import { missingField, unknownField } from '../errors.ts';
 import type { Call } from './calls.ts';
@@ -12,11 +13,12 @@ export type Parameters = Readonly<Record<string, unknown>>;
 
 /** The call of an operation of a datastore. Throws SchemalessError for a parameter that would change its path, or its meaning. */
 export function callOf(operation: Operation, parameters: Parameters): Call {
-  const { method, path, query = {}, where, body, whole, refusesUndefined } = operation;
+  const { method, path, query = {}, where, body, whole, answers, refusesUndefined } = operation;
   if (refusesUndefined)
     for (const [name, value] of Object.entries(parameters))
       if (value === undefined) throw missingField(name, 'a value, or not to be there');
-  const inPath: readonly string[] = namesIn(path);
+  // The datastore is the client's own.
+  const inPath: readonly string[] = namesIn(path).filter((name) => name !== 'datastore');
   const inQuery = Object.keys(query);
   const known = [...inPath, ...inQuery, ...(where ? ['where'] : []), ...(whole ? ['body'] : [])];
   const members = Object.entries(parameters).filter(([name]) => !known.includes(name));
@@ -24,15 +26,38 @@ export function callOf(operation: Operation, parameters: Parameters): Call {
   // Members of a body are the server's to judge: it names those that it does not know.
   const [stranger] = members[0] ?? [];
   if (stranger !== undefined && !hasMembers) throw unknownField(stranger, known);
+  checkSent(whole === true ? { body: parameters['body'] } : Object.fromEntries(members));
   const conditions = where === undefined ? {} : toParameters((parameters['where'] ?? []) as readonly Condition[]);
   const asked = inQuery.map((name) => [name, written(parameters[name], query[name]?.isJoined)] as const);
+  const statuses = Object.keys(answers)
+    .map(Number)
+    .filter((status) => status >= 300);
   return {
     method,
+    ...(statuses.length > 0 && { statuses }),
     path: partsOf(path, parameters),
     query: { ...conditions, ...Object.fromEntries(asked) },
     ...(whole === true && { body: parameters['body'] }),
     ...(hasMembers && members.length > 0 && { body: Object.fromEntries(members) }),
   };
+}
+
+/** JSON text would quietly change NaN, a Date or a function, in a cell that is never changed again. Throws SchemalessError. */
+function checkSent(members: Parameters, prefix = ''): void {
+  for (const [name, value] of Object.entries(members)) {
+    const field = `${prefix}${name}`;
+    if (value === undefined) continue;
+    if (Array.isArray(value) && value.some(isPlain))
+      for (const [position, item] of value.entries()) {
+        if (isPlain(item)) checkSent(item, `${field}[${position}].`);
+        else checkBody(item, `${field}[${position}]`);
+      }
+    else checkBody(value, field, name === 'body' ? undefined : Infinity);
+  }
+}
+
+function isPlain(value: unknown): value is Parameters {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function partsOf(path: string, parameters: Parameters): Call['path'] {

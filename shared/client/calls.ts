@@ -11,6 +11,8 @@ export interface Call {
   /** Those that are undefined are left out; a list is repeated. */
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   readonly body?: unknown;
+  /** Statuses beside 2xx that are answers, unless they say a problem's code. @default none */
+  readonly statuses?: readonly number[] | undefined;
   /** Which route answers many of these at once. */
   readonly joins?: BatchRoute | undefined;
   /** Of a put: what its path says. */

@@ -37,7 +37,7 @@ export function connect(options: ClientOptions): BoundedConnection {
   /** Whether a call may be sent with others of its kind. */
   const mayJoin = (route: BatchRoute, body: string | undefined): boolean =>
     route === 'batch-put' ? joinPuts && body !== undefined && body.length <= MOST_JOINED : joinReads;
-  return async ({ method, path, query, body: value, joins, address }, limits) => {
+  return async ({ method, path, query, body: value, statuses, joins, address }, limits) => {
     const target = `${path.map(encodeURIComponent).join('/')}${queryString(query)}`;
     const body = value === undefined ? undefined : stringifyJson(value);
     const bounds =
@@ -45,7 +45,7 @@ export function connect(options: ClientOptions): BoundedConnection {
     const most = options.attempts ?? (bounds.end === undefined ? ATTEMPTS : Infinity);
     budget.earn();
     for (let attempt = 1; ; attempt += 1) {
-      const alone = (): Promise<Attempt> => tryEach(sender, { method, target, body }, bounds);
+      const alone = (): Promise<Attempt> => tryEach(sender, { method, target, body, statuses }, bounds);
       // What did not come of the first attempt together is tried again alone.
       const isJoined = joins !== undefined && attempt === 1 && !isOver(bounds) && mayJoin(joins, body);
       const tried = isJoined
@@ -78,7 +78,7 @@ interface Sender {
 }
 
 /** A request; its target is a path of the datastore. */
-type Asked = Omit<Outgoing, 'headers'>;
+type Asked = Omit<Outgoing, 'headers'> & Pick<Call, 'statuses'>;
 
 /** Once, of each endpoint in turn until one answers. One that failed lately costs a retry. */
 async function tryEach(sender: Sender, asked: Asked, bounds: Bounds): Promise<Attempt> {
@@ -104,7 +104,7 @@ function mayTurn({ endpoints }: Sender, endpoint: Endpoint, bounds: Bounds): Pro
 async function tryOnce(
   { sign, ...sent }: Sender,
   { origin, base, exchange }: Endpoint,
-  { method, target: path, body }: Asked,
+  { method, target: path, body, statuses }: Asked,
   bounds: Bounds,
 ): Promise<Attempt> {
   const plain = body === undefined ? sent.bare : sent.headers;
@@ -128,6 +128,8 @@ async function tryOnce(
   const { status, bytes, retryAfter, requestId } = answer;
   if (status >= 200 && status < 300) return readReply(answer, origin);
   const problem = readProblem(textOf(bytes));
+  if (statuses?.includes(status) && problem['code'] === undefined && problem['message'] === undefined)
+    return { reply: { status, json: problem } };
   const elsewhere = status >= 502 && status <= 504 && problem['code'] === undefined;
   return { ...failed(status, problem, retryAfter, requestId), elsewhere };
 }

@@ -18,5 +18,4 @@ export { shardDatabase, shardOf } from '../address.ts';
 export type * from '../cell.ts';
 export type * from '../contract/datastore.ts';
 export type * from '../contract/index-query.ts';
-export { apiClient, type ApiClient } from './api-client.ts';
 export type { IndexOperations, IndexStatus } from '../api/indexes.ts';

@@ -57,12 +57,12 @@ async function drainGroup(run: DrainRun, group: string): Promise<void> {
     async save(lease, isEnd) {
       const progress = drain?.progress();
       // Nothing waits, as a rule: that is written once.
+      const report = isEnd ? drain?.report() : undefined;
+      if (report && report.seen > 0) run.report(group, report);
       if (progress && (isEnd || Object.keys(progress.places).length > 0))
         await run.progress?.write(group, lease, progress);
     },
   });
-  const report = drain?.report();
-  if (report && report.seen > 0) run.report(group, report);
 }
 
 function beginDrain(of: HeldDrain): void {

@@ -42,7 +42,8 @@ const SAVE_EVERY_MS = 10_000;
 /**
  * Runs a job until its works are over, a successor asks for the lease, the lease is lost, or the deadline. Works go on
  * side by side: one that fails or is slow keeps no other waiting. Returns whether a successor asked; undefined where the
- * lease was not taken. Throws what `begin` threw, or a work's `failed`.
+ * lease was not taken. What hangs in a turn holds up the end, not the lease: that expires. Throws what `begin` threw, or a
+ * work's `failed`.
  */
 export async function runJob(run: JobRun, job: Job): Promise<boolean | undefined> {
   const { leases, deadline, renewMs = 2000, takeEveryMs = 500 } = run;

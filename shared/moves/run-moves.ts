@@ -98,37 +98,44 @@ function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): Turns 
     moves.delete(name);
     return 'over';
   };
+  async function turn(): Promise<number | 'over'> {
+    const item = await readMove(run.stateTable, of);
+    // It was begun, but not written yet.
+    if (!item || item.move.id !== of.id) return over();
+    const before = item.move;
+    if (hasEnded(before)) {
+      // It died before it said so.
+      await endMoving(run.topologyTable, before);
+      return over();
+    }
+    moves.set(name, before);
+    const work: MoveWork = {
+      context: run.context,
+      topologyTable: run.topologyTable,
+      stateTable: run.stateTable,
+      leases: run.leases,
+      settings: run.settings ?? {},
+      tellMoved: run.tellMoved ?? (() => undefined),
+      signal,
+      isFirst,
+      mayCopy: (move) => isNext(move, moves),
+      async write(move, fulfilled) {
+        if (!(await writeMove(run.stateTable, { ...move, token }, fulfilled)))
+          throw new SchemalessError('unavailable', 'another moves shards by now');
+        moves.set(name, move);
+        if (move.failures > before.failures) run.report?.(move, new Error(move.last_error ?? 'not switched'));
+        else if (move.step !== before.step || move.last_error !== before.last_error) run.report?.(move);
+      },
+    };
+    const pauseMs = await moveTurn(work, before, item.wish);
+    if (pauseMs === undefined) return over();
+    const after = moves.get(name) ?? before;
+    isFirst = after.step !== before.step || after.switches !== before.switches || after.failures !== before.failures;
+    return pauseMs;
+  }
   return {
-    async turn() {
-      const item = await readMove(run.stateTable, of);
-      // It was begun, but not written yet.
-      if (!item || item.move.id !== of.id) return over();
-      const before = item.move;
-      if (hasEnded(before)) {
-        // It died before it said so.
-        await endMoving(run.topologyTable, before);
-        return over();
-      }
-      moves.set(name, before);
-      const work: MoveWork = {
-        context: run.context,
-        topologyTable: run.topologyTable,
-        stateTable: run.stateTable,
-        leases: run.leases,
-        settings: run.settings ?? {},
-        tellMoved: run.tellMoved ?? (() => undefined),
-        signal,
-        isFirst,
-        mayCopy: (move) => isNext(move, moves),
-        async write(move, fulfilled) {
-          if (!(await writeMove(run.stateTable, { ...move, token }, fulfilled)))
-            throw new SchemalessError('unavailable', 'another moves shards by now');
-          moves.set(name, move);
-          if (move.failures > before.failures) run.report?.(move, new Error(move.last_error ?? 'not switched'));
-          else if (move.step !== before.step || move.last_error !== before.last_error) run.report?.(move);
-        },
-      };
-      const pauseMs = await moveTurn(work, before, item.wish).catch(async (error: unknown) => {
+    turn: () =>
+      turn().catch(async (error: unknown) => {
         const move = moves.get(name);
         isFirst = true;
         // It keeps no other from copying while it waits.
@@ -137,12 +144,8 @@ function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): Turns 
         if (move && (error instanceof SqlError || error instanceof SchemalessError))
           await note(run, token, of, error).catch(() => undefined);
         throw error;
-      });
-      if (pauseMs === undefined) return over();
-      const after = moves.get(name) ?? before;
-      isFirst = after.step !== before.step || after.switches !== before.switches || after.failures !== before.failures;
-      return pauseMs;
-    },
+      }),
+    everyMs: 0,
     failed: () => undefined,
     pauses: { firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS },
   };

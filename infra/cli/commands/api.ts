@@ -7,6 +7,7 @@ import type { Components, Schema } from '../../../shared/api/shape.ts';
 import { parseJson } from '../../../shared/body/json.ts';
 import { closestName } from '../../../shared/closest-name.ts';
 import { command } from '../cli.ts';
+import { readBody } from './put.ts';
 import { badUsage } from '../errors.ts';
 
 interface ListedOperation {
@@ -41,7 +42,7 @@ export function api(operations: Operations = OPERATIONS): Command {
         const likely = closestName(name, Object.keys(operations));
         throw badUsage('operation', `one that \`schemaless api\` lists${likely ? `, such as ${likely}` : ''}`, name);
       }
-      return session.output.record(await session.call(operation, readParameters(operation, given)));
+      return session.output.record(await session.call(operation, await readParameters(operation, given)));
     });
 }
 
@@ -75,8 +76,11 @@ function membersOf({ body, whole }: Operation): Readonly<Record<string, Schema>>
   return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, resolved(one)]));
 }
 
-function readParameters(operation: Operation, given: readonly string[]): Readonly<Record<string, unknown>> {
-  const { path, query = {}, where } = operation;
+async function readParameters(
+  operation: Operation,
+  given: readonly string[],
+): Promise<Readonly<Record<string, unknown>>> {
+  const { path, query = {}, where, whole } = operation;
   const members = membersOf(operation);
   const inPath: readonly string[] = namesIn(path).filter((name) => name !== 'datastore');
   const texts = new Map<string, string[]>();
@@ -89,12 +93,18 @@ function readParameters(operation: Operation, given: readonly string[]): Readonl
   const read: Record<string, unknown> = {};
   const others = new Map<string, readonly string[]>();
   for (const [name, values] of texts) {
-    const [value = ''] = values;
     const member = Object.hasOwn(members, name) ? members[name] : undefined;
-    if (inPath.includes(name)) read[name] = value;
-    else if (Object.hasOwn(query, name)) read[name] = query[name]?.isRepeated ? values : value;
-    else if (member !== undefined) read[name] = valueOf(value, member, name);
-    else others.set(name, values);
+    const parameter = Object.hasOwn(query, name) ? query[name] : undefined;
+    if (member === undefined && parameter === undefined && !inPath.includes(name)) {
+      others.set(name, values);
+      continue;
+    }
+    const [value = '', second] = values;
+    if (second !== undefined && parameter?.isRepeated !== true)
+      throw badUsage(name, 'one value', values.join(', then '));
+    if (parameter?.isRepeated) read[name] = values;
+    else if (member === undefined) read[name] = value;
+    else read[name] = whole === true ? await readBody(value) : valueOf(value, member, name);
   }
   if (where !== undefined) return { ...read, where: readConditions(others) };
   const [stranger] = others.keys();
@@ -103,12 +113,14 @@ function readParameters(operation: Operation, given: readonly string[]): Readonl
   return read;
 }
 
-/** A value of a member as it is typed: text where the member is text, else JSON, or text that is none. */
+/** A value of a member as it is typed: text where the member is text alone, else JSON, or text where it may be that. */
 function valueOf(text: string, schema: Schema, name: string): unknown {
-  if (schema['type'] === 'string') return text;
+  const { type, oneOf } = schema;
+  if (type === 'string') return text;
   try {
     return parseJson(text, { field: name });
-  } catch {
+  } catch (error) {
+    if (oneOf === undefined) throw error;
     return text;
   }
 }

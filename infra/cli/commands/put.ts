@@ -89,7 +89,7 @@ export function readRefKey(text: string): number {
 const MOST_BYTES = 4 * LIMITS.bodyBytes;
 
 /** Reads a body: JSON, `@file`, or `-` for standard input. Throws a CommandError, `invalid_json`, `body_too_large`. */
-async function readBody(given: string): Promise<Json> {
+export async function readBody(given: string): Promise<Json> {
   return parseJson(await readText(given));
 }
 

@@ -1,7 +1,8 @@
 /** `node drive.ts URL`: a driver takes three riders, each of whom is billed once; and an operator mends what is parked. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { apiClient, openDatastore } from 'schemaless';
+import { openDatastore } from 'schemaless';
+import { apiClient } from 'schemaless/api';
 import { startCardService } from './card-service.ts';
 import { STEPS, trips } from './trips.ts';
 

@@ -13,14 +13,22 @@ interface Credentials {
  * identities, EC2) take 130 KB of each bundle.
  */
 export function defaultProvider(): () => Promise<Credentials> {
-  let asked: (() => Promise<Credentials>) | undefined;
+  // It throws where it is told no place.
+  let ask: ReturnType<typeof fromHttp> | undefined;
+  let known: Promise<Credentials> | undefined;
   return async () => {
     const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
-    if (AWS_ACCESS_KEY_ID === undefined || AWS_SECRET_ACCESS_KEY === undefined) return (asked ??= fromHttp())();
-    return {
-      accessKeyId: AWS_ACCESS_KEY_ID,
-      secretAccessKey: AWS_SECRET_ACCESS_KEY,
-      ...(AWS_SESSION_TOKEN !== undefined && { sessionToken: AWS_SESSION_TOKEN }),
-    };
+    if (AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY)
+      return {
+        accessKeyId: AWS_ACCESS_KEY_ID,
+        secretAccessKey: AWS_SECRET_ACCESS_KEY,
+        ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }),
+      };
+    const { expiration } = (await known?.catch(() => undefined)) ?? { expiration: new Date(0) };
+    if (expiration && expiration.getTime() - Date.now() < ASKED_BEFORE_MS) known = undefined;
+    return (known ??= (ask ??= fromHttp())());
   };
 }
+
+/** So long before they expire, others are asked for. */
+const ASKED_BEFORE_MS = 300_000;

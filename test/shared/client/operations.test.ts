@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RewindTarget } from '../../../shared/api/rewind-target.ts';
 import { apiClient, type ApiClient } from '../../../shared/client/api-client.ts';
+import type { Json } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { AWAY, ERASED, ERASING, fakeErasures, KEPT } from '../../functions/support/fake-erasures.ts';
@@ -133,6 +134,44 @@ it('what is in the buffer is shown, discarded and decided', async () => {
   expect(await client.keepUndecidedWrites({ ids: ['group-1/1', 'group-1/2'] })).toEqual({ kept: 2 });
 });
 
+describe('a value that JSON would change', () => {
+  const put = (body: unknown): Promise<unknown> =>
+    api().putCell({ row_key: ROW, column_name: 'BASE', ref_key: 1, body: body as Json });
+  it.each<[string, unknown]>([
+    ['NaN', { fare: NaN }],
+    ['nothing', { a: undefined, b: 1 }],
+    // oxlint-disable-next-line no-sparse-arrays -- that is what is tested
+    ['a hole', [1, , 3]],
+    ['a Date', new Date(0)],
+    ['a Map', new Map()],
+    ['bytes', new Uint8Array(2)],
+  ])('is not put into a cell: %s', async (_what, body) => {
+    expect(await errorOf(() => put(body))).toMatchObject({ code: 'invalid_field' });
+    const cells = [{ row_key: ROW, column_name: 'BASE', ref_key: 1, body: body as Json }];
+    expect(await errorOf(() => api().batchPut({ cells }))).toMatchObject({ code: 'invalid_field' });
+  });
+
+  it('does not widen an erasure', async () => {
+    for (const column_name of [() => 'BASE', Symbol('BASE'), undefined])
+      expect(await errorOf(() => api().eraseCells({ row_key: ROW, column_name, reason } as never))).toMatchObject({
+        details: { field: 'column_name' },
+      });
+  });
+});
+
+it('a dry run that nobody decided on is refused', async () => {
+  const dry_run = undefined;
+  for (const call of [
+    () => api().rewindTrigger({ ...BILL_RIDER, to: 'start', dry_run }),
+    () => api().deleteTrigger({ ...BILL_RIDER, confirm: 'bill_rider', dry_run }),
+  ])
+    expect(await errorOf(call)).toMatchObject({ code: 'missing_field', details: { field: 'dry_run' } });
+});
+
+it('health is answered where no node answers, too', async () => {
+  expect(await api().getHealth()).toMatchObject({ status: 'down', groups: [] });
+});
+
 describe('calls are refused', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['a query', () => api().listErasures({ open: true, limits: 3 } as never)],
@@ -142,6 +181,10 @@ describe('calls are refused', () => {
     ],
     ['a body of members', () => api().createMove({ shard: 2, to: 'group-2', force: true } as never)],
     ['a body of none', () => api().switchMove({ shard: 2, force: true } as never)],
+    [
+      "another datastore than the client's",
+      () => api().eraseCells({ datastore: 'billing', row_key: ROW, reason } as never),
+    ],
   ])('with a parameter that is not known: %s', async (_what, call) => {
     expect(await errorOf(call)).toMatchObject({ code: 'unknown_field' });
   });

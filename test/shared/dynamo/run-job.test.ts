@@ -30,6 +30,7 @@ class OneLease implements Leases {
   }
 }
 
+const QUIET = { everyMs: 1, failed: () => undefined };
 const QUICK = { renewMs: 1, takeEveryMs: 1, deadline: FAR };
 
 describe('a job', () => {
@@ -45,16 +46,17 @@ describe('a job', () => {
           work('fails', {
             turn: () => Promise.reject(new Error('no')),
             failed: (_error, inARow) => failures.push(inARow),
+            everyMs: 1,
             pauses: { firstMs: 1, longestMs: 2 },
           });
-          work('hangs', { turn: () => ended(signal), failed: () => undefined });
+          work('hangs', { turn: () => ended(signal), ...QUIET });
           work('works', {
             turn: async () => {
               turns += 1;
               if (turns >= 20 && failures.length >= 3) end.abort();
               return 1;
             },
-            failed: () => undefined,
+            ...QUIET,
           });
         },
       },
@@ -78,7 +80,7 @@ describe('a job', () => {
               await ended(signal);
               seen.push('turn');
             },
-            failed: () => undefined,
+            ...QUIET,
           });
         },
         save: async () => void seen.push('saved'),
@@ -92,12 +94,12 @@ describe('a job', () => {
     let left = 3;
     const over: Job = {
       lease: 'one',
-      begin: ({ work }) => work('few', { turn: async () => ((left -= 1) > 0 ? 0 : 'over'), failed: () => undefined }),
+      begin: ({ work }) => work('few', { turn: async () => ((left -= 1) > 0 ? 0 : 'over'), ...QUIET }),
     };
     expect([await runJob({ ...QUICK, leases }, over), left]).toEqual([false, 0]);
     const endless: Job = {
       lease: 'one',
-      begin: ({ work }) => work('endless', { turn: async () => 1, failed: () => undefined }),
+      begin: ({ work }) => work('endless', { turn: async () => 1, ...QUIET }),
     };
     // Clock: it is the deadline that is tested
     expect(await runJob({ ...QUICK, leases, deadline: Date.now() + 20 }, endless)).toBe(false);
@@ -113,10 +115,11 @@ describe('a job', () => {
         begin({ work, signal }) {
           work('other', {
             turn: async () => (await ended(signal), void seen.push('other')),
-            failed: () => undefined,
+            ...QUIET,
           });
           work('bug', {
             turn: () => Promise.reject(new TypeError('a bug')),
+            everyMs: 1,
             failed: (error) => {
               throw error;
             },
@@ -183,9 +186,9 @@ class World {
               at += 1;
               return 0;
             }),
-          failed: () => undefined,
+          ...QUIET,
         });
-        work('others', { turn: () => process.ask(async () => 'over' as const), failed: () => undefined });
+        work('others', { turn: () => process.ask(async () => 'over' as const), ...QUIET });
       },
       save: ({ token }) =>
         process.ask(async () => {

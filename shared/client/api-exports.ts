@@ -1,0 +1,2 @@
+export { apiClient, type ApiClient } from './api-client.ts';
+export type { ClientOptions } from './options.ts';
