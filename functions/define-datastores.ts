@@ -18,15 +18,8 @@ import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { DEFINE } from './http/operations/apply-definitions.ts';
 
 /** Routes that define datastores, indexes and triggers without a deployment. */
-export function makeDefinitionsHandler(management: () => DefinitionManagement): HttpHandler {
-  return httpHandler(DEFINITIONS, DEFINE, management);
-}
-
-let opened: DefinitionManagement | undefined;
-
-function management(): DefinitionManagement {
-  opened ??= open();
-  return opened;
+export function makeDefinitionsHandler(open: () => DefinitionManagement): HttpHandler {
+  return httpHandler(DEFINITIONS, DEFINE, open);
 }
 
 function open(): DefinitionManagement {
@@ -46,4 +39,4 @@ function open(): DefinitionManagement {
   });
 }
 
-export const handler = makeDefinitionsHandler(management);
+export const handler = makeDefinitionsHandler(open);

@@ -3,29 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { progressItems } from '../shared/drain/progress-item.ts';
 import { LEASE_MS, runDrain } from '../shared/drain/run-drain.ts';
 import { leases } from '../shared/dynamo/lease.ts';
-import { STORE_VARIABLES } from '../shared/environment.ts';
 import { METRICS } from '../shared/metrics.ts';
-import { openContext, type StoreContext } from '../shared/access/context.ts';
-import { readConfig } from './environment/config.ts';
-import { deploymentOptions } from './environment/deployment.ts';
-import { dynamoClient } from './environment/dynamo.ts';
+import { openStore } from './environment/deployment.ts';
 import { logger, gauge } from './environment/log.ts';
 
 /** Before the time limit: finishes a page and releases leases. */
 const TIME_TO_END_MS = 15_000;
 
-let opened: StoreContext | undefined;
-
 /** Drains all buffer tables and restores what writers lack, until the next minute's run takes over. */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
-  const config = readConfig([...STORE_VARIABLES, 'keepCopies']);
-  opened ??= openContext(deploymentOptions(config));
-  const state = { client: dynamoClient(), table: config.stateTable };
+  const { config, context, topologyTable, stateTable } = openStore('keepCopies');
   await runDrain({
-    context: opened,
-    leases: leases(state, randomUUID(), LEASE_MS),
-    progress: progressItems(state),
-    topologyTable: { ...state, table: config.topologyTable },
+    context,
+    leases: leases(stateTable, randomUUID(), LEASE_MS),
+    progress: progressItems(stateTable),
+    topologyTable,
     settings: { keepCopiesSeconds: config.keepCopies },
     deadline: Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
     measured: (group, status) => {

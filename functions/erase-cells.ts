@@ -1,12 +1,9 @@
 import { ERASURES } from '../shared/api/erasures.ts';
 import { SUBJECTS } from '../shared/api/subjects.ts';
-import { openContext } from '../shared/access/context.ts';
-import { KEY_VARIABLES, STORE_VARIABLES } from '../shared/environment.ts';
+import { KEY_VARIABLES } from '../shared/environment.ts';
 import { erasureManagement, type ErasureManagement } from '../shared/erasures/erasure-management.ts';
 import { subjectManagement, type SubjectManagement } from '../shared/sealed/subject-management.ts';
-import { readConfig } from './environment/config.ts';
-import { deploymentOptions } from './environment/deployment.ts';
-import { dynamoClient } from './environment/dynamo.ts';
+import { openStore } from './environment/deployment.ts';
 import { keyStore } from './environment/root-key.ts';
 import { audited } from './http/audited.ts';
 import { answeredBy } from './http/answering.ts';
@@ -15,7 +12,7 @@ import { httpHandler, type HttpHandler } from './http/handler.ts';
 type Forgetting = ErasureManagement & SubjectManagement;
 
 /** Who asks is in the log before the answer, of every request that can be read; no subject is. */
-export function makeErasuresHandler(management: () => Forgetting): HttpHandler {
+export function makeErasuresHandler(open: () => Forgetting): HttpHandler {
   const erasures = answeredBy(ERASURES, (over: Forgetting, datastore, { caller }) => over.erasures(datastore, caller));
   const subjects = answeredBy(SUBJECTS, (over: Forgetting, datastore, { caller }) => over.subjects(datastore, caller));
   return httpHandler(
@@ -24,30 +21,16 @@ export function makeErasuresHandler(management: () => Forgetting): HttpHandler {
       ...audited('erasure', erasures, { eraseCells: ['id', 'scope', 'shard', 'state', 'cells'] }),
       ...audited('forgetting', subjects, { forgetSubject: ['subject_name', 'forgotten_at'] }),
     },
-    management,
+    open,
   );
 }
 
-let opened: Forgetting | undefined;
-
-function management(): Forgetting {
-  opened ??= open();
-  return opened;
-}
-
 function open(): Forgetting {
-  const config = readConfig([...STORE_VARIABLES, ...KEY_VARIABLES, 'backupDays', 'keyDays']);
-  const client = dynamoClient();
-  const context = openContext(deploymentOptions(config));
+  const { config, context, topologyTable, stateTable } = openStore(...KEY_VARIABLES, 'backupDays', 'keyDays');
   return {
-    ...erasureManagement({
-      context,
-      topologyTable: { client, table: config.topologyTable },
-      stateTable: { client, table: config.stateTable },
-      backupDays: config.backupDays,
-    }),
+    ...erasureManagement({ context, topologyTable, stateTable, backupDays: config.backupDays }),
     ...subjectManagement({ topology: context.topology, keys: keyStore(config), keyDays: config.keyDays }),
   };
 }
 
-export const handler = makeErasuresHandler(management);
+export const handler = makeErasuresHandler(open);

@@ -1,15 +1,11 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
-import { STORE_VARIABLES } from '../shared/environment.ts';
 import { leases } from '../shared/dynamo/lease.ts';
 import { runErasures } from '../shared/erasures/run-erasures.ts';
 import { METRICS } from '../shared/metrics.ts';
 import type { RepairEvent } from '../shared/index/repair/repair-work.ts';
 import { runRepair } from '../shared/index/repair/run-repair.ts';
-import { openContext, type StoreContext } from '../shared/access/context.ts';
-import { readConfig } from './environment/config.ts';
-import { deploymentOptions } from './environment/deployment.ts';
+import { openStore } from './environment/deployment.ts';
 import { logger, countTimes, gauge } from './environment/log.ts';
 
 /** Before the time limit: finishes a page and hands over. */
@@ -17,31 +13,18 @@ const TIME_TO_END_MS = 30_000;
 
 const ERASURES_LEASE_MS = 10_000;
 
-let opened: StoreContext | undefined;
-
 /** Builds, completes and drops indexes, erases, and applies retention, until the next minute's run. */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
-  const config = readConfig([...STORE_VARIABLES, 'backupDays']);
+  const { config, context, topologyTable, stateTable } = openStore('backupDays');
   // The alarm server-errors subtracts it: a metric without values would leave the alarm without one.
   countTimes(new Map([[METRICS.answeredIndexBuilding, 0]]));
-  opened ??= openContext(deploymentOptions(config));
-  const client = new DynamoDBClient();
-  const stateTable = { client, table: config.stateTable };
-  const topologyTable = { client, table: config.topologyTable };
   const deadline = Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS;
   const owner = randomUUID();
   // Awaits both: work frozen with the instance would continue in the next run.
   const ends = await Promise.allSettled([
-    runRepair({
-      context: opened,
-      topologyTable,
-      stateTable,
-      owner,
-      deadline,
-      report,
-    }),
+    runRepair({ context, topologyTable, stateTable, owner, deadline, report }),
     runErasures({
-      context: opened,
+      context,
       topologyTable,
       stateTable,
       backupDays: config.backupDays,
@@ -58,7 +41,6 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
       measured: (open, oldest) => gauge({ [METRICS.erasuresOpen]: open, [METRICS.erasuresOldestSeconds]: oldest }),
     }),
   ]);
-  client.destroy();
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 

@@ -6,19 +6,12 @@ import { dynamoClient } from './environment/dynamo.ts';
 import { answeredBy } from './http/answering.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 
-export function makeMovesHandler(management: () => MoveManagement): HttpHandler {
+export function makeMovesHandler(open: () => MoveManagement): HttpHandler {
   return httpHandler(
     MOVES,
     answeredBy(MOVES, (over: MoveManagement, datastore) => over.moves(datastore)),
-    management,
+    open,
   );
-}
-
-let opened: MoveManagement | undefined;
-
-function management(): MoveManagement {
-  opened ??= open();
-  return opened;
 }
 
 function open(): MoveManagement {
@@ -31,4 +24,4 @@ function open(): MoveManagement {
   });
 }
 
-export const handler = makeMovesHandler(management);
+export const handler = makeMovesHandler(open);

@@ -1,12 +1,8 @@
 import type { Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
-import { STORE_VARIABLES } from '../shared/environment.ts';
-import { openContext, type StoreContext } from '../shared/access/context.ts';
 import { runTailers } from '../shared/triggers/send/run-tailers.ts';
 import { sqsQueues } from '../shared/triggers/state/queues.ts';
-import { readConfig } from './environment/config.ts';
-import { deploymentOptions } from './environment/deployment.ts';
-import { dynamoClient } from './environment/dynamo.ts';
+import { openStore } from './environment/deployment.ts';
 import { tailReport } from './triggers/report-tailed.ts';
 import { sqsClient } from './environment/sqs.ts';
 
@@ -18,19 +14,16 @@ interface TailSlot {
   readonly slot?: number;
 }
 
-let opened: StoreContext | undefined;
-
 /** Sends cells to the triggers' queues until the slot's next run takes over. */
 export async function handler({ slot = 0 }: TailSlot, lambda: Context): Promise<void> {
-  const config = readConfig([...STORE_VARIABLES, 'tailers']);
-  opened ??= openContext(deploymentOptions(config));
-  const [dynamo, sqs] = [dynamoClient(), sqsClient()];
+  const { config, context, topologyTable, stateTable } = openStore('tailers');
+  const sqs = sqsClient();
   const { report, flush } = tailReport();
   try {
     await runTailers({
-      context: opened,
-      topologyTable: { client: dynamo, table: config.topologyTable },
-      stateTable: { client: dynamo, table: config.stateTable },
+      context,
+      topologyTable,
+      stateTable,
       queues: sqsQueues(sqs),
       owner: randomUUID(),
       slot,
@@ -40,7 +33,6 @@ export async function handler({ slot = 0 }: TailSlot, lambda: Context): Promise<
     });
   } finally {
     flush();
-    dynamo.destroy();
     sqs.destroy();
   }
 }

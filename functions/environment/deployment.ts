@@ -1,28 +1,49 @@
 import { connectorOf } from '#connector';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { METRICS } from '../../shared/metrics.ts';
 import { openDeployment, type Deployment } from '../../shared/store/deployment.ts';
-import type { DeploymentOptions, StoreEvent } from '../../shared/access/context.ts';
-import { KEY_VARIABLES, STORE_VARIABLES } from '../../shared/environment.ts';
+import {
+  openContext,
+  type DeploymentOptions,
+  type StoreContext,
+  type StoreEvent,
+} from '../../shared/access/context.ts';
+import type { DynamoTable } from '../../shared/dynamo/table.ts';
+import { KEY_VARIABLES, STORE_VARIABLES, type StoreVariable } from '../../shared/environment.ts';
 import { sealUnder } from '../../shared/sealed/seal.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import { openCircuits } from '../../shared/access/open-circuits.ts';
-import { readConfig, type StoreConfig } from './config.ts';
+import { readConfig, type Config, type StoreConfig } from './config.ts';
 import { dynamoClient } from './dynamo.ts';
 import { logger, requestIds, count } from './log.ts';
 import { keyStore } from './root-key.ts';
 
-let opened: Deployment | undefined;
-
-/** The deployment that this function belongs to, opened when first asked for and kept as long as the instance lives. */
+/** Opens the deployment that this function belongs to. */
 export function deployment(): Deployment {
-  opened ??= open();
-  return opened;
-}
-
-function open(): Deployment {
   const config = readConfig([...STORE_VARIABLES, ...KEY_VARIABLES]);
   const options = deploymentOptions(config);
   return openDeployment(options, sealUnder(options.topology, keyStore(config)));
+}
+
+interface OpenedStore<K extends keyof Config> {
+  readonly config: Pick<Config, StoreVariable | K>;
+  readonly context: StoreContext;
+  readonly topologyTable: DynamoTable;
+  readonly stateTable: DynamoTable;
+}
+
+let opened: { readonly client: DynamoDBClient; readonly context: StoreContext } | undefined;
+
+/** The store for loops and for who manages it, opened once in an instance. `more`: variables besides the store's own. */
+export function openStore<K extends keyof Config = never>(...more: readonly K[]): OpenedStore<K> {
+  const config = readConfig([...STORE_VARIABLES, ...more]);
+  const { client, context } = (opened ??= { client: dynamoClient(), context: openContext(deploymentOptions(config)) });
+  return {
+    config,
+    context,
+    topologyTable: { client, table: config.topologyTable },
+    stateTable: { client, table: config.stateTable },
+  };
 }
 
 /** How the environment's groups and topology are reached. */
