@@ -50,9 +50,7 @@ export function httpHandler<Some extends Operations, Over>(
     timeoutEarlyInMillis: TIME_TO_ANSWER_MS,
     timeoutEarlyResponse: throwTimeout,
   })
-    .use(answerGateway())
-    .use(observe())
-    .use(answerProblems())
+    .use(ANSWERED)
     .handler(async (event: APIGatewayProxyEventV2): Promise<Answer> => {
       const operation = operationOf(event);
       if (operation === undefined)
@@ -96,42 +94,28 @@ function throwTimeout(): never {
 }
 
 type Request = middy.Request<APIGatewayProxyEventV2, unknown>;
-type Middleware = middy.MiddlewareObj<APIGatewayProxyEventV2, unknown>;
 
-/** Makes a problem document of whatever an operation threw. */
-function answerProblems(): Middleware {
-  return {
-    onError: (request: Request) => {
-      request.response = problemAnswer(shown(request.error), requestIdOf(request.event));
-    },
-  };
-}
+/** Logs how a request ended, at level DEBUG when nothing is wrong. What an operation threw becomes a problem document. */
+const ANSWERED: middy.MiddlewareObj<APIGatewayProxyEventV2, unknown> = {
+  after: async (request) => {
+    const answer = request.response as Answer;
+    logger.debug('answered', circumstances(request, answer));
+    await finish(request, answer, []);
+  },
+  onError: async (request) => {
+    const error = shown(request.error);
+    const answer = problemAnswer(error, requestIdOf(request.event));
+    logProblem(request.error, circumstances(request, answer));
+    await finish(request, answer, error.status < 500 ? [] : failuresOf(error.code));
+  },
+};
 
-/** The counters of a request's outcomes, and its line in the log: at level DEBUG when nothing is wrong. */
-function observe(): Middleware {
-  return {
-    after: (request: Request) => {
-      const answer = request.response as Answer;
-      logger.debug('answered', circumstances(request, answer));
-      countOutcomes(request, answer);
-    },
-    onError: (request: Request) => {
-      const answer = request.response as Answer;
-      const { code, status } = shown(request.error);
-      logProblem(request.error, circumstances(request, answer));
-      countOutcomes(request, answer, status < 500 ? [] : failuresOf(code));
-    },
-  };
-}
-
-/** Puts the answer into the gateway's form, with the request id, compressed for who takes that. */
-function answerGateway(): Middleware {
-  const convert = async (request: Request): Promise<void> => {
-    const { event } = request;
-    const result = gatewayResult(request.response as Answer, requestIdOf(event));
-    request.response = await compressed(result, event.headers?.['accept-encoding']);
-  };
-  return { after: convert, onError: convert };
+/** Counts outcomes, and puts the answer into the gateway's form, compressed for who takes that. */
+async function finish(request: Request, answer: Answer, otherwise: readonly string[]): Promise<void> {
+  const { event } = request;
+  const id = requestIdOf(event);
+  count(answer.outcomes ?? otherwise, id);
+  request.response = await compressed(gatewayResult(answer, id), event.headers?.['accept-encoding']);
 }
 
 /** Never anything of a body. */
@@ -150,8 +134,4 @@ function circumstances({ event }: Request, answer: Answer): Record<string, strin
 /** Returns the code under which a failed request is counted; none for a caller's error. */
 function failuresOf(code: ErrorCode): readonly string[] {
   return code === 'index_building' ? [code, METRICS.answeredIndexBuilding] : [code];
-}
-
-function countOutcomes({ event }: Request, answer: Answer, otherwise: readonly string[] = []): void {
-  count(answer.outcomes ?? otherwise, requestIdOf(event));
 }

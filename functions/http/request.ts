@@ -34,10 +34,12 @@ export interface HttpRequest {
 }
 
 export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
+  // The gateway says who signed a request, where it asks for that.
+  const { authorizer: { iam } = {} } = event.requestContext as { readonly authorizer?: { readonly iam?: Signer } };
   return {
     id: requestIdOf(event),
-    isSigned: isSigned(event),
-    caller: callerOf(event),
+    isSigned: iam !== undefined,
+    caller: iam?.userArn ?? iam?.userId ?? 'anybody',
     packed: wantsMessagePack(event.headers?.['accept']),
     header: (name) => event.headers?.[name],
     path: (name, absent) => pathValue(event.pathParameters?.[name], name, absent),
@@ -47,18 +49,10 @@ export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
   };
 }
 
-/** The gateway says who signed a request, where it asks for that. */
-function isSigned({ requestContext }: APIGatewayProxyEventV2): boolean {
-  const { authorizer } = requestContext as { readonly authorizer?: { readonly iam?: unknown } };
-  return authorizer?.iam !== undefined;
-}
-
-/** An ARN, as a rule: of a role with the name of its session. */
-function callerOf({ requestContext }: APIGatewayProxyEventV2): string {
-  const { authorizer } = requestContext as {
-    readonly authorizer?: { readonly iam?: { readonly userArn?: string; readonly userId?: string } };
-  };
-  return authorizer?.iam?.userArn ?? authorizer?.iam?.userId ?? 'anybody';
+interface Signer {
+  /** As a rule of a role with the name of its session. */
+  readonly userArn?: string;
+  readonly userId?: string;
 }
 
 /** Returns how much a header such as `Accept` wants a name in lower case, 0 to 1. Wildcards count for nothing. */
