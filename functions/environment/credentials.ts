@@ -1,18 +1,13 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { Credentials } from '../../shared/sql/mysql-client.ts';
+import { secretMembers } from './secret-members.ts';
 
 /** Long enough for the pools of a group to share one look-up; short enough that a rotated password is soon seen. */
 const KEPT_MS = 10_000;
 
 /**
- * The login of a group, from its secret in AWS Secrets Manager.
- *
- * Meant to be called when connections are opened: look-ups within 10 s of each other are one, and a failed one is
- * not remembered.
- *
- * @param secret ARN or name; its value is `{"username": …, "password": …}`
- * @param now milliseconds, for tests @default Date.now
- * @returns a function that throws an Error naming the secret, never its value
+ * Returns what reads a login from its secret, `{"username": …, "password": …}`, for connections that are opened: look-ups
+ * within 10 s are one, failed ones are not remembered. Throws an Error that names the secret, never its value.
  */
 export function secretCredentials(
   client: Pick<SecretsManagerClient, 'send'>,
@@ -34,20 +29,8 @@ export function secretCredentials(
 
 async function readSecret(client: Pick<SecretsManagerClient, 'send'>, secret: string): Promise<Credentials> {
   const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secret }));
-  const value = parse(SecretString ?? '');
-  const { username, password } = value;
-  if (typeof username !== 'string' || typeof password !== 'string') {
+  const { username, password } = secretMembers(SecretString);
+  if (typeof username !== 'string' || typeof password !== 'string')
     throw new Error(`The secret ${secret}: wanted JSON with the strings username and password`);
-  }
   return { username, password };
-}
-
-/** JSON.parse quotes the text in its errors, and this text is secret. */
-function parse(text: string): { readonly username?: unknown; readonly password?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
 }

@@ -3,6 +3,7 @@ import type { KeyStore } from '../../shared/sealed/key-store.ts';
 import { NO_ROOT_KEY, type KeyVariable } from '../../shared/environment.ts';
 import type { Config } from './config.ts';
 import { dynamoClient } from './dynamo.ts';
+import { secretMembers } from './secret-members.ts';
 
 export function keyStore({ keysTable, rootSecret }: Pick<Config, KeyVariable>): KeyStore {
   return {
@@ -21,7 +22,7 @@ async function readRootKeys(secret: string): Promise<readonly Uint8Array[]> {
   });
   try {
     const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secret }));
-    const { key, former = key } = parse(SecretString ?? '');
+    const { key, former = key } = secretMembers(SecretString);
     return [...new Set([key, former])].map((text) => {
       if (typeof text === 'string' && text.length >= LEAST_CHARACTERS) return hash('sha256', text, 'buffer');
       throw new Error(`The secret ${secret}: wanted JSON with the string key, of ${LEAST_CHARACTERS} characters`);
@@ -33,12 +34,3 @@ async function readRootKeys(secret: string): Promise<readonly Uint8Array[]> {
 
 /** Of 62 each: 256 bits. */
 const LEAST_CHARACTERS = 43;
-
-/** JSON.parse would quote the secret in its error. */
-function parse(text: string): { readonly key?: unknown; readonly former?: unknown } {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}

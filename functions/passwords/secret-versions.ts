@@ -7,6 +7,7 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
+import { secretMembers } from '../environment/secret-members.ts';
 
 const CURRENT = 'AWSCURRENT';
 const PENDING = 'AWSPENDING';
@@ -74,15 +75,8 @@ export class SecretVersions {
     return before;
   }
 
-  /** Errors never contain a secret's text. */
   private parse(text: string | undefined): SecretLogin {
-    let value: unknown;
-    try {
-      value = JSON.parse(text ?? '');
-    } catch {
-      value = undefined;
-    }
-    const login = LOGIN.safeParse(value);
+    const login = LOGIN.safeParse(secretMembers(text));
     if (!login.success) throw new Error(`${this.secret}: wanted JSON with the strings username and password`);
     return login.data;
   }

@@ -1,6 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
-import type { QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
+import { toQueueRecord, type QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
 import { BATCH_SIZE } from '../../shared/triggers/state/queue-limits.ts';
 import type { TriggerMessage } from '../../shared/triggers/state/message.ts';
@@ -66,7 +66,7 @@ export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
     const { consumer } = await open();
     try {
       const remainingMs = (): number => lambda.getRemainingTimeInMillis();
-      const done = await consumeBatch(consumer, event.Records.map(toQueueRecord), { remainingMs });
+      const done = await consumeBatch(consumer, event.Records.map(ofEvent), { remainingMs });
       const left = new Set(event.Records.map(({ messageId }) => messageId));
       for (const { messageId } of done) left.delete(messageId);
       return { batchItemFailures: [...left].map((itemIdentifier) => ({ itemIdentifier })) };
@@ -77,14 +77,8 @@ export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
   return Object.assign(handler, { trigger: name, fn, atOnce });
 }
 
-function toQueueRecord({ messageId, receiptHandle, body, attributes }: SQSRecord): QueueRecord {
+function ofEvent({ messageId, receiptHandle, body, attributes }: SQSRecord): QueueRecord {
   const { MessageGroupId = '', ApproximateReceiveCount, SentTimestamp } = attributes;
-  return {
-    messageId,
-    receiptHandle,
-    body,
-    groupId: MessageGroupId,
-    receipts: Number(ApproximateReceiveCount),
-    sentAt: Number(SentTimestamp),
-  };
+  const Attributes = { MessageGroupId, ApproximateReceiveCount, SentTimestamp };
+  return toQueueRecord({ MessageId: messageId, ReceiptHandle: receiptHandle, Body: body, Attributes });
 }
