@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { defaultPartitions } from '../shared/follow/follower-item.ts';
 import { SHARDS_A_PAGE } from '../shared/follow/log-pages.ts';
 import { MADE_USERS } from '../shared/topology/database-users.ts';
-import { canSeal } from './constructs/can-seal.ts';
+import { canSeal } from './constructs/store-environment.ts';
 import { connectionBudget } from './constructs/connection-budget.ts';
 import { ZONES_UNNAMED, zonesFor } from './constructs/zones.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from './environments.ts';

@@ -1,8 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, TreatMissingData, type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Construct } from 'constructs';
 import type { AlarmTopics } from './alarm-topics.ts';
+import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 
 export const FIVE_MINUTES = Duration.minutes(5);
 
@@ -63,4 +64,21 @@ export class Alarms extends Construct {
     }
     return alarm;
   }
+}
+
+export interface StoreMetrics {
+  sum(name: string): Metric;
+  most(name: string): Metric;
+}
+
+export function storeMetrics(environment: string): StoreMetrics {
+  const metric = (metricName: string, statistic: string): Metric =>
+    new Metric({
+      namespace: METRIC_NAMESPACE,
+      metricName,
+      dimensionsMap: { service: environment },
+      statistic,
+      period: Duration.minutes(1),
+    });
+  return { sum: (name) => metric(name, Stats.SUM), most: (name) => metric(name, Stats.MAXIMUM) };
 }

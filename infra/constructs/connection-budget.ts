@@ -1,6 +1,5 @@
 import { LOOPS_AT_ONCE } from '../../shared/loops-at-once.ts';
 import type { StoreEnvironment } from './store-environment.ts';
-import { connectionsOf } from './max-connections.ts';
 
 /** The proxy's share of its cluster's connections; operators and Aurora need the rest. */
 export const PROXY_PERCENT = 90;
@@ -115,4 +114,21 @@ export function instancesWithin(environment: Omit<Budgeted, 'instances'>): Store
     'manage-moves': part(PARTS['manage-moves']),
     'erase-cells': part(PARTS['erase-cells']),
   };
+}
+
+/** `max_connections` of a serverless node by its most ACU, from Aurora's documentation. */
+const CONNECTIONS: readonly (readonly [acu: number, connections: number])[] = [
+  [192, 6000],
+  [128, 5000],
+  [64, 4000],
+  [32, 3000],
+  [16, 2000],
+  [8, 1000],
+  [4, 135],
+  [1, 90],
+];
+
+/** Returns the connections of each node; between two sizes, those of the smaller. */
+export function connectionsOf(maxAcu: number): number {
+  return CONNECTIONS.find(([acu]) => maxAcu >= acu)?.[1] ?? 90;
 }

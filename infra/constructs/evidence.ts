@@ -22,69 +22,56 @@ export function acknowledgeLambdaPolicies(construct: IConstruct): void {
   }
 }
 
-export function acknowledgeTracing(construct: IConstruct): void {
+/** The CDK grants calls for all versions of a function. */
+export function acknowledgeVersions(construct: IConstruct, { functionArn }: Pick<IFunction, 'functionArn'>): void {
   acknowledge(
     construct,
-    'IAM5[Resource::*]',
-    'The two actions by which traces are handed to AWS X-Ray take no resource',
+    `IAM5[Resource::${shown(construct, functionArn)}:*]`,
+    'The wildcard stands for the versions of one function',
   );
 }
 
-/** The CDK grants calls for all versions of a function. */
-export function acknowledgeVersions(construct: IConstruct, called: Pick<IFunction, 'functionArn'>): void {
-  acknowledge(
-    construct,
-    `IAM5[Resource::${shown(construct, called.functionArn)}:*]`,
-    'The wildcard stands for the versions of one function',
-  );
+export function acknowledgeArn(construct: IConstruct, arn: string, reason: string): void {
+  acknowledge(construct, `IAM5[Resource::${shown(construct, arn)}]`, reason);
 }
 
 /** Each key in a route's path becomes a wildcard. The API may be of another stack. */
 export function acknowledgeRoutes(construct: IConstruct, api: HttpApi, arns: readonly string[]): void {
   const { Ref: ref = '' } = Stack.of(api).resolve(api.apiId) as { readonly Ref?: string };
-  for (const arn of arns.filter((one) => one.includes('*'))) {
-    acknowledge(
-      construct,
-      `IAM5[Resource::${shown(construct, arn).replace(`<${ref}>`, () => importedAs(construct, api, api.apiId) ?? `<${ref}>`)}]`,
-      'The wildcards stand for keys in the path of one route, and in place of a datastore for all of them',
-    );
-  }
-}
-
-/** Queues made through the API share a prefix. */
-export function acknowledgePrefix(construct: IConstruct, arn: string): void {
-  acknowledge(
+  acknowledgeOf(
     construct,
-    `IAM5[Resource::${shown(construct, arn)}]`,
-    'The wildcard stands for the rest of the names of queues that are made through the API',
-  );
-}
-
-export function acknowledgeNames(construct: IConstruct, arn: string): void {
-  acknowledge(
-    construct,
-    `IAM5[Resource::${shown(construct, arn)}]`,
-    "The wildcard stands for the numbers of the store's groups, and for the rest of the names of its secrets",
-  );
-}
-
-export function acknowledgeListing(construct: IConstruct, arn: string): void {
-  acknowledge(
-    construct,
-    `IAM5[Resource::${shown(construct, arn)}]`,
-    'Which names are taken in an account is told by a list of all that have one',
+    { giver: api, value: api.apiId, as: `<${ref}>` },
+    arns.filter((arn) => arn.includes('*')),
+    'The wildcards stand for keys in the path of one route, and in place of a datastore for all of them',
   );
 }
 
 export function acknowledgeObjects(construct: IConstruct, bucket: IBucket, arns: readonly string[]): void {
-  const of = shown(construct, bucket.bucketArn);
+  acknowledgeOf(
+    construct,
+    { giver: bucket, value: bucket.bucketArn, as: shown(construct, bucket.bucketArn) },
+    arns,
+    'The wildcards stand for the parts of one export, and for the files in them',
+  );
+}
+
+interface Given {
+  readonly giver: IConstruct;
+  readonly value: string;
+  /** How the value is shown within its stack. */
+  readonly as: string;
+}
+
+/** ARNs with a value that may be of another stack. */
+function acknowledgeOf(
+  construct: IConstruct,
+  { giver, value, as }: Given,
+  arns: readonly string[],
+  reason: string,
+): void {
   for (const arn of arns) {
-    const named = shown(construct, arn).replace(of, () => importedAs(construct, bucket, bucket.bucketArn) ?? of);
-    acknowledge(
-      construct,
-      `IAM5[Resource::${named}]`,
-      'The wildcards stand for the parts of one export, and for the files in them',
-    );
+    const named = shown(construct, arn).replace(as, () => importedAs(construct, giver, value) ?? as);
+    acknowledge(construct, `IAM5[Resource::${named}]`, reason);
   }
 }
 

@@ -1,4 +1,10 @@
-import { ERASURES_LEASE, MOVES_LEASE, OPENINGS_KEY } from '../../shared/granted-names.ts';
+import { ERASURES_LEASE, MOVES_LEASE, OPENINGS_KEY, appliedQueuePrefix } from '../../shared/granted-names.ts';
+import { PolicyStatement, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { Stack } from 'aws-cdk-lib';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { StoreEnvironment } from './store-environment.ts';
+import { acknowledgeArn } from './evidence.ts';
 
 /**
  * Keys of the items that each part of a store reads and writes; `*` stands for any text. A fault in a function's code
@@ -34,27 +40,21 @@ export const REPAIR_ITEMS = [
   ...ERASED,
 ];
 
-/** Raises a shard's epoch: after a cut or restored log, or a move. */
-const EPOCHS = 'datastore#*';
-
-export const DRAINED_TOPOLOGY = [EPOCHS];
+/** For who raises a shard's epoch: after a cut or restored log, or a move. */
+export const EPOCHS = ['datastore#*'];
 
 /** Index versions become live or are deleted. */
-export const REPAIRED_TOPOLOGY = [EPOCHS, 'index#*', 'progress#*'];
+export const REPAIRED_TOPOLOGY = [...EPOCHS, 'index#*', 'progress#*'];
 
 const TRIGGER_ITEMS = ['trigger#*', 'troubled#*', 'malformed#*', 'consumed#*'];
 
 export const TAIL_ITEMS = [OPENINGS_KEY, 'tailers', 'workers#tail', ...TRIGGER_ITEMS, ...follower('trigger/*')];
-
-export const TAILED_TOPOLOGY = [EPOCHS];
 
 export const MANAGE_ITEMS = [OPENINGS_KEY, ...TRIGGER_ITEMS, ...follower('trigger/*')];
 
 export const MIGRATE_ITEMS = ['lease#migrate', ...TRIGGER_ITEMS, ...follower('trigger/*'), 'workers#trigger/*'];
 
 export const MOVE_ITEMS = [OPENINGS_KEY, `lease#${MOVES_LEASE}`, 'lease#migrate', 'move#*', 'verified#*'];
-
-export const MOVED_TOPOLOGY = [EPOCHS];
 
 /** Management only records the desired state. */
 export const MANAGED_MOVES = [OPENINGS_KEY, 'move#*'];
@@ -75,3 +75,70 @@ export const KEY_ACTIONS: Readonly<Record<KeyUse, readonly string[]>> = {
   make: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   forget: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
 };
+
+export const READ_TOPOLOGY = ['dynamodb:GetItem', 'dynamodb:Scan'];
+
+export const WRITE_TOPOLOGY = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'];
+
+export const STATE_ITEMS = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'];
+
+/** Every action of the store on its tables. */
+export const TABLE_ACTIONS = [...new Set([...READ_TOPOLOGY, ...WRITE_TOPOLOGY, ...STATE_ITEMS])];
+
+/**
+ * Allows actions on items with these keys only. `actions`: of single items: reads of a whole table have no keys, and
+ * would pass. `keys`: `*` stands for any text.
+ */
+export function grantItems(
+  grantee: IGrantable,
+  table: Pick<ITable, 'tableArn'>,
+  actions: readonly string[],
+  keys: readonly string[],
+): void {
+  grantee.grantPrincipal.addToPrincipalPolicy(
+    new PolicyStatement({
+      actions: [...actions],
+      resources: [table.tableArn],
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
+    }),
+  );
+}
+
+export const LOOK_AT_QUEUE = ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
+
+export const SEND_TO_QUEUE = ['sqs:SendMessage', ...LOOK_AT_QUEUE];
+
+export const TAKE_FROM_QUEUE = ['sqs:ReceiveMessage', 'sqs:ChangeMessageVisibility', 'sqs:DeleteMessage'];
+
+export const MAKE_QUEUE = ['sqs:CreateQueue', 'sqs:SetQueueAttributes', 'sqs:DeleteQueue', ...LOOK_AT_QUEUE];
+
+export const QUEUE_ACTIONS = [...new Set([...SEND_TO_QUEUE, ...TAKE_FROM_QUEUE, ...MAKE_QUEUE])];
+
+/** Actions on queues made through the API, by the end of their names. */
+const ACTIONS = {
+  send: { '*': SEND_TO_QUEUE },
+  manage: {
+    '*': LOOK_AT_QUEUE,
+    '*-dead.fifo': TAKE_FROM_QUEUE,
+  },
+  make: { '*': MAKE_QUEUE },
+} as const;
+
+/** Allows a function these actions on all queues with the environment's prefix. */
+export function grantAppliedQueues(
+  grantee: LambdaFunction,
+  environment: StoreEnvironment,
+  how: keyof typeof ACTIONS,
+): void {
+  for (const [end, actions] of Object.entries<readonly string[]>(ACTIONS[how])) {
+    const resource = `${appliedQueuePrefix(environment.name)}${end}`;
+    const arn = Stack.of(grantee).formatArn({ service: 'sqs', resource });
+    grantee.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [arn] }));
+    // Queues made through the API share a prefix.
+    acknowledgeArn(
+      grantee,
+      arn,
+      'The wildcard stands for the rest of the names of queues that are made through the API',
+    );
+  }
+}

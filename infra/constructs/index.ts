@@ -1,6 +1,6 @@
 /** Constructs for a CDK app of one's own: `schemaless/cdk`. */
 export type { ExportFunction } from './export-function.ts';
-export type { ExportOptions } from './export-options.ts';
+export type { ExportOptions } from './export-function.ts';
 export type { GivenDatastore } from './given-definitions.ts';
 export { SchemalessService, type SchemalessServiceProps } from './service.ts';
 export { SchemalessStorage, type SchemalessStorageProps } from './storage.ts';

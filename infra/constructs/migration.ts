@@ -4,18 +4,16 @@ import { CfnFunction, Function as LambdaFunction, type Code } from 'aws-cdk-lib/
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import type { Definitions, SealedFields } from '../../shared/definitions/definitions.ts';
-import { canSeal } from './can-seal.ts';
-import type { StoreEnvironment } from './store-environment.ts';
-import { acknowledge, acknowledgeLambdaPolicies, acknowledgeTracing, acknowledgeVersions } from './evidence.ts';
+import { canSeal, type StoreEnvironment } from './store-environment.ts';
+import { acknowledge, acknowledgeLambdaPolicies, acknowledgeVersions } from './evidence.ts';
 import { keptLog } from './kept-log.ts';
-import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { MIGRATE_ITEMS } from './granted-items.ts';
 import { StoreFunction } from './store-function.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
+import { Worker } from './worker.ts';
 
 interface MigrationProps {
-  readonly environment: StoreEnvironment;
   readonly storage: SchemalessStorage;
   readonly definitions: () => Definitions;
   readonly triggers: () => readonly TriggerQueue[];
@@ -28,8 +26,15 @@ export class Migration extends Construct {
 
   constructor(scope: Construct, id: string, props: MigrationProps) {
     super(scope, id);
-    const { environment, storage, definitions, triggers } = props;
-    const onEvent = addStart(this, props);
+    const { storage, definitions, triggers, code } = props;
+    const { environment } = storage;
+    const onEvent = new Worker(this, 'onEvent', environment, {
+      description: 'Schemaless: starts a migration',
+      handler: 'index.onEvent',
+      code,
+      timeout: Duration.minutes(1),
+      memorySize: 256,
+    });
     const isComplete = addWork(this, props);
     const provider = new Provider(this, 'provider', {
       onEventHandler: onEvent,
@@ -93,29 +98,11 @@ function sealedText(environment: StoreEnvironment, name: string, sealed: readonl
   return JSON.stringify(sealed);
 }
 
-function addStart(scope: Construct, { environment, code }: MigrationProps): LambdaFunction {
-  const start = new LambdaFunction(scope, 'onEvent', {
-    ...MACHINE,
-    description: 'Schemaless: starts a migration',
-    handler: 'index.onEvent',
-    code,
-    timeout: Duration.minutes(1),
-    memorySize: 256,
-    retryAttempts: 0,
-    logGroup: keptLog(scope, 'onEvent', environment),
-    tracing: tracingOf(environment),
-  });
-  acknowledgeLambdaPolicies(start);
-  acknowledgeTracing(start);
-  return start;
-}
-
-function addWork(scope: Construct, { environment, storage, code }: MigrationProps): StoreFunction {
+function addWork(scope: Construct, { storage, code }: MigrationProps): StoreFunction {
   const work = new StoreFunction(scope, 'isComplete', {
-    environment,
     storage,
     code,
-    exportName: 'isComplete',
+    handler: 'index.isComplete',
     description: 'Schemaless: goes on with a migration',
     databaseUser: 'owner',
     kind: 'loop',

@@ -13,8 +13,7 @@ import {
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { closedSecurityGroup } from './closed-security-group.ts';
-import { QUEUE_ACTIONS } from './queue-actions.ts';
-import { TABLE_ACTIONS } from './table-actions.ts';
+import { QUEUE_ACTIONS, TABLE_ACTIONS } from './granted-items.ts';
 
 export interface NetworkEndpoints {
   readonly dynamodb: GatewayVpcEndpoint;

@@ -2,22 +2,20 @@ import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { Function as LambdaFunction, type CfnPermission, type Code } from 'aws-cdk-lib/aws-lambda';
+import type { CfnPermission, Code } from 'aws-cdk-lib/aws-lambda';
 import { CfnRotationSchedule, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { environmentOf } from '../../shared/environment.ts';
 import { GROUPS_KEY } from '../../shared/granted-names.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
-import { acknowledgeLambdaPolicies, acknowledgeNames, acknowledgeTracing } from './evidence.ts';
-import { clusterName } from './cluster-name.ts';
-import { keptLog } from './kept-log.ts';
+import { acknowledgeArn } from './evidence.ts';
+import { clusterName, type StoreEnvironment } from './store-environment.ts';
 import { grantSecretKey, grantTableKey } from './key-uses.ts';
-import { MACHINE, tracingOf } from './machine.ts';
 import type { StateTables } from './state-tables.ts';
-import type { StoreEnvironment } from './store-environment.ts';
-import { grantItems } from './table-actions.ts';
+import { grantItems } from './granted-items.ts';
 import { secretNames } from './user-secrets.ts';
+import { Worker } from './worker.ts';
 
 interface PasswordRotationProps {
   readonly environment: StoreEnvironment;
@@ -34,28 +32,21 @@ interface PasswordRotationProps {
  * prefix: further groups are in stacks that wait for this one.
  */
 export class PasswordRotation extends Construct {
-  private readonly work: LambdaFunction;
+  private readonly work: Worker;
   private readonly days: number;
 
   constructor(scope: Construct, id: string, props: PasswordRotationProps) {
     super(scope, id);
     const { environment, tables, encryptionKey, alarmTopics, code, days } = props;
     this.days = days;
-    this.work = new LambdaFunction(this, 'work', {
-      ...MACHINE,
+    this.work = new Worker(this, 'work', environment, {
       description: 'Schemaless: changes passwords of the databases',
-      handler: 'index.handler',
       code,
       // Until RDS confirms the owner's new password.
       timeout: Duration.minutes(6),
       memorySize: 256,
-      logGroup: keptLog(this, 'work', environment),
-      retryAttempts: 0,
-      tracing: tracingOf(environment),
       environment: environmentOf({ environment: environment.name, topologyTable: tables.topology.tableName }),
     });
-    acknowledgeLambdaPolicies(this.work);
-    acknowledgeTracing(this.work);
     grantItems(this.work, tables.topology, ['dynamodb:GetItem'], [GROUPS_KEY]);
     grantTableKey(this.work, encryptionKey, 'read');
     grantSecretKey(this.work, encryptionKey, 'write');
@@ -64,11 +55,7 @@ export class PasswordRotation extends Construct {
       principal: new ServicePrincipal('secretsmanager.amazonaws.com'),
       sourceAccount: Stack.of(this).account,
     });
-    this.addAlarm(alarmTopics);
-  }
-
-  private addAlarm(topics: AlarmTopics): void {
-    new Alarms(this, 'alarms', topics).add('failed', {
+    new Alarms(this, 'alarms', alarmTopics).add('failed', {
       section: 'password-change',
       what: 'a password of the databases could not be changed',
       metric: this.work.metricErrors({ statistic: Stats.SUM, period: Duration.minutes(5) }),
@@ -99,7 +86,11 @@ export class PasswordRotation extends Construct {
     });
     const allow = (actions: readonly string[], arn: string): void => {
       this.work.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [arn] }));
-      acknowledgeNames(this.work, arn);
+      acknowledgeArn(
+        this.work,
+        arn,
+        "The wildcard stands for the numbers of the store's groups, and for the rest of the names of its secrets",
+      );
     };
     allow(
       [

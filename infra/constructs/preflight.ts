@@ -5,10 +5,10 @@ import { Provider } from 'aws-cdk-lib/custom-resources';
 import { Construct, type IConstruct } from 'constructs';
 import { describe } from '../../shared/errors.ts';
 import { accountNeeds } from './account-needs.ts';
-import { acknowledge, acknowledgeLambdaPolicies, acknowledgeListing, acknowledgeVersions } from './evidence.ts';
+import { acknowledge, acknowledgeArn, acknowledgeLambdaPolicies, acknowledgeVersions } from './evidence.ts';
 import { keptLog } from './kept-log.ts';
-import { MACHINE } from './machine.ts';
 import type { StoreEnvironment } from './store-environment.ts';
+import { MACHINE } from './worker.ts';
 
 interface PreflightProps {
   readonly environment: StoreEnvironment;
@@ -107,6 +107,6 @@ function allowQuestions(asking: LambdaFunction): void {
   for (const [action, service, resource] of LISTS) {
     const arn = stack.formatArn({ service, resource, resourceName: '*', arnFormat: ArnFormat.COLON_RESOURCE_NAME });
     allow([action], arn);
-    acknowledgeListing(asking, arn);
+    acknowledgeArn(asking, arn, 'Which names are taken in an account is told by a list of all that have one');
   }
 }

@@ -3,10 +3,8 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct, IConstruct } from 'constructs';
 import type { Definitions, TriggerDefinition } from '../../shared/definitions/definitions.ts';
 import { Canary } from './canary.ts';
-import { connectConsumer } from './connect-consumer.ts';
-import { startEachMinute, startRegularly } from './each-minute.ts';
-import { ExportFunction } from './export-function.ts';
-import { exportOptions, type ExportOptions } from './export-options.ts';
+import { connectConsumer, TriggerFunction, triggerFunctionName } from './connect-consumer.ts';
+import { ExportFunction, exportOptions, type ExportOptions } from './export-function.ts';
 import type { FunctionCode } from './function-code.ts';
 import { Migration } from './migration.ts';
 import type { SchemalessStorage } from './storage.ts';
@@ -15,8 +13,7 @@ import { StoreApi } from './store-api.ts';
 import { StoreDashboard } from './store-dashboard.ts';
 import type { StoreFunction } from './store-function.ts';
 import { addAnsweringFunctions, addLoopingFunctions, type AnsweringFunctions } from './store-functions.ts';
-import { Tailers } from './tailers.ts';
-import { TriggerFunction, triggerFunctionName } from './trigger-function.ts';
+import { startRegularly } from './start-regularly.ts';
 import { TriggerQueue } from './trigger-queue.ts';
 
 export interface SchemalessServiceProps {
@@ -37,7 +34,7 @@ export class SchemalessService {
   private readonly exports: ExportFunction[] = [];
   private readonly answering: AnsweringFunctions;
   private readonly tailShards: StoreFunction;
-  private readonly tailers: Tailers;
+  private isTailing = false;
   private readonly migration: Migration;
   private readonly alarms: StoreAlarms;
   private readonly dashboard: StoreDashboard;
@@ -50,11 +47,10 @@ export class SchemalessService {
     storage.preflight?.include(scope);
     this.code = code;
     this.given = definitions;
-    this.answering = addAnsweringFunctions(scope, { environment, storage, code });
-    const looping = addLoopingFunctions(scope, { environment, storage, code });
+    this.answering = addAnsweringFunctions(scope, { storage, code });
+    const looping = addLoopingFunctions(scope, { storage, code });
     this.tailShards = looping['tail-shards'];
     this.migration = new Migration(scope, 'migration', {
-      environment,
       storage,
       definitions: () => this.definitions,
       triggers: () => this.queues,
@@ -62,7 +58,6 @@ export class SchemalessService {
     });
     const canary = environment.canaryMinutes && new Canary(scope, 'canary', this.answering);
     this.api = new StoreApi(scope, 'http', { environment, functions: canary ? canary.functions : this.answering });
-    this.tailers = new Tailers(scope, { environment, target: this.tailShards });
     const { api } = this.api;
     const { alarmTopics: topics } = storage;
     this.alarms = new StoreAlarms(scope, 'alarms', { environment, api, topics });
@@ -73,7 +68,7 @@ export class SchemalessService {
       move: looping['move-shards'],
     };
     const schedules = environment.schedules
-      ? Object.entries(always).map(([name, target]) => startEachMinute(scope, name, target))
+      ? Object.entries(always).map(([name, target]) => startRegularly(scope, name, target))
       : [];
     for (const loop of Object.values(always)) this.alarms.addLoop(loop.node.id, loop);
     const functions = [...Object.values(this.answering), ...Object.values(looping)];
@@ -110,10 +105,10 @@ export class SchemalessService {
       protectedFromDeletion: environment.protectedFromDeletion,
       encryptionKey,
     });
-    if (this.queues.length === 0 && !environment.definedByApi) this.startTailing();
+    this.startTailing();
     this.queues.push(trigger);
     trigger.grantManagement(this.answering['manage-triggers']);
-    this.tailers.addTrigger(trigger);
+    trigger.grantSending(this.tailShards);
     this.alarms.addTrigger(trigger);
     this.dashboard.addTrigger(trigger);
     if (definition.function !== undefined && this.code.ofTrigger) this.addTriggerFunction(trigger, this.code.ofTrigger);
@@ -151,8 +146,13 @@ export class SchemalessService {
 
   /** With the first trigger, or at once if the API defines triggers. */
   private startTailing(): void {
-    this.alarms.addLoop(this.tailShards.node.id, this.tailShards);
-    for (const schedule of this.tailers.start()) this.startAfterMigration(schedule);
+    if (this.isTailing) return;
+    this.isTailing = true;
+    const { tailShards } = this;
+    const { schedules, tailers } = this.storage.environment;
+    this.alarms.addLoop(tailShards.node.id, tailShards);
+    for (let slot = 0; schedules && slot < tailers; slot += 1)
+      this.startAfterMigration(startRegularly(this.scope, `tail-${slot}`, tailShards, { input: { slot } }));
   }
 
   private addTriggerFunction(trigger: TriggerQueue, codeOf: NonNullable<FunctionCode['ofTrigger']>): void {

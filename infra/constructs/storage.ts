@@ -6,20 +6,18 @@ import { subscribeToEvents, topicsOf, type AlarmTopics, type GivenTopics } from 
 import { BreakGlass } from './break-glass.ts';
 import { checkEnvironment } from './check-environment.ts';
 import type { FunctionCode } from './function-code.ts';
-import { addGroupAlarms } from './group-alarms.ts';
+import { addGroupAlarms, addTableAlarms } from './storage-alarms.ts';
 import { groupsByStack, type GroupsInStack } from './group-stacks.ts';
 import { keyForStore } from './key-uses.ts';
 import { MysqlParameters } from './mysql-parameters.ts';
 import { Network, type BroughtNetwork } from './network.ts';
 import { PasswordRotation } from './password-rotation.ts';
 import { Preflight, wantsPreflight } from './preflight.ts';
-import { canSeal } from './can-seal.ts';
+import { canSeal, MOST_KEY_DAYS, type StoreEnvironment } from './store-environment.ts';
 import { RootKey } from './root-key.ts';
 import { ShardGroup } from './shard-group.ts';
 import { StateTables } from './state-tables.ts';
 import { StoreBackups } from './store-backups.ts';
-import { addTableAlarms } from './table-alarms.ts';
-import { MOST_KEY_DAYS, type StoreEnvironment } from './store-environment.ts';
 import { acknowledgeUnrotated, secretNames, userSecrets, type UserSecrets } from './user-secrets.ts';
 
 export interface SchemalessStorageProps {

@@ -6,11 +6,9 @@ import type { Construct } from 'constructs';
 import { EXPORT_DIMENSION, METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
-import { Alarms, FIVE_MINUTES } from './alarms.ts';
-import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
+import { Alarms, FIVE_MINUTES, storeMetrics, type StoreMetrics } from './alarms.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 import { addFunctionAlarms, addLoopAlarm } from './function-alarms.ts';
-import { addQueueAlarms, addTriggerAlarms } from './trigger-alarms.ts';
 
 interface StoreAlarmsProps {
   readonly environment: StoreEnvironment;
@@ -215,5 +213,47 @@ function addAccountAlarm(alarms: Alarms): void {
     }),
     above: MOST_CLAIMED,
     periods: 2,
+  });
+}
+
+const OLDEST_MESSAGE_SECONDS = 900;
+
+export function addTriggerAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
+  alarms.add('trigger-stopped', {
+    what: 'a trigger is stopped, since too many of its cells were parked',
+    metric: most(METRICS.triggerStoppedNow),
+    above: 0,
+  });
+  alarms.add('trigger-parked', {
+    what: 'cells of a trigger are parked',
+    metric: most(METRICS.triggerParkedNow),
+    above: 0,
+  });
+  alarms.add('trigger-malformed', {
+    what: 'a queue held messages that are not ours, which are kept',
+    metric: most(METRICS.triggerMalformedNow),
+    above: 0,
+  });
+  alarms.add('trigger-send-failed', {
+    what: 'cells cannot be sent to a queue',
+    metric: sum(METRICS.triggerSendFailed),
+    above: 0,
+    periods: 5,
+  });
+}
+
+export function addQueueAlarms(alarms: Alarms, { datastore, definition, queue, parked }: TriggerQueue): void {
+  const name = `${datastore}-${definition.name}`;
+  alarms.add(`${name}-oldest`, {
+    section: 'trigger-behind',
+    what: `trigger ${definition.name} of ${datastore} is a quarter of an hour behind`,
+    metric: queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: OLDEST_MESSAGE_SECONDS,
+  });
+  alarms.add(`${name}-given-up`, {
+    section: 'trigger-given-up',
+    what: `SQS gave up on messages of trigger ${definition.name} of ${datastore}: GET /v1/${datastore}/triggers/${definition.name}/dead lists them`,
+    metric: parked.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: 0,
   });
 }

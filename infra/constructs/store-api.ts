@@ -21,6 +21,7 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
+import { acknowledgeRoutes } from './evidence.ts';
 import { keptLog } from './kept-log.ts';
 import type { Handler } from '../../shared/api/operation.ts';
 import {
@@ -185,12 +186,11 @@ export class StoreApi extends Construct {
     return domain;
   }
 
+  /** Allows operations of one datastore, or of all (`*`). */
   grantCalls(grantee: IGrantable, datastore: string, operations: readonly OperationName[]): Grant {
-    return Grant.addToPrincipal({
-      grantee,
-      actions: ['execute-api:Invoke'],
-      resourceArns: [...this.arnsOf(datastore, operations)],
-    });
+    const resourceArns = [...this.arnsOf(datastore, operations)];
+    if (Construct.isConstruct(grantee)) acknowledgeRoutes(grantee, this.api, resourceArns);
+    return Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns });
   }
 
   /** Returns the resources of these operations for one datastore, or for all (`*`). */

@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import { METRICS } from '../../shared/metrics.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { ShardGroup } from './shard-group.ts';
-import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
+import { storeMetrics, type StoreMetrics } from './alarms.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
 interface StoreDashboardProps {

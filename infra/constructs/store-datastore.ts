@@ -2,16 +2,13 @@ import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { operationsFor, type OperationName } from '../../shared/api/operations.ts';
-import type { ExportFunction } from './export-function.ts';
-import type { ExportOptions } from './export-options.ts';
-import { consumingFunction } from './given-function.ts';
-import { grantCalls } from './grant-calls.ts';
+import type { ExportFunction, ExportOptions } from './export-function.ts';
+import { consumingFunction, triggerFunctionName } from './connect-consumer.ts';
 import type { SchemalessService } from './service.ts';
 import { Alarms } from './alarms.ts';
 import { addFunctionAlarms } from './function-alarms.ts';
 import { triggerDefinition, type TriggerOptions } from './trigger-options.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
-import { triggerFunctionName } from './trigger-function.ts';
 
 export interface ConsumerOptions {
   /** Concurrent batches, 2 to 1000. @default 50 */
@@ -99,7 +96,7 @@ export class SchemalessDatastore {
   }
 
   private grant(grantee: IGrantable, operations: readonly OperationName[]): Grant {
-    return grantCalls(this.service.api, grantee, this.name, operations);
+    return this.service.api.grantCalls(grantee, this.name, operations);
   }
 
   private add(columns: string | readonly string[], options: TriggerOptions, consumer?: string): TriggerQueue {

@@ -145,3 +145,33 @@ export function definitionsIn(environment: StoreEnvironment, definitions: Defini
     })),
   };
 }
+
+/** Days for which a cluster can be restored to a point in time. */
+export function recoveryDays({ protectedFromDeletion }: Pick<StoreEnvironment, 'protectedFromDeletion'>): number {
+  return protectedFromDeletion ? 35 : 1;
+}
+
+/** Days for which the keys table can be restored; 0 locally, where it cannot. */
+export function keyDays({ name, keyDays: wished = MOST_KEY_DAYS }: Pick<StoreEnvironment, 'name' | 'keyDays'>): number {
+  return name === 'local' ? 0 : wished;
+}
+
+/** The most days that a backup holds erased data; 0 locally, where there is no backup. */
+export function backupDays(environment: Pick<StoreEnvironment, 'name' | 'backups' | 'protectedFromDeletion'>): number {
+  if (environment.name === 'local') return 0;
+  return Math.max(environment.backups?.keepDays ?? 0, recoveryDays(environment));
+}
+
+/** Whether functions reach the root key of sealed fields: a VPC with token logins needs an endpoint. */
+export function canSeal({
+  functionsInVpc,
+  databaseAuth,
+  sealsFields = false,
+}: Pick<StoreEnvironment, 'functionsInVpc' | 'databaseAuth' | 'sealsFields'>): boolean {
+  return !functionsInVpc || databaseAuth === 'secret' || sealsFields;
+}
+
+/** Short names: the RDS Data API takes ARNs of 100 characters, and names from logical ids are longer. */
+export function clusterName({ name }: Pick<StoreEnvironment, 'name'>, group: string): string {
+  return `schemaless-${name}-${group}`;
+}

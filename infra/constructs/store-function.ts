@@ -1,25 +1,24 @@
 import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES, environmentOf, NO_ROOT_KEY, type StoreVariable } from '../../shared/environment.ts';
 import type { DatabaseUser } from '../../shared/topology/database-users.ts';
 import { OPENINGS_KEY } from '../../shared/granted-names.ts';
-import type { StoreEnvironment } from './store-environment.ts';
-import { acknowledgeLambdaPolicies, acknowledgeTracing } from './evidence.ts';
-import { keptLog } from './kept-log.ts';
-import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
+import { Worker, type WorkerProps } from './worker.ts';
 import { grantSecretKey, grantTableKey } from './key-uses.ts';
-import { KEY_ACTIONS, KEY_ITEMS, type KeyUse } from './granted-items.ts';
-import { grantItems, READ_TOPOLOGY, STATE_ITEMS, WRITE_TOPOLOGY } from './table-actions.ts';
+import {
+  KEY_ACTIONS,
+  KEY_ITEMS,
+  type KeyUse,
+  grantItems,
+  READ_TOPOLOGY,
+  STATE_ITEMS,
+  WRITE_TOPOLOGY,
+} from './granted-items.ts';
 
-export interface StoreFunctionProps {
-  readonly environment: StoreEnvironment;
+export interface StoreFunctionProps extends Pick<WorkerProps, 'code' | 'handler' | 'description'> {
   readonly storage: SchemalessStorage;
-  readonly code: Code;
-  readonly exportName?: string;
-  readonly description: string;
   /** The MySQL user. @default none: it does not reach the groups */
   readonly databaseUser?: DatabaseUser;
   readonly kind: 'request' | 'loop';
@@ -32,25 +31,17 @@ export interface StoreFunctionProps {
 type TableVariable = 'environment' | 'topologyTable' | 'stateTable';
 
 /** A function of the store: reads the topology, connects to the groups. Everything else is granted. */
-export class StoreFunction extends LambdaFunction {
+export class StoreFunction extends Worker {
   private readonly storage: SchemalessStorage;
 
   constructor(scope: Construct, id: string, props: StoreFunctionProps) {
-    const { environment, storage, databaseUser } = props;
-    super(scope, id, {
-      description: props.description,
-      ...MACHINE,
-      handler: `index.${props.exportName ?? 'handler'}`,
-      code: props.code,
-      timeout: props.timeout,
-      memorySize: props.memorySize,
-      logGroup: keptLog(scope, id, environment),
-      // Callers and schedules retry; Lambda's own retries would run in parallel.
-      retryAttempts: 0,
+    const { storage, databaseUser, kind, instances, ...given } = props;
+    const { environment } = storage;
+    super(scope, id, environment, {
+      ...given,
       // The next start comes within a minute.
-      ...(props.kind === 'loop' && { maxEventAge: Duration.seconds(60) }),
-      ...(props.instances !== undefined && { reservedConcurrentExecutions: props.instances }),
-      tracing: tracingOf(environment),
+      ...(kind === 'loop' && { maxEventAge: Duration.seconds(60) }),
+      ...(instances !== undefined && { reservedConcurrentExecutions: instances }),
       environment: {
         ...environmentOf<TableVariable>({
           environment: environment.name,
@@ -63,7 +54,7 @@ export class StoreFunction extends LambdaFunction {
             access: environment.access,
             databaseUser,
             databaseAuth: environment.databaseAuth,
-            connections: String(environment.connections[props.kind]),
+            connections: String(environment.connections[kind]),
           })),
       },
       ...(environment.functionsInVpc && {
@@ -72,8 +63,6 @@ export class StoreFunction extends LambdaFunction {
         securityGroups: [storage.network.clients],
       }),
     });
-    acknowledgeLambdaPolicies(this);
-    acknowledgeTracing(this);
     this.storage = storage;
     storage.tables.topology.grant(this, ...READ_TOPOLOGY);
     grantTableKey(this, storage.encryptionKey, 'read');

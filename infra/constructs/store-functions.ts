@@ -3,22 +3,20 @@ import type { Construct } from 'constructs';
 import type { Handler } from '../../shared/api/operation.ts';
 import { DEFINING_HANDLER } from '../../shared/api/operations.ts';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
-import { backupDays, keyDays } from './backup-days.ts';
-import { canSeal } from './can-seal.ts';
+import { backupDays, keyDays, canSeal, type StoreEnvironment } from './store-environment.ts';
 import { loopInstances, type Loop } from './connection-budget.ts';
-import { grantAppliedQueues } from './applied-queues.ts';
-import type { StoreEnvironment } from './store-environment.ts';
 import {
+  grantAppliedQueues,
   DRAIN_ITEMS,
-  DRAINED_TOPOLOGY,
+  EPOCHS,
   ERASE_ITEMS,
   MANAGE_ITEMS,
   MIGRATE_ITEMS,
   MANAGED_MOVES,
   MOVE_ITEMS,
-  MOVED_TOPOLOGY,
   REPAIR_ITEMS,
   REPAIRED_TOPOLOGY,
+  TAIL_ITEMS,
 } from './granted-items.ts';
 import type { FunctionCode } from './function-code.ts';
 import type { SchemalessStorage } from './storage.ts';
@@ -33,7 +31,6 @@ type AlwaysAnswering = Exclude<Handler, typeof DEFINING_HANDLER>;
 type LoopingFunctions = Readonly<Record<Loop, StoreFunction>>;
 
 interface StoreFunctionsProps {
-  readonly environment: StoreEnvironment;
   readonly storage: SchemalessStorage;
   readonly code: FunctionCode;
 }
@@ -49,7 +46,8 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   const add = (name: Handler, made: Pick<StoreFunctionProps, 'description' | 'databaseUser'>): StoreFunction =>
     addFunction(scope, name, props, { ...made, kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
 
-  const { definedByApi } = props.environment;
+  const { environment, userSecrets } = props.storage;
+  const { definedByApi } = environment;
   const functions: Readonly<Record<AlwaysAnswering, StoreFunction>> = {
     'write-cells': add('write-cells', { description: 'Schemaless: writes cells', databaseUser: 'write' }),
     'read-cells': add('read-cells', { description: 'Schemaless: reads cells and logs', databaseUser: 'read' }),
@@ -67,37 +65,38 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   for (const name of ['write-cells', 'read-cells', 'query-index'] as const) functions[name].grantOpenCircuits();
   functions['manage-triggers'].grantState(MANAGE_ITEMS);
   functions['manage-moves'].grantState(MANAGED_MOVES);
-  functions['manage-moves'].grantTopologyWrites(MOVED_TOPOLOGY);
+  functions['manage-moves'].grantTopologyWrites(EPOCHS);
   functions['erase-cells'].grantState(ERASE_ITEMS);
   functions['erase-cells'].grantStateScan();
-  tellBackupDays(functions['erase-cells'], props.environment);
+  tellBackupDays(functions['erase-cells'], environment);
   for (const name of ['read-cells', 'query-index'] as const) functions[name].grantKeys('read');
   functions['write-cells'].grantKeys('make');
   functions['erase-cells'].grantKeys('forget');
-  functions['erase-cells'].addEnvironment(ENVIRONMENT_VARIABLES.keyDays, String(keyDays(props.environment)));
+  functions['erase-cells'].addEnvironment(ENVIRONMENT_VARIABLES.keyDays, String(keyDays(environment)));
   if (!definedByApi) return functions;
-  grantAppliedQueues(functions['manage-triggers'], props.environment, 'manage');
+  grantAppliedQueues(functions['manage-triggers'], environment, 'manage');
   const defining = add(DEFINING_HANDLER, {
     description: 'Schemaless: makes datastores, indexes and triggers without a deployment',
     databaseUser: 'owner',
   });
   defining.addEnvironment(ENVIRONMENT_VARIABLES.mostShards, String(definedByApi.mostShards));
-  defining.addEnvironment(ENVIRONMENT_VARIABLES.canSeal, String(canSeal(props.environment)));
+  defining.addEnvironment(ENVIRONMENT_VARIABLES.canSeal, String(canSeal(environment)));
   defining.grantTopologyWrites();
   defining.grantState(MIGRATE_ITEMS);
-  grantAppliedQueues(defining, props.environment, 'make');
+  grantAppliedQueues(defining, environment, 'make');
   // Sets the database users' rights.
-  for (const secret of Object.values(props.storage.userSecrets ?? {})) secret.grantRead(defining);
+  for (const secret of Object.values(userSecrets ?? {})) secret.grantRead(defining);
   return { ...functions, [DEFINING_HANDLER]: defining };
 }
 
-/** Makes the loops; schedules and the tailers' rights are elsewhere (`Tailers`). */
+/** Makes the loops with their rights; their schedules are elsewhere. */
 export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps): LoopingFunctions {
   const add = (
     name: keyof LoopingFunctions,
     made: Pick<StoreFunctionProps, 'description' | 'databaseUser' | 'memorySize'>,
   ): StoreFunction => addFunction(scope, name, props, { ...made, kind: 'loop', timeout: LOOP_TIMEOUT });
-  const { loopMemoryMb } = props.environment;
+  const { environment } = props.storage;
+  const { loopMemoryMb, keepCopiesMinutes = 0 } = environment;
 
   const functions: LoopingFunctions = {
     'drain-buffer': add('drain-buffer', {
@@ -122,15 +121,20 @@ export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps
     }),
   };
   functions['drain-buffer'].grantState(DRAIN_ITEMS);
-  functions['drain-buffer'].grantTopologyWrites(DRAINED_TOPOLOGY);
-  const keptSeconds = 60 * (props.environment.keepCopiesMinutes ?? 0);
-  functions['drain-buffer'].addEnvironment(ENVIRONMENT_VARIABLES.keepCopies, String(keptSeconds));
+  functions['drain-buffer'].grantTopologyWrites(EPOCHS);
+  functions['drain-buffer'].addEnvironment(ENVIRONMENT_VARIABLES.keepCopies, String(60 * keepCopiesMinutes));
   functions['maintenance'].grantState(REPAIR_ITEMS);
-  tellBackupDays(functions['maintenance'], props.environment);
+  tellBackupDays(functions['maintenance'], environment);
   // Finished index versions become live; dropped ones are deleted.
   functions['maintenance'].grantTopologyWrites(REPAIRED_TOPOLOGY);
   functions['move-shards'].grantState(MOVE_ITEMS);
-  functions['move-shards'].grantTopologyWrites(MOVED_TOPOLOGY);
+  functions['move-shards'].grantTopologyWrites(EPOCHS);
+  const tailing = functions['tail-shards'];
+  tailing.grantState(TAIL_ITEMS);
+  // A cut log raises the shard's epoch.
+  tailing.grantTopologyWrites(EPOCHS);
+  tailing.addEnvironment(ENVIRONMENT_VARIABLES.tailers, String(environment.tailers));
+  if (environment.definedByApi) grantAppliedQueues(tailing, environment, 'send');
   return functions;
 }
 
@@ -142,18 +146,13 @@ function tellBackupDays(fn: StoreFunction, environment: StoreEnvironment): void 
 function addFunction(
   scope: Construct,
   name: keyof AnsweringFunctions | keyof LoopingFunctions,
-  { environment, storage, code }: StoreFunctionsProps,
+  { storage, code }: StoreFunctionsProps,
   made: Pick<StoreFunctionProps, 'description' | 'databaseUser' | 'kind' | 'timeout' | 'memorySize'>,
 ): StoreFunction {
+  const { environment } = storage;
   // Loops get reserved instances wherever requests do: throttled loops fall behind.
   const instances = new Map<string, number>(
     environment.instances ? Object.entries({ ...environment.instances, ...loopInstances(environment) }) : [],
   );
-  return new StoreFunction(scope, name, {
-    environment,
-    storage,
-    code: code.own(name),
-    instances: instances.get(name),
-    ...made,
-  });
+  return new StoreFunction(scope, name, { storage, code: code.own(name), instances: instances.get(name), ...made });
 }

@@ -8,7 +8,6 @@ import { VERSION } from '../../shared/version.ts';
 import type { GivenTopics } from './alarm-topics.ts';
 import { readyMade, type FunctionCode } from './function-code.ts';
 import { definitionsOf, type GivenDatastore } from './given-definitions.ts';
-import { grantCalls } from './grant-calls.ts';
 import { groupsInFirstStack, mayHaveFurtherStacks } from './group-stacks.ts';
 import type { BroughtNetwork } from './network.ts';
 import { SchemalessService } from './service.ts';
@@ -145,7 +144,7 @@ export class SchemalessStore extends Construct {
   }
 
   private grant(grantee: IGrantable, operations: readonly OperationName[]): Grant {
-    return grantCalls(this.service.api, grantee, '*', operations);
+    return this.service.api.grantCalls(grantee, '*', operations);
   }
 
   private triggersWithoutFunctions(): string[] {

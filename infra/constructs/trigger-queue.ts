@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
 import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../../shared/triggers/state/queue-limits.ts';
 import { grantQueueKey } from './key-uses.ts';
-import { LOOK_AT_QUEUE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './queue-actions.ts';
+import { LOOK_AT_QUEUE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './granted-items.ts';
 
 interface TriggerQueueProps {
   readonly protectedFromDeletion: boolean;

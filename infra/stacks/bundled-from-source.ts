@@ -3,7 +3,7 @@ import { CONSOLE_HANDLER, DEFINING_HANDLER } from '../../shared/api/operations.t
 import { PROJECT_ROOT, type AppProps } from '../app-context.ts';
 import { packPage } from '../console/pack-page.ts';
 import { STORE_FUNCTIONS, type FunctionCode, type StoreFunctionName } from '../constructs/function-code.ts';
-import { triggerFunctionName } from '../constructs/trigger-function.ts';
+import { triggerFunctionName } from '../constructs/connect-consumer.ts';
 import { bundleFunctions, type BundledTrigger } from './bundles.ts';
 
 /** Next to Node's compile cache, until packages are installed again. */

@@ -6,8 +6,8 @@ import {
   MOVE_ITEMS,
   REPAIR_ITEMS,
   TAIL_ITEMS,
+  STATE_ITEMS,
 } from '../../../../infra/constructs/granted-items.ts';
-import { STATE_ITEMS } from '../../../../infra/constructs/table-actions.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { accessKeyOf } from '../../../../infra/local/iam/access-key.ts';
 import { localArn } from '../../../../infra/local/arn.ts';

@@ -6,23 +6,21 @@ import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import type { Construct } from 'constructs';
 import { acknowledgeVersions } from './evidence.ts';
 
-/** Starts a function each minute, the shortest interval; it loops until its successor takes over. */
-export function startEachMinute(scope: Construct, id: string, target: IFunction, input?: object): Schedule {
-  return startRegularly(scope, id, target, { every: Duration.minutes(1), said: 'each minute', input });
-}
-
 interface Rate {
-  readonly every: Duration;
-  readonly said: string;
-  readonly input?: object | undefined;
+  readonly every?: Duration;
+  readonly said?: string;
+  readonly input?: object;
 }
 
-/** Starts a function at a rate. A failed start is not repeated: the next one comes. */
+/**
+ * Starts a function at a rate; by default each minute, the shortest: it loops until its successor takes over. A failed
+ * start is not repeated.
+ */
 export function startRegularly(
   scope: Construct,
   id: string,
   target: IFunction,
-  { every, said, input }: Rate,
+  { every = Duration.minutes(1), said = 'each minute', input }: Rate = {},
 ): Schedule {
   const role = new Role(scope, `${id}-role`, {
     assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
