@@ -1,11 +1,14 @@
 import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData, type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Construct } from 'constructs';
 import type { AlarmTopics } from './alarm-topics.ts';
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 
 export const FIVE_MINUTES = Duration.minutes(5);
+export const SUMMED = { statistic: Stats.SUM, period: FIVE_MINUTES };
+export const HIGHEST = { statistic: Stats.MAXIMUM, period: FIVE_MINUTES };
 
 /** Describes every alarm's meaning, checks and fix. */
 const RUNBOOK = 'infra/docs/operations/runbook.md';
@@ -29,6 +32,7 @@ interface AlarmProps {
   /** The fault in one line. */
   readonly what: string;
   readonly metric: IMetric;
+  /** @default 0, where `below` says nothing */
   readonly above?: number;
   readonly below?: number;
   /** Consecutive periods. @default 1 */
@@ -46,15 +50,16 @@ export class Alarms extends Construct {
     this.topics = topics;
   }
 
-  add(id: string, { section = id, what, metric, above, below, periods = 1, silenceIsBad = false }: AlarmProps): Alarm {
-    const threshold = above ?? below;
-    if (threshold === undefined) throw new Error(`${id}: wanted a threshold, got none`);
+  add(
+    id: string,
+    { section = id, what, metric, below, above = 0, periods = 1, silenceIsBad = false }: AlarmProps,
+  ): Alarm {
     const alarm = new Alarm(this, id, {
       alarmDescription: `Schemaless: ${what}. See ${RUNBOOK}#${section}`,
       metric,
-      threshold,
+      threshold: below ?? above,
       comparisonOperator:
-        above === undefined ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_THRESHOLD,
+        below === undefined ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
       evaluationPeriods: periods,
       treatMissingData: silenceIsBad ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
@@ -63,6 +68,22 @@ export class Alarms extends Construct {
       alarm.addOkAction(new SnsAction(topic));
     }
     return alarm;
+  }
+
+  /** Errors and throttles of a function. */
+  addFunction(name: string, called: IFunction): void {
+    this.add(`${name}-errors`, {
+      section: 'function-errors',
+      what: `${name} fails`,
+      metric: called.metricErrors(SUMMED),
+      periods: 2,
+    });
+    this.add(`${name}-throttles`, {
+      section: 'function-throttles',
+      what: `${name} is called more often than it may run`,
+      metric: called.metricThrottles(SUMMED),
+      periods: 2,
+    });
   }
 }
 

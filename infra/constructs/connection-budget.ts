@@ -93,27 +93,16 @@ const OF_OPERATORS = 3;
 
 /** Returns instances by connections, at least one a function; undefined without connections. */
 export function instancesWithin(environment: Omit<Budgeted, 'instances'>): StoreEnvironment['instances'] {
-  const none = {
-    'write-cells': 0,
-    'read-cells': 0,
-    'query-index': 0,
-    'manage-triggers': 0,
-    'manage-moves': 0,
-    'erase-cells': 0,
-  };
-  const loops = connectionBudget({ ...environment, instances: none });
+  const loops = connectionBudget({ ...environment, instances: ofEach(() => 0) });
   if (!loops) return undefined;
   const left = Math.floor((loops.allowed - loops.wanted) / (environment.connections.request + SIGN_OF_LIFE));
-  const part = (share: number): number =>
-    Math.max(1, Math.floor(share * (Math.min(MOST_INSTANCES, left) - OF_OPERATORS)));
-  return {
-    'write-cells': part(PARTS['write-cells']),
-    'read-cells': part(PARTS['read-cells']),
-    'query-index': part(PARTS['query-index']),
-    'manage-triggers': part(PARTS['manage-triggers']),
-    'manage-moves': part(PARTS['manage-moves']),
-    'erase-cells': part(PARTS['erase-cells']),
-  };
+  const most = Math.min(MOST_INSTANCES, left) - OF_OPERATORS;
+  return ofEach((share) => Math.max(1, Math.floor(share * most)));
+}
+
+function ofEach(instances: (share: number) => number): Record<keyof typeof PARTS, number> {
+  const entries = Object.entries(PARTS).map(([name, share]) => [name, instances(share)]);
+  return Object.fromEntries(entries) as Record<keyof typeof PARTS, number>;
 }
 
 /** `max_connections` of a serverless node by its most ACU, from Aurora's documentation. */

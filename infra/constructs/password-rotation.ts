@@ -1,5 +1,4 @@
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
-import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { CfnPermission, Code } from 'aws-cdk-lib/aws-lambda';
@@ -8,7 +7,7 @@ import { Construct } from 'constructs';
 import { environmentOf } from '../../shared/environment.ts';
 import { GROUPS_KEY } from '../../shared/granted-names.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
-import { Alarms } from './alarms.ts';
+import { Alarms, SUMMED } from './alarms.ts';
 import { acknowledgeArn } from './evidence.ts';
 import { clusterName, type StoreEnvironment } from './store-environment.ts';
 import { grantSecretKey, grantTableKey } from './key-uses.ts';
@@ -58,8 +57,7 @@ export class PasswordRotation extends Construct {
     new Alarms(this, 'alarms', alarmTopics).add('failed', {
       section: 'password-change',
       what: 'a password of the databases could not be changed',
-      metric: this.work.metricErrors({ statistic: Stats.SUM, period: Duration.minutes(5) }),
-      above: 0,
+      metric: this.work.metricErrors(SUMMED),
     });
   }
 

@@ -13,6 +13,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { MadeUser } from '../../shared/topology/database-users.ts';
+import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { recoveryDays, clusterName, type StoreEnvironment } from './store-environment.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import { acknowledge } from './evidence.ts';
@@ -36,30 +37,14 @@ interface ShardGroupProps {
   readonly encryptionKey?: IKey | undefined;
 }
 
-/** A group's address with tokens; see `GroupAddress`. */
-interface GroupAddressTokens {
-  readonly name: string;
-  readonly writer: EndpointTokens;
-  readonly reader: EndpointTokens;
-  readonly nodes: readonly EndpointTokens[];
-  readonly clusterArn: string;
-  readonly secret: string;
-  readonly userSecrets?: Readonly<Record<MadeUser, string>>;
-  readonly sharedStorage: boolean;
-}
-
-interface EndpointTokens {
-  readonly host: string;
-  readonly port: string;
-}
-
 /** A MySQL cluster that holds many shards: a writer (node a) and readers (b, c, …). */
 export class ShardGroup extends Construct {
   readonly name: string;
   readonly cluster: DatabaseCluster;
   readonly ownersSecret: ISecret;
   readonly proxy?: GroupProxy;
-  readonly address: GroupAddressTokens;
+  /** With tokens. */
+  readonly address: GroupAddress;
 
   constructor(scope: Construct, id: string, props: ShardGroupProps) {
     super(scope, id);
@@ -76,7 +61,7 @@ export class ShardGroup extends Construct {
       if (!(instance instanceof CfnDBInstance))
         throw new Error(`${props.name}: wanted an instance ${node.letter} in its cluster`);
       Tags.of(instance).add(NODE_TAG, `${props.name}-${node.letter}`);
-      return { host: instance.attrEndpointAddress, port: instance.attrEndpointPort };
+      return { host: instance.attrEndpointAddress, port: Token.asNumber(instance.attrEndpointPort) };
     });
     Tags.of(cluster).add(GROUP_TAG, props.name);
     const secret = cluster.node.findChild('Secret').node.defaultChild;
@@ -102,8 +87,8 @@ export class ShardGroup extends Construct {
 
     acknowledgeCluster(cluster, props.environment);
     this.cluster = cluster;
-    const port = Token.asString(cluster.clusterEndpoint.port);
-    const writer = { host: this.proxy?.writer ?? cluster.clusterEndpoint.hostname, port };
+    const { hostname, port } = cluster.clusterEndpoint;
+    const writer = { host: this.proxy?.writer ?? hostname, port };
     const reader = { host: this.proxy?.reader ?? cluster.clusterReadEndpoint.hostname, port };
     this.address = {
       name: props.name,

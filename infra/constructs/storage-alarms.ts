@@ -3,7 +3,7 @@ import { MathExpression, Stats, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
-import { Alarms, FIVE_MINUTES } from './alarms.ts';
+import { Alarms, FIVE_MINUTES, HIGHEST, SUMMED } from './alarms.ts';
 import type { GroupProxy } from './group-proxy.ts';
 import { connectionsOf } from './connection-budget.ts';
 import type { ShardGroup } from './shard-group.ts';
@@ -31,27 +31,27 @@ export function addGroupAlarms(scope: Construct, { group, environment, topics }:
   alarms.add('capacity', {
     section: 'group-capacity',
     what: `${name} is at the end of its capacity`,
-    metric: cluster.metricACUUtilization({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    metric: cluster.metricACUUtilization(HIGHEST),
     above: MOST_PERCENT,
     periods: 3,
   });
   alarms.add('cpu', {
     section: 'group-cpu',
     what: `the processors of ${name} are busy`,
-    metric: cluster.metricCPUUtilization({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    metric: cluster.metricCPUUtilization(HIGHEST),
     above: MOST_PERCENT,
     periods: 3,
   });
   alarms.add('connections', {
     section: 'group-connections',
     what: `${name} has nearly as many connections as it takes`,
-    metric: cluster.metricDatabaseConnections({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    metric: cluster.metricDatabaseConnections(HIGHEST),
     above: Math.floor(MOST_CONNECTIONS_SHARE * connectionsOf(environment.capacity.max)),
   });
   alarms.add('memory', {
     section: 'group-memory',
     what: `a node of ${name} is short of memory`,
-    metric: cluster.metric('AuroraMemoryHealthState', { statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    metric: cluster.metric('AuroraMemoryHealthState', HIGHEST),
     above: MEMORY_ENOUGH,
     periods: 3,
   });
@@ -75,8 +75,7 @@ interface WatchedProxy {
 function addProxyAlarms(alarms: Alarms, { name, proxy, hasReaders }: WatchedProxy): void {
   alarms.add('proxy-logins', {
     what: `the proxy of ${name} refuses logins`,
-    metric: proxy.metric('ClientConnectionsSetupFailedAuth', { statistic: Stats.SUM, period: FIVE_MINUTES }),
-    above: 0,
+    metric: proxy.metric('ClientConnectionsSetupFailedAuth', SUMMED),
     // A changed password is refused once or twice.
     periods: 3,
   });
@@ -89,8 +88,7 @@ function addProxyAlarms(alarms: Alarms, { name, proxy, hasReaders }: WatchedProx
       periods: 2,
     });
   // A proxy's machines report separately.
-  const all = (metricName: string): Metric =>
-    proxy.metricTo('writer', metricName, { statistic: Stats.SUM, period: FIVE_MINUTES });
+  const all = (metricName: string): Metric => proxy.metricTo('writer', metricName, SUMMED);
   alarms.add('proxy-pool', {
     what: `the proxy of ${name} has nearly as many connections to its writer as it may`,
     metric: new MathExpression({
@@ -117,7 +115,6 @@ export function addTableAlarms(scope: Construct, { tables, topics }: TableAlarms
       section: 'table-throttles',
       what: `DynamoDB throttles requests of the ${name} table`,
       metric: throttlesOf(table),
-      above: 0,
       // DynamoDB scales within minutes.
       periods: 2,
     });
@@ -125,7 +122,7 @@ export function addTableAlarms(scope: Construct, { tables, topics }: TableAlarms
 
 /** DynamoDB reports an operation only where it throttled. */
 function throttlesOf(table: Table): MathExpression {
-  const events = (name: string): Metric => table.metric(name, { statistic: Stats.SUM, period: FIVE_MINUTES });
+  const events = (name: string): Metric => table.metric(name, SUMMED);
   return new MathExpression({
     expression: 'FILL(reads, 0) + FILL(writes, 0)',
     usingMetrics: { reads: events('ReadThrottleEvents'), writes: events('WriteThrottleEvents') },

@@ -6,9 +6,8 @@ import type { Construct } from 'constructs';
 import { EXPORT_DIMENSION, METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
-import { Alarms, FIVE_MINUTES, storeMetrics, type StoreMetrics } from './alarms.ts';
+import { Alarms, FIVE_MINUTES, HIGHEST, SUMMED, storeMetrics, type StoreMetrics } from './alarms.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
-import { addFunctionAlarms, addLoopAlarm } from './function-alarms.ts';
 
 interface StoreAlarmsProps {
   readonly environment: StoreEnvironment;
@@ -56,14 +55,17 @@ export class StoreAlarms extends Alarms {
     addTriggerAlarms(this, metrics);
   }
 
-  /** Errors and throttles of a function. */
-  addFunction(name: string, called: IFunction): void {
-    addFunctionAlarms(this, name, called);
-  }
-
   /** Missing starts of a function that runs each minute. */
   addLoop(name: string, loop: IFunction): void {
-    if (this.environment.schedules) addLoopAlarm(this, name, loop);
+    if (!this.environment.schedules) return;
+    this.add(`${name}-stopped`, {
+      section: 'loop-stopped',
+      what: `${name} is not started any more`,
+      metric: loop.metricInvocations(SUMMED),
+      below: 1,
+      periods: 2,
+      silenceIsBad: true,
+    });
   }
 
   addExport(name: string, { datastore, location, every }: ScheduledExport): void {
@@ -84,8 +86,19 @@ export class StoreAlarms extends Alarms {
     });
   }
 
-  addTrigger(trigger: TriggerQueue): void {
-    addQueueAlarms(this, trigger);
+  addTrigger({ datastore, definition, queue, parked }: TriggerQueue): void {
+    const name = `${datastore}-${definition.name}`;
+    this.add(`${name}-oldest`, {
+      section: 'trigger-behind',
+      what: `trigger ${definition.name} of ${datastore} is a quarter of an hour behind`,
+      metric: queue.metricApproximateAgeOfOldestMessage(HIGHEST),
+      above: OLDEST_MESSAGE_SECONDS,
+    });
+    this.add(`${name}-given-up`, {
+      section: 'trigger-given-up',
+      what: `SQS gave up on messages of trigger ${definition.name} of ${datastore}: GET /v1/${datastore}/triggers/${definition.name}/dead lists them`,
+      metric: parked.metricApproximateNumberOfMessagesVisible(HIGHEST),
+    });
   }
 }
 
@@ -98,17 +111,14 @@ function addBufferAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('buffer-parked', {
     what: 'buffered writes that cannot be appended were set aside',
     metric: most(METRICS.bufferParked),
-    above: 0,
   });
   alarms.add('buffer-conflicts', {
     what: 'buffered writes lost against another body',
     metric: most(METRICS.bufferConflicts),
-    above: 0,
   });
   alarms.add('buffer-undecided', {
     what: 'two bodies may have been acknowledged for one address, and its shard takes no appends until one is chosen',
     metric: most(METRICS.bufferUndecided),
-    above: 0,
   });
   alarms.add('circuits', {
     what: 'functions find nodes down again and again',
@@ -141,7 +151,6 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
     what: 'a move of a shard has stumbled for ten minutes, which is longer than a failover takes',
     // Retries have growing pauses.
     metric: sum(METRICS.moveErrors).with({ period: FIVE_MINUTES }),
-    above: 0,
     periods: 2,
   });
   alarms.add('erasures-open', {
@@ -156,16 +165,8 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
     above: LATEST_RETENTION_SECONDS,
     periods: 3,
   });
-  alarms.add('log-hole', {
-    what: 'a log has a hole that does not close',
-    metric: sum(METRICS.logHole),
-    above: 0,
-  });
-  alarms.add('log-cut', {
-    what: 'a log lost cells that were sent to triggers',
-    metric: sum(METRICS.logCut),
-    above: 0,
-  });
+  alarms.add('log-hole', { what: 'a log has a hole that does not close', metric: sum(METRICS.logHole) });
+  alarms.add('log-cut', { what: 'a log lost cells that were sent to triggers', metric: sum(METRICS.logCut) });
 }
 
 /** Unserved requests and latency. 503 for an index that is being built must not roll back a deployment. */
@@ -176,9 +177,9 @@ function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alar
       // Usually no index is being built, and the metric is missing.
       expression: '100 * (errors - FILL(building, 0)) / requests',
       usingMetrics: {
-        errors: api.metricServerError({ statistic: Stats.SUM, period: FIVE_MINUTES }),
+        errors: api.metricServerError(SUMMED),
         building: sum(METRICS.answeredIndexBuilding).with({ period: FIVE_MINUTES }),
-        requests: api.metricCount({ statistic: Stats.SUM, period: FIVE_MINUTES }),
+        requests: api.metricCount(SUMMED),
       },
       period: FIVE_MINUTES,
       label: 'requests not served, percent',
@@ -199,14 +200,13 @@ function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alar
  * guide; quota L-B99A9384 is read from `ConcurrentExecutions`.
  */
 function addAccountAlarm(alarms: Alarms): void {
-  const most = { statistic: Stats.MAXIMUM, period: FIVE_MINUTES };
   alarms.add('account-concurrency', {
     what: `over ${MOST_CLAIMED} % of the function instances that the account may have are in use or reserved`,
     metric: new MathExpression({
       expression: '100 * claimed / SERVICE_QUOTA(concurrent)',
       usingMetrics: {
-        claimed: new Metric({ namespace: 'AWS/Lambda', metricName: 'ClaimedAccountConcurrency', ...most }),
-        concurrent: LambdaFunction.metricAllConcurrentExecutions(most),
+        claimed: new Metric({ namespace: 'AWS/Lambda', metricName: 'ClaimedAccountConcurrency', ...HIGHEST }),
+        concurrent: LambdaFunction.metricAllConcurrentExecutions(HIGHEST),
       },
       period: FIVE_MINUTES,
       label: 'instances in use or reserved, percent of the quota',
@@ -218,42 +218,19 @@ function addAccountAlarm(alarms: Alarms): void {
 
 const OLDEST_MESSAGE_SECONDS = 900;
 
-export function addTriggerAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
+function addTriggerAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('trigger-stopped', {
     what: 'a trigger is stopped, since too many of its cells were parked',
     metric: most(METRICS.triggerStoppedNow),
-    above: 0,
   });
-  alarms.add('trigger-parked', {
-    what: 'cells of a trigger are parked',
-    metric: most(METRICS.triggerParkedNow),
-    above: 0,
-  });
+  alarms.add('trigger-parked', { what: 'cells of a trigger are parked', metric: most(METRICS.triggerParkedNow) });
   alarms.add('trigger-malformed', {
     what: 'a queue held messages that are not ours, which are kept',
     metric: most(METRICS.triggerMalformedNow),
-    above: 0,
   });
   alarms.add('trigger-send-failed', {
     what: 'cells cannot be sent to a queue',
     metric: sum(METRICS.triggerSendFailed),
-    above: 0,
     periods: 5,
-  });
-}
-
-export function addQueueAlarms(alarms: Alarms, { datastore, definition, queue, parked }: TriggerQueue): void {
-  const name = `${datastore}-${definition.name}`;
-  alarms.add(`${name}-oldest`, {
-    section: 'trigger-behind',
-    what: `trigger ${definition.name} of ${datastore} is a quarter of an hour behind`,
-    metric: queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
-    above: OLDEST_MESSAGE_SECONDS,
-  });
-  alarms.add(`${name}-given-up`, {
-    section: 'trigger-given-up',
-    what: `SQS gave up on messages of trigger ${definition.name} of ${datastore}: GET /v1/${datastore}/triggers/${definition.name}/dead lists them`,
-    metric: parked.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
-    above: 0,
   });
 }

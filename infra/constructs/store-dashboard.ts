@@ -1,7 +1,15 @@
 import { Aws, Duration } from 'aws-cdk-lib';
-import { Dashboard, GraphWidget, Stats, type IMetric, type IWidget } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Dashboard,
+  GraphWidget,
+  Stats,
+  type IMetric,
+  type IWidget,
+  type MetricOptions,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { Construct } from 'constructs';
 import { METRICS } from '../../shared/metrics.ts';
 import type { StoreEnvironment } from './store-environment.ts';
@@ -78,23 +86,16 @@ function bufferGraphs({ sum, most }: StoreMetrics): readonly IWidget[] {
 }
 
 function groupGraphs(groups: readonly ShardGroup[]): readonly IWidget[] {
+  const of = (title: string, metricOf: (cluster: DatabaseCluster, options: MetricOptions) => IMetric): IWidget =>
+    graph(
+      `Groups: ${title}`,
+      groups.map(({ name, cluster }) => metricOf(cluster, { ...OPTIONS, label: name })),
+    );
   return [
-    graph(
-      'Groups: CPU, %',
-      groups.map(({ name, cluster }) => cluster.metricCPUUtilization({ ...OPTIONS, label: name })),
-    ),
-    graph(
-      'Groups: capacity used, %',
-      groups.map(({ name, cluster }) => cluster.metricACUUtilization({ ...OPTIONS, label: name })),
-    ),
-    graph(
-      'Groups: connections',
-      groups.map(({ name, cluster }) => cluster.metricDatabaseConnections({ ...OPTIONS, label: name })),
-    ),
-    graph(
-      'Groups: lag of readers, ms',
-      groups.map(({ name, cluster }) => cluster.metric('AuroraReplicaLagMaximum', { ...OPTIONS, label: name })),
-    ),
+    of('CPU, %', (cluster, options) => cluster.metricCPUUtilization(options)),
+    of('capacity used, %', (cluster, options) => cluster.metricACUUtilization(options)),
+    of('connections', (cluster, options) => cluster.metricDatabaseConnections(options)),
+    of('lag of readers, ms', (cluster, options) => cluster.metric('AuroraReplicaLagMaximum', options)),
   ];
 }
 

@@ -6,7 +6,6 @@ import type { ExportFunction, ExportOptions } from './export-function.ts';
 import { consumingFunction, triggerFunctionName } from './connect-consumer.ts';
 import type { SchemalessService } from './service.ts';
 import { Alarms } from './alarms.ts';
-import { addFunctionAlarms } from './function-alarms.ts';
 import { triggerDefinition, type TriggerOptions } from './trigger-options.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
@@ -118,6 +117,6 @@ export class SchemalessDatastore {
     this.service.connect(trigger, called, fn, maxConcurrency);
     // In the function's stack, which depends on the store's.
     const alarms = new Alarms(fn, 'schemaless', this.service.storage.alarmTopics);
-    addFunctionAlarms(alarms, triggerFunctionName(trigger), fn);
+    alarms.addFunction(triggerFunctionName(trigger), fn);
   }
 }

@@ -5,6 +5,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
+import type { DeployedTrigger } from '../../shared/topology/topology.ts';
 import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../../shared/triggers/state/queue-limits.ts';
 import { grantQueueKey } from './key-uses.ts';
 import { LOOK_AT_QUEUE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './granted-items.ts';
@@ -14,13 +15,6 @@ interface TriggerQueueProps {
   readonly encryptionKey?: IKey | undefined;
   readonly datastore: string;
   readonly definition: TriggerDefinition;
-}
-
-/** A trigger with tokens for its queues; see `DeployedTrigger`. */
-interface DeployedTriggerTokens {
-  readonly definition: TriggerDefinition;
-  readonly queueUrl: string;
-  readonly parkedQueueUrl: string;
 }
 
 const CONSUME = [...TAKE_FROM_QUEUE, ...LOOK_AT_QUEUE];
@@ -50,7 +44,8 @@ export class TriggerQueue extends Construct {
   readonly definition: TriggerDefinition;
   readonly queue: Queue;
   readonly parked: Queue;
-  readonly deployed: DeployedTriggerTokens;
+  /** With tokens. */
+  readonly deployed: DeployedTrigger;
   readonly url: CfnOutput;
   /** The function of this app that takes its messages. */
   consumer?: IFunction;
