@@ -1,8 +1,7 @@
 import type { CdkCustomResourceEvent, CdkCustomResourceResponse, Context } from 'aws-lambda';
 import { AwsBySdk } from '../shared/preflight/aws-by-sdk.ts';
 import type { Finding } from '../shared/preflight/check.ts';
-import type { DeployedResources } from '../shared/preflight/deployment-change.ts';
-import { judgeDeployment } from '../shared/preflight/judge-deployment.ts';
+import { type DeployedResources, judgeDeployment } from '../shared/preflight/judge-deployment.ts';
 import { refusalOf } from '../shared/preflight/refusal.ts';
 import { logger } from './environment/log.ts';
 

@@ -28,8 +28,25 @@ import {
 } from '@aws-sdk/client-service-quotas';
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import type { AwsAnswers, Orderable, QuotaId, Zone } from './aws-answers.ts';
 import { Unanswered } from './unanswered.ts';
+
+export interface QuotaId {
+  readonly service: string;
+  readonly code: string;
+}
+
+export interface Zone {
+  /** `us-east-1a`: differs between accounts. */
+  readonly name: string;
+  /** `use1-az3`: the same place in all accounts. */
+  readonly id: string;
+}
+
+/** An available instance class of an engine's version. */
+export interface Orderable {
+  readonly zones: readonly string[];
+  readonly dataApi: boolean;
+}
 
 interface Asked {
   readonly region: string;
@@ -40,11 +57,14 @@ interface Asked {
 /** Some services answer few requests a second. */
 const ATTEMPTS = 8;
 
+/** Answers of an account, each asked for once. All throw `Unanswered` with the missing IAM action or obstacle. */
+export type AwsAnswers = Pick<AwsBySdk, keyof AwsBySdk>;
+
 /** Asks AWS through its SDK; changes nothing. */
-export class AwsBySdk implements AwsAnswers {
+export class AwsBySdk {
   readonly region: string;
   private readonly asked = new Map<string, Promise<unknown>>();
-  private readonly clients: Clients;
+  private readonly clients: ReturnType<typeof clientsOf>;
 
   constructor({ region, profile }: Asked) {
     this.region = region;
@@ -58,6 +78,7 @@ export class AwsBySdk implements AwsAnswers {
     });
   }
 
+  /** Undefined for a missing parameter. */
   async parameter(name: string): Promise<string | undefined> {
     return this.ask('ssm:GetParameter', name, async () => {
       const got = unless('ParameterNotFound', this.clients.ssm.send(new GetParameterCommand({ Name: name })));
@@ -65,6 +86,7 @@ export class AwsBySdk implements AwsAnswers {
     });
   }
 
+  /** Concurrent Lambda instances: the account's, and unreserved ones. */
   async concurrency(): Promise<{ readonly limit: number; readonly unreserved: number }> {
     return this.ask('lambda:GetAccountSettings', '', async () => {
       const { AccountLimit } = await this.clients.lambda.send(new GetAccountSettingsCommand());
@@ -89,6 +111,7 @@ export class AwsBySdk implements AwsAnswers {
     });
   }
 
+  /** By RDS's own names: `DBClusters`. */
   async rdsQuotas(): Promise<ReadonlyMap<string, { readonly used: number; readonly most: number }>> {
     return this.ask('rds:DescribeAccountAttributes', '', async () => {
       const { AccountQuotas = [] } = await this.clients.rds.send(new DescribeAccountAttributesCommand());
@@ -101,36 +124,31 @@ export class AwsBySdk implements AwsAnswers {
   }
 
   async clusters(): Promise<readonly string[]> {
-    return this.ask('rds:DescribeDBClusters', '', async () =>
-      all(paginateDescribeDBClusters({ client: this.clients.rds }, {}), ({ DBClusters = [] }) =>
-        DBClusters.flatMap(({ DBClusterIdentifier: name }) => name ?? []),
-      ),
+    const pages = paginateDescribeDBClusters({ client: this.clients.rds }, {});
+    return this.list('rds:DescribeDBClusters', '', pages, ({ DBClusters = [] }) =>
+      DBClusters.map((cluster) => cluster.DBClusterIdentifier),
     );
   }
 
   async proxies(): Promise<readonly string[]> {
-    return this.ask('rds:DescribeDBProxies', '', async () =>
-      all(paginateDescribeDBProxies({ client: this.clients.rds }, {}), ({ DBProxies = [] }) =>
-        DBProxies.flatMap(({ DBProxyName: name }) => name ?? []),
-      ),
+    const pages = paginateDescribeDBProxies({ client: this.clients.rds }, {});
+    return this.list('rds:DescribeDBProxies', '', pages, ({ DBProxies = [] }) =>
+      DBProxies.map((proxy) => proxy.DBProxyName),
     );
   }
 
   async vpcs(): Promise<number> {
-    return this.ask('ec2:DescribeVpcs', '', async () => {
-      const vpcs = await all(paginateDescribeVpcs({ client: this.clients.ec2 }, {}), ({ Vpcs = [] }) => Vpcs);
-      return vpcs.length;
-    });
+    const pages = paginateDescribeVpcs({ client: this.clients.ec2 }, {});
+    return (await this.list('ec2:DescribeVpcs', '', pages, ({ Vpcs = [] }) => Vpcs)).length;
   }
 
   async gatewayEndpoints(): Promise<number> {
-    const gateways = [{ Name: 'vpc-endpoint-type', Values: ['Gateway'] }];
-    return this.ask('ec2:DescribeVpcEndpoints', '', async () => {
-      const pages = paginateDescribeVpcEndpoints({ client: this.clients.ec2 }, { Filters: gateways });
-      return (await all(pages, ({ VpcEndpoints = [] }) => VpcEndpoints)).length;
-    });
+    const Filters = [{ Name: 'vpc-endpoint-type', Values: ['Gateway'] }];
+    const pages = paginateDescribeVpcEndpoints({ client: this.clients.ec2 }, { Filters });
+    return (await this.list('ec2:DescribeVpcEndpoints', '', pages, ({ VpcEndpoints = [] }) => VpcEndpoints)).length;
   }
 
+  /** Open to the account, without local zones. */
   async zones(): Promise<readonly Zone[]> {
     const open = [
       { Name: 'state', Values: ['available'] },
@@ -147,14 +165,14 @@ export class AwsBySdk implements AwsAnswers {
   }
 
   async zonesOfDefaultSubnets(): Promise<readonly string[]> {
-    const defaults = [{ Name: 'default-for-az', Values: ['true'] }];
-    return this.ask('ec2:DescribeSubnets', '', async () =>
-      all(paginateDescribeSubnets({ client: this.clients.ec2 }, { Filters: defaults }), ({ Subnets = [] }) =>
-        Subnets.flatMap(({ AvailabilityZone: name }) => name ?? []),
-      ),
+    const Filters = [{ Name: 'default-for-az', Values: ['true'] }];
+    const pages = paginateDescribeSubnets({ client: this.clients.ec2 }, { Filters });
+    return this.list('ec2:DescribeSubnets', '', pages, ({ Subnets = [] }) =>
+      Subnets.map((subnet) => subnet.AvailabilityZone),
     );
   }
 
+  /** The version's ACU range; undefined if the region does not offer it. */
   async engine(engine: string, version: string): Promise<{ readonly acu?: readonly [number, number] } | undefined> {
     return this.ask('rds:DescribeDBEngineVersions', `${engine} ${version}`, async () => {
       const command = new DescribeDBEngineVersionsCommand({ Engine: engine, EngineVersion: version });
@@ -170,17 +188,17 @@ export class AwsBySdk implements AwsAnswers {
     const wanted = { Engine: engine, EngineVersion: version, DBInstanceClass: instanceClass, Vpc: true };
     return this.ask('rds:DescribeOrderableDBInstanceOptions', Object.values(wanted).join(' '), async () => {
       const pages = paginateDescribeOrderableDBInstanceOptions({ client: this.clients.rds }, wanted);
-      const options = await unless(
-        'InvalidParameterCombination',
-        all(pages, ({ OrderableDBInstanceOptions = [] }) => OrderableDBInstanceOptions),
+      const asked = all(pages, ({ OrderableDBInstanceOptions = [] }) => OrderableDBInstanceOptions);
+      return ((await unless('InvalidParameterCombination', asked)) ?? []).map(
+        ({ AvailabilityZones = [], SupportsHttpEndpoint = false }) => ({
+          zones: AvailabilityZones.flatMap(({ Name: name }) => name ?? []),
+          dataApi: SupportsHttpEndpoint,
+        }),
       );
-      return (options ?? []).map(({ AvailabilityZones = [], SupportsHttpEndpoint = false }) => ({
-        zones: AvailabilityZones.flatMap(({ Name: name }) => name ?? []),
-        dataApi: SupportsHttpEndpoint,
-      }));
     });
   }
 
+  /** By name or ARN; undefined for a missing stack. */
   async stackStatus(name: string): Promise<string | undefined> {
     return this.ask('cloudformation:DescribeStacks', name, async () => {
       const command = new DescribeStacksCommand({ StackName: name });
@@ -190,24 +208,22 @@ export class AwsBySdk implements AwsAnswers {
     });
   }
 
+  /** Logical ids, including changes under way. By name or ARN. */
   async stackResources(name: string): Promise<readonly string[]> {
-    return this.ask('cloudformation:ListStackResources', name, async () =>
-      all(
-        paginateListStackResources({ client: this.clients.cloudformation }, { StackName: name }),
-        ({ StackResourceSummaries = [] }) => StackResourceSummaries.flatMap(({ LogicalResourceId: id }) => id ?? []),
-      ),
+    const pages = paginateListStackResources({ client: this.clients.cloudformation }, { StackName: name });
+    return this.list('cloudformation:ListStackResources', name, pages, ({ StackResourceSummaries = [] }) =>
+      StackResourceSummaries.map((resource) => resource.LogicalResourceId),
     );
   }
 
   async logGroups(prefix: string): Promise<readonly string[]> {
-    return this.ask('logs:DescribeLogGroups', prefix, async () =>
-      all(
-        paginateDescribeLogGroups({ client: this.clients.logs }, { logGroupNamePrefix: prefix }),
-        ({ logGroups = [] }) => logGroups.flatMap(({ logGroupName: name }) => name ?? []),
-      ),
+    const pages = paginateDescribeLogGroups({ client: this.clients.logs }, { logGroupNamePrefix: prefix });
+    return this.list('logs:DescribeLogGroups', prefix, pages, ({ logGroups = [] }) =>
+      logGroups.map((group) => group.logGroupName),
     );
   }
 
+  /** True if CloudFormation makes the type in the region. */
   async offersType(type: string): Promise<boolean> {
     return this.ask('cloudformation:DescribeType', type, async () => {
       const command = new DescribeTypeCommand({ Type: 'RESOURCE', TypeName: type });
@@ -215,35 +231,34 @@ export class AwsBySdk implements AwsAnswers {
     });
   }
 
+  /** Without items that AWS does not name. */
+  private async list<Page, Item>(
+    action: string,
+    about: string,
+    pages: AsyncIterable<Page>,
+    itemsOf: (page: Page) => readonly (Item | undefined)[],
+  ): Promise<Item[]> {
+    return this.ask(action, about, () => all(pages, itemsOf));
+  }
+
   /** Caches by action and subject, even empty answers. */
   private async ask<T>(action: string, about: string, question: () => Promise<T>): Promise<T> {
     const key = `${action} ${about}`;
-    const asked = (this.asked.get(key) as Promise<T> | undefined) ?? this.first(action, question);
+    const asked = (this.asked.get(key) as Promise<T> | undefined) ?? first(action, question);
     this.asked.set(key, asked);
     return asked;
   }
+}
 
-  private async first<T>(action: string, question: () => Promise<T>): Promise<T> {
-    try {
-      return await question();
-    } catch (error) {
-      throw new Unanswered(action, error);
-    }
+async function first<T>(action: string, question: () => Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    throw new Unanswered(action, error);
   }
 }
 
-interface Clients {
-  readonly sts: STSClient;
-  readonly ssm: SSMClient;
-  readonly lambda: LambdaClient;
-  readonly quotas: ServiceQuotasClient;
-  readonly rds: RDSClient;
-  readonly ec2: EC2Client;
-  readonly cloudformation: CloudFormationClient;
-  readonly logs: CloudWatchLogsClient;
-}
-
-function clientsOf(config: { region: string; maxAttempts: number; profile?: string }): Clients {
+function clientsOf(config: { region: string; maxAttempts: number; profile?: string }) {
   return {
     sts: new STSClient(config),
     ssm: new SSMClient(config),
@@ -266,9 +281,12 @@ async function unless<T>(name: string, answer: Promise<T>, message = /(?:)/u): P
   }
 }
 
-async function all<Page, Item>(pages: AsyncIterable<Page>, itemsOf: (page: Page) => readonly Item[]): Promise<Item[]> {
+async function all<Page, Item>(
+  pages: AsyncIterable<Page>,
+  itemsOf: (page: Page) => readonly (Item | undefined)[],
+): Promise<Item[]> {
   const items: Item[] = [];
-  for await (const page of pages) items.push(...itemsOf(page));
+  for await (const page of pages) items.push(...itemsOf(page).filter((item) => item !== undefined));
   return items;
 }
 

@@ -1,5 +1,6 @@
-import type { AwsAnswers } from './aws-answers.ts';
+import type { AwsAnswers } from './aws-by-sdk.ts';
 import type { Needs } from './needs.ts';
+import { Unanswered } from './unanswered.ts';
 
 /** `unknown`: AWS did not say, or its answer proves nothing. */
 export type Verdict = 'ok' | 'FAIL' | 'unknown';
@@ -25,4 +26,33 @@ export type ChecksOf = (needs: Needs) => readonly Check[];
 export interface Finding extends Judgement {
   readonly check: string;
   readonly wanted: string;
+}
+
+/** Unanswered questions are unknown, and block no other check. */
+export async function makeCheck(check: Check, aws: AwsAnswers): Promise<Finding> {
+  return { check: check.name, wanted: check.wanted, ...(await judged(check, aws)) };
+}
+
+async function judged(check: Check, aws: AwsAnswers): Promise<Judgement> {
+  try {
+    return await check.judge(aws);
+  } catch (error) {
+    if (error instanceof Unanswered) return notAnswered(error);
+    throw error;
+  }
+}
+
+function notAnswered({ action, obstacle, message }: Unanswered): Judgement {
+  const said = message.replaceAll(/\s+/gu, ' ').trim();
+  const verdict = 'unknown';
+  if (obstacle === 'rights')
+    return { verdict, found: `no right to ask: ${action}`, todo: `Allow ${action}, or ask somebody who may` };
+  if (obstacle === 'credentials')
+    return {
+      verdict,
+      found: `not let in: ${said}`,
+      todo: 'Log in, or name a profile; the region may have to be enabled',
+    };
+  if (obstacle === 'throttled') return { verdict, found: `asked too often: ${action}`, todo: 'Try again in a minute' };
+  return { verdict, found: `${action}: ${said}`, todo: 'Try again once that is mended' };
 }

@@ -1,16 +1,11 @@
-import type { AwsAnswers } from './aws-answers.ts';
-import type { ChecksOf, Finding } from './check.ts';
-import { accountCheck } from './checks/account.ts';
-import { bootstrapChecks } from './checks/bootstrap.ts';
+import type { AwsAnswers } from './aws-by-sdk.ts';
+import { type ChecksOf, type Finding, makeCheck } from './check.ts';
+import { accountCheck, bootstrapChecks, resourceTypeChecks, stackChecks } from './checks/first-deployment.ts';
 import { concurrencyChecks } from './checks/concurrency.ts';
 import { engineChecks } from './checks/engine.ts';
 import { nameChecks } from './checks/names.ts';
-import { rdsQuotaChecks } from './checks/rds-quotas.ts';
-import { resourceTypeChecks } from './checks/resource-types.ts';
-import { stackChecks } from './checks/stacks.ts';
-import { vpcQuotaChecks } from './checks/vpc-quotas.ts';
+import { quotaChecks } from './checks/quotas.ts';
 import { zoneChecks } from './checks/zones.ts';
-import { makeCheck } from './make-check.ts';
 import type { Needs } from './needs.ts';
 
 const CHECKS: readonly ChecksOf[] = [
@@ -18,8 +13,7 @@ const CHECKS: readonly ChecksOf[] = [
   stackChecks,
   nameChecks,
   concurrencyChecks,
-  rdsQuotaChecks,
-  vpcQuotaChecks,
+  quotaChecks,
   zoneChecks,
   engineChecks,
   resourceTypeChecks,

@@ -2,7 +2,7 @@ import type { CdkCustomResourceEvent, Context } from 'aws-lambda';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { onEvent } from '../../functions/preflight.ts';
-import type { DeployedResources } from '../../shared/preflight/deployment-change.ts';
+import type { DeployedResources } from '../../shared/preflight/judge-deployment.ts';
 import { refusal, result, startFakeAws, type FakeAnswers } from '../infra/preflight/fake-aws.ts';
 import { cluster, concurrent, GOOD, member, SERVICES } from '../infra/preflight/good-answers.ts';
 import { folderOfTests } from '../infra/support/folder-of-tests.ts';

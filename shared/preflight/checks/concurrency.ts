@@ -1,7 +1,7 @@
 import { LOOPS_AT_ONCE } from '../../loops-at-once.ts';
 import type { ChecksOf } from '../check.ts';
 import { resourcesOf } from '../needs.ts';
-import { quotaLink } from '../quota-link.ts';
+import { askFor } from './quotas.ts';
 
 const QUOTA = { service: 'lambda', code: 'L-B99A9384' };
 const NAME = 'Concurrent executions';
@@ -26,8 +26,7 @@ export const concurrencyChecks: ChecksOf = (needs) => {
         const { limit, unreserved } = await aws.concurrency();
         const found = `${unreserved} unreserved of ${limit}`;
         if (unreserved >= wanted) return { verdict: 'ok', found };
-        const todo = `Ask AWS for ${limit + wanted - unreserved} or more of "${NAME}"`;
-        return { verdict: 'FAIL', found, todo, link: quotaLink(aws.region, QUOTA) };
+        return { verdict: 'FAIL', found, ...askFor(aws.region, QUOTA, NAME, limit + wanted - unreserved) };
       },
     },
   ];

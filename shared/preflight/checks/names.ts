@@ -1,7 +1,7 @@
-import type { AwsAnswers } from '../aws-answers.ts';
+import type { AwsAnswers } from '../aws-by-sdk.ts';
 import type { Check, ChecksOf } from '../check.ts';
 import { resourcesOf, textsOf, type Needs } from '../needs.ts';
-import { isStanding } from './stacks.ts';
+import { isStanding } from './first-deployment.ts';
 
 interface NameKind {
   readonly many: string;

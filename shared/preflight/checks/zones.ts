@@ -1,4 +1,4 @@
-import type { AwsAnswers, Zone } from '../aws-answers.ts';
+import type { AwsAnswers, Zone } from '../aws-by-sdk.ts';
 import type { Check, ChecksOf, Judgement } from '../check.ts';
 import { resourcesOf, type Needs } from '../needs.ts';
 

@@ -1,4 +1,4 @@
-import type { AwsAnswers } from '../../../shared/preflight/aws-answers.ts';
+import type { AwsAnswers } from '../../../shared/preflight/aws-by-sdk.ts';
 
 const ZONES = ['a', 'b', 'c'].map((letter, position) => ({ name: `eu-west-1${letter}`, id: `euw1-az${position + 1}` }));
 

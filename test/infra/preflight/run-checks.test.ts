@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AwsAnswers } from '../../../shared/preflight/aws-answers.ts';
+import type { AwsAnswers } from '../../../shared/preflight/aws-by-sdk.ts';
 import type { Finding } from '../../../shared/preflight/check.ts';
 import { EXIT_CODES, tableOf, verdictOf } from '../../../infra/preflight/report.ts';
 import { runChecks } from '../../../shared/preflight/run-checks.ts';
