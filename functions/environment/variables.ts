@@ -38,7 +38,7 @@ export function text(name: string, wanted: string): Variable<string> {
   return { name, wanted, parse: (value) => value };
 }
 
-export function oneOf<T extends string>(name: string, known: readonly T[]): Variable<T> {
+export function oneOf<const T extends string>(name: string, known: readonly T[]): Variable<T> {
   return { name, wanted: `one of ${known.join(', ')}`, parse: (value) => known.find((one) => one === value) };
 }
 
