@@ -13,7 +13,7 @@ import { sqsQueues } from '../shared/triggers/state/queues.ts';
 import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { sqsClient } from './environment/sqs.ts';
-import { userLogins } from './environment/user-logins.ts';
+import { userLogins } from './environment/credentials.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { DEFINE } from './http/operations/apply-definitions.ts';
 

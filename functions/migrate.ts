@@ -17,7 +17,7 @@ import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { logger } from './environment/log.ts';
 import { readWish } from './environment/migration-properties.ts';
-import { userLogins } from './environment/user-logins.ts';
+import { userLogins } from './environment/credentials.ts';
 
 /** Constant: CloudFormation must never see a replacement, and delete the old one. */
 const PHYSICAL_ID = 'schemaless-migration';

@@ -7,8 +7,7 @@ import { dataApiClient } from '../shared/sql/data-api-client.ts';
 import { dynamoTopology } from '../shared/topology/dynamo-topology.ts';
 import { readConfig } from './environment/config.ts';
 import { logger } from './environment/log.ts';
-import { rotatedLogin } from './passwords/rotated-login.ts';
-import { rotatePassword } from './passwords/rotate-password.ts';
+import { rotatedLogin, rotatePassword } from './passwords/rotate-password.ts';
 import { SecretVersions } from './passwords/secret-versions.ts';
 
 /** Enough to set a password, or for a cluster to wake. */

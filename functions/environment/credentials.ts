@@ -1,6 +1,11 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { Credentials } from '../../shared/sql/mysql-client.ts';
 import { secretMembers } from './secret-members.ts';
+import type { DatabaseAuth } from '../../shared/environment.ts';
+import type { UserLogin } from '../../shared/migrate/create-users.ts';
+import { MADE_USERS, type MadeUser } from '../../shared/topology/database-users.ts';
+import type { GroupAddress } from '../../shared/topology/topology.ts';
+import { secretOf } from './connect/connector.ts';
 
 /** Long enough for the pools of a group to share one look-up; short enough that a rotated password is soon seen. */
 const KEPT_MS = 10_000;
@@ -33,4 +38,20 @@ async function readSecret(client: Pick<SecretsManagerClient, 'send'>, secret: st
   if (typeof username !== 'string' || typeof password !== 'string')
     throw new Error(`The secret ${secret}: wanted JSON with the strings username and password`);
   return { username, password };
+}
+
+/** Tokens, or secrets. */
+export function userLogins(
+  auth: DatabaseAuth,
+  client: Pick<SecretsManagerClient, 'send'>,
+): (group: GroupAddress) => Promise<Readonly<Record<MadeUser, UserLogin>>> {
+  return async (group) => {
+    const logins = await Promise.all(
+      MADE_USERS.map(async (user): Promise<readonly [MadeUser, UserLogin]> => [
+        user,
+        auth === 'iam' ? 'token' : await secretCredentials(client, secretOf(group, user))(),
+      ]),
+    );
+    return Object.fromEntries(logins) as Record<MadeUser, UserLogin>;
+  };
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { FIELD_TYPES } from '../../shared/definitions/definitions.ts';
-import { MADE_USERS, type MadeUser } from '../../shared/topology/database-users.ts';
+import { ofMadeUsers } from '../../shared/topology/database-users.ts';
 import type { MigrationWish } from '../../shared/migrate/migration-wish.ts';
 
 const endpoint = z.object({ host: z.string().min(1), port: z.coerce.number().int().min(1).max(65_535) });
@@ -63,9 +63,6 @@ const jsonText = <T extends z.ZodType>(schema: T) =>
     })
     .pipe(schema);
 
-const ofEachUser = <T>(schema: T) =>
-  Object.fromEntries(MADE_USERS.map((user) => [user, schema])) as Record<MadeUser, T>;
-
 const properties = z.object({
   Groups: z
     .array(
@@ -76,7 +73,7 @@ const properties = z.object({
         nodes: z.array(endpoint).min(1),
         clusterArn: z.string().min(1),
         secret: z.string().min(1),
-        userSecrets: z.object(ofEachUser(z.string().min(1))).exactOptional(),
+        userSecrets: z.object(ofMadeUsers(() => z.string().min(1))).exactOptional(),
         sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
       }),
     )

@@ -4,7 +4,7 @@ import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import { AccountRootPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { AlarmTopics } from './alarm-topics.ts';
+import type { AlarmTopics } from './alarms.ts';
 import { grantSecretKey } from './key-uses.ts';
 import type { ShardGroup } from './shard-group.ts';
 import type { StoreEnvironment } from './store-environment.ts';

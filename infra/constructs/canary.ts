@@ -12,7 +12,7 @@ import type { StoreApiProps } from './store-api.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { AnsweringFunctions } from './store-functions.ts';
 
-export type CanaryMinutes = NonNullable<StoreEnvironment['canaryMinutes']>;
+type CanaryMinutes = NonNullable<StoreEnvironment['canaryMinutes']>;
 
 const CONFIGS: Readonly<Record<CanaryMinutes, ILambdaDeploymentConfig>> = {
   10: LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,

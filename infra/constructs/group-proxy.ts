@@ -21,17 +21,16 @@ import { acknowledge } from './evidence.ts';
 import { grantSecretKey } from './key-uses.ts';
 import { keptLog } from './kept-log.ts';
 import type { Network } from './network.ts';
-import type { UserSecrets } from './user-secrets.ts';
+import type { UserSecrets } from './secrets.ts';
 
-interface GroupProxyProps {
-  readonly group: string;
+export interface GroupProps {
+  /** `group-1`: its permanent name in the topology. */
+  readonly name: string;
   readonly environment: StoreEnvironment;
   readonly network: Network;
-  readonly cluster: DatabaseCluster;
-  readonly ownersSecret: ISecret;
   /** Undefined with token logins. */
   readonly userSecrets: UserSecrets | undefined;
-  readonly encryptionKey?: IKey | undefined;
+  readonly encryptionKey: IKey | undefined;
 }
 
 const MYSQL_PORT = 3306;
@@ -48,9 +47,9 @@ export class GroupProxy extends Construct {
   readonly reader: string;
   private readonly proxy: DatabaseProxy;
 
-  constructor(scope: Construct, id: string, props: GroupProxyProps) {
+  constructor(scope: Construct, id: string, props: GroupProps, cluster: DatabaseCluster, ownersSecret: ISecret) {
     super(scope, id);
-    const { group, environment, network, cluster, ownersSecret, userSecrets, encryptionKey } = props;
+    const { name: group, environment, network, userSecrets, encryptionKey } = props;
     const byToken = environment.databaseAuth === 'iam';
     const { vpc, subnets } = network;
     const securityGroup = closedSecurityGroup(this, 'security', vpc, `Proxy of ${group}`);

@@ -9,5 +9,5 @@ export { SchemalessDatastore, type ConsumerOptions } from './store-datastore.ts'
 export type { StoreEnvironment } from './store-environment.ts';
 export type { StoreOptions } from './store-options.ts';
 export type { FunctionCode } from './function-code.ts';
-export type { TriggerOptions } from './trigger-options.ts';
+export type { TriggerOptions } from './given-definitions.ts';
 export type { TriggerQueue } from './trigger-queue.ts';

@@ -6,12 +6,19 @@ import {
   type SecurityGroup,
   type SubnetSelection,
   type SelectedSubnets,
+  GatewayVpcEndpoint,
+  GatewayVpcEndpointAwsService,
+  InterfaceVpcEndpoint,
+  InterfaceVpcEndpointAwsService,
+  type VpcEndpoint,
 } from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import { makeVpc } from './made-vpc.ts';
-import { addEndpoints, allowSecrets, allowTables, type NetworkEndpoints } from './network-endpoints.ts';
 import type { StoreEnvironment } from './store-environment.ts';
+import { Aws, Stack } from 'aws-cdk-lib';
+import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { QUEUE_ACTIONS, TABLE_ACTIONS } from './granted-items.ts';
 
 export interface BroughtNetwork {
   readonly vpc: IVpc;
@@ -23,21 +30,16 @@ export interface BroughtNetwork {
   readonly endpoints?: boolean | undefined;
 }
 
-interface NetworkProps {
-  readonly environment: StoreEnvironment;
-  readonly brought?: BroughtNetwork | undefined;
-}
-
 /** The clusters' network: isolated subnets without NAT. Clients of MySQL carry its security group `clients`. */
 export class Network extends Construct {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
   /** Reaches MySQL and routed ports 443, and nothing else. */
   readonly clients: SecurityGroup;
-  readonly endpoints?: NetworkEndpoints;
+  private readonly endpoints?: NetworkEndpoints;
 
   /** Throws an Error for a given VPC without the subnets, and for invalid zones or addresses. */
-  constructor(scope: Construct, id: string, { environment, brought }: NetworkProps) {
+  constructor(scope: Construct, id: string, environment: StoreEnvironment, brought: BroughtNetwork | undefined) {
     super(scope, id);
     const { functionsInVpc } = environment;
     this.subnets = brought?.subnets ?? { subnetType: SubnetType.PRIVATE_ISOLATED };
@@ -49,21 +51,20 @@ export class Network extends Construct {
     // routes limit the functions: isolated subnets reach the VPC and the gateways.
     this.clients.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'AWS, by what there is a route to');
     if (brought?.endpoints === false) return;
-    // A given VPC may be of another stack, which must not depend on this one.
-    this.endpoints = addEndpoints(this, {
-      vpc: this.vpc,
-      subnets: this.subnets,
-      scope: brought ? this : this.vpc,
-      isBrought: brought !== undefined,
-      readsSecrets: environment.databaseAuth === 'secret' || environment.sealsFields === true,
-      clients: this.clients,
-    });
+    const readsSecrets = environment.databaseAuth === 'secret' || environment.sealsFields === true;
+    this.endpoints = addEndpoints(this, brought !== undefined, readsSecrets);
   }
 
   allowStore(tables: readonly string[], secretPrefixes: readonly string[]): void {
     if (!this.endpoints) return;
-    allowTables(this.endpoints, tables);
-    allowSecrets(this.endpoints, secretPrefixes);
+    const { dynamodb, secretsManager } = this.endpoints;
+    allow(dynamodb, TABLE_ACTIONS, tables);
+    if (!secretsManager) return;
+    // By name prefixes: the ARNs of forty groups would not fit a policy.
+    const secrets = secretPrefixes.map((prefix) =>
+      Stack.of(secretsManager).formatArn({ service: 'secretsmanager', resource: `secret:${prefix}*` }),
+    );
+    allow(secretsManager, ['secretsmanager:GetSecretValue', 'secretsmanager:DescribeSecret'], secrets);
   }
 }
 
@@ -71,7 +72,7 @@ export class Network extends Construct {
 const FEWEST_ZONES = 2;
 
 /** Rejects a VPC without usable subnets; accepts one not looked up yet. Throws an Error naming the option. */
-export function checkVpc(vpc: IVpc, subnets: SubnetSelection): void {
+function checkVpc(vpc: IVpc, subnets: SubnetSelection): void {
   const selected = subnetsOf(vpc, subnets);
   if (selected.isPendingLookup === true) return;
   const open = new Set(vpc.publicSubnets.map(({ node }) => node.path));
@@ -97,4 +98,57 @@ function subnetsOf(vpc: IVpc, subnets: SubnetSelection): SelectedSubnets {
       { cause },
     );
   }
+}
+
+/** Those whose policies follow later. */
+interface NetworkEndpoints {
+  readonly dynamodb: GatewayVpcEndpoint;
+  /** Only for passwords or the root key. */
+  readonly secretsManager?: InterfaceVpcEndpoint;
+}
+
+/** Gateway endpoints are free; interface endpoints cost by the hour, so only needed ones exist. */
+function addEndpoints(network: Network, isBrought: boolean, readsSecrets: boolean): NetworkEndpoints {
+  const { vpc, subnets, clients } = network;
+  // A given VPC may be of another stack, which must not depend on this one.
+  const scope = isBrought ? network : vpc;
+  const securityGroup = closedSecurityGroup(network, 'endpoints', vpc, 'Endpoints of what functions call');
+  securityGroup.connections.allowFrom(clients, Port.tcp(443), 'Functions that call AWS');
+  // Other route tables of a given VPC get no gateway routes.
+  const gateway = (id: string, service: GatewayVpcEndpointAwsService): GatewayVpcEndpoint =>
+    new GatewayVpcEndpoint(scope, id, { vpc, service, ...(isBrought && { subnets: [subnets] }) });
+  const endpoint = (id: string, service: InterfaceVpcEndpointAwsService): InterfaceVpcEndpoint =>
+    new InterfaceVpcEndpoint(scope, id, { vpc, service, subnets, open: false, securityGroups: [securityGroup] });
+  const s3 = gateway('s3', GatewayVpcEndpointAwsService.S3);
+  // Exports go to users' buckets.
+  allow(s3, EXPORT_ACTIONS, ['*']);
+  const sqs = endpoint('sqs', InterfaceVpcEndpointAwsService.SQS);
+  // All queues of the account and region: queues may be of a stack that waits for this one, and CloudFormation's
+  // short names are unknown.
+  allow(sqs, QUEUE_ACTIONS, [Stack.of(network).formatArn({ service: 'sqs', resource: '*' })]);
+  return {
+    dynamodb: gateway('dynamodb', GatewayVpcEndpointAwsService.DYNAMODB),
+    ...(readsSecrets && {
+      secretsManager: endpoint('secrets-manager', InterfaceVpcEndpointAwsService.SECRETS_MANAGER),
+    }),
+  };
+}
+
+const EXPORT_ACTIONS = [
+  's3:ListBucket',
+  's3:PutObject',
+  's3:AbortMultipartUpload',
+  's3:GetObject',
+  's3:DeleteObject',
+] as const;
+
+function allow(endpoint: VpcEndpoint, actions: readonly string[], resources: readonly string[]): void {
+  endpoint.addToPolicy(
+    new PolicyStatement({
+      principals: [new AnyPrincipal()],
+      actions: [...actions],
+      resources: [...resources],
+      conditions: { StringEquals: { 'aws:PrincipalAccount': Aws.ACCOUNT_ID } },
+    }),
+  );
 }

@@ -6,14 +6,13 @@ import { CfnRotationSchedule, type ISecret } from 'aws-cdk-lib/aws-secretsmanage
 import { Construct } from 'constructs';
 import { environmentOf } from '../../shared/environment.ts';
 import { GROUPS_KEY } from '../../shared/granted-names.ts';
-import type { AlarmTopics } from './alarm-topics.ts';
-import { Alarms, SUMMED } from './alarms.ts';
+import { type AlarmTopics, Alarms, SUMMED } from './alarms.ts';
 import { acknowledgeArn } from './evidence.ts';
 import { clusterName, type StoreEnvironment } from './store-environment.ts';
 import { grantSecretKey, grantTableKey } from './key-uses.ts';
 import type { StateTables } from './state-tables.ts';
 import { grantItems } from './granted-items.ts';
-import { secretNames } from './user-secrets.ts';
+import { secretNames } from './secrets.ts';
 import { Worker } from './worker.ts';
 
 interface PasswordRotationProps {

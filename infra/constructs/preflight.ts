@@ -1,21 +1,24 @@
-import { ArnFormat, CustomResource, Duration, Lazy, Stack } from 'aws-cdk-lib';
+import { ArnFormat, CustomResource, Duration, Lazy, Stack, CfnResource } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
+import { Function as LambdaFunction, type Code, CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import { Construct, type IConstruct } from 'constructs';
 import { describe } from '../../shared/errors.ts';
-import { accountNeeds } from './account-needs.ts';
 import { acknowledge, acknowledgeArn, acknowledgeLambdaPolicies, acknowledgeVersions } from './evidence.ts';
 import { keptLog } from './kept-log.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { MACHINE } from './worker.ts';
-
-interface PreflightProps {
-  readonly environment: StoreEnvironment;
-  /** Its resources are checked. */
-  readonly scope: IConstruct;
-  readonly code: Code;
-}
+import { CfnSubnet, CfnVPC, CfnVPCEndpoint } from 'aws-cdk-lib/aws-ec2';
+import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
+import {
+  CfnDBCluster,
+  CfnDBClusterParameterGroup,
+  CfnDBInstance,
+  CfnDBParameterGroup,
+  CfnDBProxy,
+  CfnDBSubnetGroup,
+} from 'aws-cdk-lib/aws-rds';
+import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 
 /** Context key: `off` skips the preflight. */
 const SWITCH = 'schemaless:preflight';
@@ -56,9 +59,10 @@ export class Preflight extends Construct {
   private readonly resource: CustomResource;
   private readonly scopes: IConstruct[];
 
-  constructor(scope: Construct, id: string, { environment, scope: asked, code }: PreflightProps) {
+  /** What `scope` holds is checked. */
+  constructor(scope: Construct, id: string, environment: StoreEnvironment, code: Code) {
     super(scope, id);
-    this.scopes = [asked];
+    this.scopes = [scope];
     const onEvent = new LambdaFunction(this, 'onEvent', {
       ...MACHINE,
       description: 'Schemaless: asks the account whether it takes a deployment',
@@ -109,4 +113,61 @@ function allowQuestions(asking: LambdaFunction): void {
     allow([action], arn);
     acknowledgeArn(asking, arn, 'Which names are taken in an account is told by a list of all that have one');
   }
+}
+
+/** A resource with the properties that decide whether an account accepts it. */
+interface AccountNeed {
+  readonly type: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** Returns what parts of an app need of an account, by logical id. Call it when all parts exist. */
+function accountNeeds(asking: Stack, scopes: readonly IConstruct[]): Readonly<Record<string, AccountNeed>> {
+  const resources = scopes.flatMap(({ node }) => node.findAll()).filter((part) => CfnResource.isCfnResource(part));
+  return Object.fromEntries(
+    resources.flatMap((resource): (readonly [string, AccountNeed])[] => {
+      const decisive = decisiveOf(resource);
+      if (!decisive) return [];
+      const stack = Stack.of(resource);
+      const id = String(stack.resolve(resource.logicalId));
+      const properties = Object(stack.resolve(decisive)) as AccountNeed['properties'];
+      if (Object.keys(properties).length === 0 && !isCounted(resource)) return [];
+      const need = { type: resource.cfnResourceType, properties };
+      return [[stack === asking ? id : `${stack.node.id}/${id}`, need]];
+    }),
+  );
+}
+
+/** Undefined for what any account accepts. */
+function decisiveOf(resource: CfnResource): object | undefined {
+  if (resource instanceof CfnDBCluster) return ofCluster(resource);
+  if (resource instanceof CfnDBInstance) return { DBInstanceClass: resource.dbInstanceClass };
+  if (resource instanceof CfnDBProxy) return { DBProxyName: resource.dbProxyName };
+  if (resource instanceof CfnSubnet)
+    return { AvailabilityZone: resource.availabilityZone, AvailabilityZoneId: resource.availabilityZoneId };
+  if (resource instanceof CfnVPCEndpoint) return { VpcEndpointType: resource.vpcEndpointType };
+  if (resource instanceof CfnLogGroup) return { LogGroupName: resource.logGroupName };
+  if (resource instanceof CfnFunction) return { ReservedConcurrentExecutions: resource.reservedConcurrentExecutions };
+  return isCounted(resource) ? {} : undefined;
+}
+
+const COUNTED = [CfnDBClusterParameterGroup, CfnDBParameterGroup, CfnDBSubnetGroup, CfnSchedule, CfnVPC];
+
+/** Only the number of these resources matters. */
+function isCounted(resource: CfnResource): boolean {
+  return COUNTED.some((type) => resource instanceof type);
+}
+
+function ofCluster(cluster: CfnDBCluster): object {
+  const scaling = Object(Stack.of(cluster).resolve(cluster.serverlessV2ScalingConfiguration)) as {
+    readonly minCapacity?: number;
+    readonly maxCapacity?: number;
+  };
+  return {
+    DBClusterIdentifier: cluster.dbClusterIdentifier,
+    Engine: cluster.engine,
+    EngineVersion: cluster.engineVersion,
+    EnableHttpEndpoint: cluster.enableHttpEndpoint,
+    ServerlessV2ScalingConfiguration: { MinCapacity: scaling.minCapacity, MaxCapacity: scaling.maxCapacity },
+  };
 }

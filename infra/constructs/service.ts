@@ -59,9 +59,8 @@ export class SchemalessService {
     const canary = environment.canaryMinutes && new Canary(scope, 'canary', this.answering);
     this.api = new StoreApi(scope, 'http', { environment, functions: canary ? canary.functions : this.answering });
     const { api } = this.api;
-    const { alarmTopics: topics } = storage;
-    this.alarms = new StoreAlarms(scope, 'alarms', { environment, api, topics });
-    this.dashboard = new StoreDashboard(scope, 'dashboard', { environment, api, groups: storage.groups });
+    this.alarms = new StoreAlarms(scope, 'alarms', storage, api);
+    this.dashboard = new StoreDashboard(scope, 'dashboard', storage, api);
     const always = {
       drain: looping['drain-buffer'],
       repair: looping['maintenance'],
@@ -98,13 +97,8 @@ export class SchemalessService {
   }
 
   addTrigger(datastore: string, definition: TriggerDefinition): TriggerQueue {
-    const { environment, encryptionKey } = this.storage;
-    const trigger = new TriggerQueue(this.scope, `queue-${datastore}-${definition.name}`, {
-      datastore,
-      definition,
-      protectedFromDeletion: environment.protectedFromDeletion,
-      encryptionKey,
-    });
+    const id = `queue-${datastore}-${definition.name}`;
+    const trigger = new TriggerQueue(this.scope, id, this.storage, datastore, definition);
     this.startTailing();
     this.queues.push(trigger);
     trigger.grantManagement(this.answering['manage-triggers']);
@@ -151,7 +145,7 @@ export class SchemalessService {
     const { tailShards } = this;
     const { schedules, tailers } = this.storage.environment;
     this.alarms.addLoop(tailShards.node.id, tailShards);
-    for (let slot = 0; schedules && slot < tailers; slot += 1)
+    for (let slot = 0; slot < (schedules ? tailers : 0); slot += 1)
       this.startAfterMigration(startRegularly(this.scope, `tail-${slot}`, tailShards, { input: { slot } }));
   }
 

@@ -8,33 +8,27 @@ import {
   DBClusterStorageType,
   type DatabaseClusterProps,
   type IClusterInstance,
+  AuroraMysqlEngineVersion,
+  DatabaseClusterEngine,
+  ParameterGroup,
 } from 'aws-cdk-lib/aws-rds';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import type { MadeUser } from '../../shared/topology/database-users.ts';
+import { ofMadeUsers } from '../../shared/topology/database-users.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { recoveryDays, clusterName, type StoreEnvironment } from './store-environment.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import { acknowledge } from './evidence.ts';
-import { GroupProxy } from './group-proxy.ts';
-import { MYSQL_ENGINE, type MysqlParameters } from './mysql-parameters.ts';
+import { GroupProxy, type GroupProps } from './group-proxy.ts';
 import { keptLog } from './kept-log.ts';
-import type { Network } from './network.ts';
 import { GROUP_TAG, NODE_TAG } from './tags.ts';
 import type { PasswordRotation } from './password-rotation.ts';
-import { acknowledgeUnrotated, shortenSecretName, type UserSecrets } from './user-secrets.ts';
+import { acknowledgeUnrotated, shortenSecretName } from './secrets.ts';
 
-interface ShardGroupProps {
-  /** `group-1`: its permanent name in the topology. */
-  readonly name: string;
-  readonly environment: StoreEnvironment;
-  readonly network: Network;
+interface ShardGroupProps extends GroupProps {
   readonly parameters: MysqlParameters;
   readonly secretPrefix: string;
-  readonly userSecrets: UserSecrets | undefined;
   readonly rotation: PasswordRotation | undefined;
-  readonly encryptionKey?: IKey | undefined;
 }
 
 /** A MySQL cluster that holds many shards: a writer (node a) and readers (b, c, …). */
@@ -48,68 +42,53 @@ export class ShardGroup extends Construct {
 
   constructor(scope: Construct, id: string, props: ShardGroupProps) {
     super(scope, id);
-    this.name = props.name;
+    const { name, environment, network, secretPrefix, userSecrets, rotation } = props;
+    this.name = name;
     const nodes = nodesOf(props);
-    const path = `/aws/rds/cluster/${clusterName(props.environment, props.name)}/${LOG}`;
-    const log = keptLog(this, 'error', props.environment, path);
-    const security = closedSecurityGroup(this, 'security', props.network.vpc, `Cluster of ${props.name}`);
+    const path = `/aws/rds/cluster/${clusterName(environment, name)}/${LOG}`;
+    const log = keptLog(this, 'error', environment, path);
+    const security = closedSecurityGroup(this, 'security', network.vpc, `Cluster of ${name}`);
     const cluster = new DatabaseCluster(this, 'cluster', clusterProps(props, nodes, security));
     // RDS would create it without retention.
     cluster.node.addDependency(log);
     const endpoints = nodes.map((node) => {
       const instance = cluster.node.findChild(node.letter).node.defaultChild;
       if (!(instance instanceof CfnDBInstance))
-        throw new Error(`${props.name}: wanted an instance ${node.letter} in its cluster`);
-      Tags.of(instance).add(NODE_TAG, `${props.name}-${node.letter}`);
+        throw new Error(`${name}: wanted an instance ${node.letter} in its cluster`);
+      Tags.of(instance).add(NODE_TAG, `${name}-${node.letter}`);
       return { host: instance.attrEndpointAddress, port: Token.asNumber(instance.attrEndpointPort) };
     });
-    Tags.of(cluster).add(GROUP_TAG, props.name);
+    Tags.of(cluster).add(GROUP_TAG, name);
     const secret = cluster.node.findChild('Secret').node.defaultChild;
-    shortenSecretName(secret, props.secretPrefix, props.name);
-    if (!cluster.secret) throw new Error(`${props.name}: wanted a generated secret`);
+    shortenSecretName(secret, secretPrefix, name);
+    if (!cluster.secret) throw new Error(`${name}: wanted a generated secret`);
     // A retained cluster needs its password.
-    if (props.environment.protectedFromDeletion && secret instanceof CfnSecret)
+    if (environment.protectedFromDeletion && secret instanceof CfnSecret)
       secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
     this.ownersSecret = cluster.secret;
-    if (props.rotation) props.rotation.schedule(this, 'new-password', cluster.secret);
+    if (rotation) rotation.schedule(this, 'new-password', cluster.secret);
     else acknowledgeUnrotated(cluster);
-    if (props.environment.proxy)
-      this.proxy = new GroupProxy(this, 'proxy', {
-        group: props.name,
-        environment: props.environment,
-        network: props.network,
-        cluster,
-        ownersSecret: cluster.secret,
-        userSecrets: props.userSecrets,
-        encryptionKey: props.encryptionKey,
-      });
-    else cluster.connections.allowDefaultPortFrom(props.network.clients, 'Functions of the store');
+    if (environment.proxy) this.proxy = new GroupProxy(this, 'proxy', props, cluster, cluster.secret);
+    else cluster.connections.allowDefaultPortFrom(network.clients, 'Functions of the store');
 
-    acknowledgeCluster(cluster, props.environment);
+    acknowledgeCluster(cluster, environment);
     this.cluster = cluster;
     const { hostname, port } = cluster.clusterEndpoint;
     const writer = { host: this.proxy?.writer ?? hostname, port };
     const reader = { host: this.proxy?.reader ?? cluster.clusterReadEndpoint.hostname, port };
     this.address = {
-      name: props.name,
+      name,
       writer,
       reader,
       // The first writer too: it may be a reader after a failover. With shared storage two endpoints suffice, and a
       // large stack could not export more.
-      nodes: props.environment.sharedStorage ? [writer, reader].slice(0, endpoints.length) : endpoints,
+      nodes: environment.sharedStorage ? [writer, reader].slice(0, endpoints.length) : endpoints,
       clusterArn: cluster.clusterArn,
       secret: cluster.secret.secretArn,
-      ...(props.userSecrets && { userSecrets: arnsOf(props.userSecrets) }),
-      sharedStorage: props.environment.sharedStorage,
+      ...(userSecrets && { userSecrets: ofMadeUsers((user) => userSecrets[user].secretArn) }),
+      sharedStorage: environment.sharedStorage,
     };
   }
-}
-
-function arnsOf(secrets: UserSecrets): Readonly<Record<MadeUser, string>> {
-  return Object.fromEntries(Object.entries(secrets).map(([user, { secretArn }]) => [user, secretArn])) as Record<
-    MadeUser,
-    string
-  >;
 }
 
 function acknowledgeCluster(cluster: DatabaseCluster, { protectedFromDeletion }: StoreEnvironment): void {
@@ -182,4 +161,34 @@ function clusterProps(
     removalPolicy: environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     backup: { retention: Duration.days(recoveryDays(environment)) },
   };
+}
+
+/** The long-term support line to April 2028; MySQL 8.0.42. */
+export const MYSQL_ENGINE = DatabaseClusterEngine.auroraMysql({ version: AuroraMysqlEngineVersion.VER_3_10_4 });
+
+/** Server settings that the store relies on; durability is Aurora's default. Readers need no binary log. */
+export class MysqlParameters extends Construct {
+  readonly ofCluster: ParameterGroup;
+  readonly ofInstance: ParameterGroup;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.ofCluster = new ParameterGroup(this, 'cluster', {
+      engine: MYSQL_ENGINE,
+      description: 'Schemaless: settings of the cluster',
+      parameters: {
+        time_zone: 'UTC',
+        require_secure_transport: 'ON',
+      },
+    });
+    this.ofInstance = new ParameterGroup(this, 'instance', {
+      engine: MYSQL_ENGINE,
+      description: 'Schemaless: settings of each node',
+      parameters: {
+        // An append waits for its shard's lock row; the default of 50 s is longer than any caller waits.
+        innodb_lock_wait_timeout: '3',
+        max_allowed_packet: String(64 * 1024 * 1024),
+      },
+    });
+  }
 }

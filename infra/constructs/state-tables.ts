@@ -2,12 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-
-interface StateTablesProps {
-  readonly protectedFromDeletion: boolean;
-  readonly encryptionKey?: IKey | undefined;
-  readonly keyDays: number;
-}
+import { MOST_KEY_DAYS, type StoreEnvironment } from './store-environment.ts';
 
 /**
  * The DynamoDB tables: `topology` (groups of shards), `state` (leases, offsets) and `keys` (sealed fields). They
@@ -19,24 +14,25 @@ export class StateTables extends Construct {
   readonly state: Table;
   readonly keys: Table;
 
-  constructor(scope: Construct, id: string, props: StateTablesProps) {
+  constructor(scope: Construct, id: string, environment: StoreEnvironment, encryptionKey: IKey | undefined) {
     super(scope, id);
+    const { protectedFromDeletion, keyDays = MOST_KEY_DAYS } = environment;
     const table = (name: string, recoveryPeriodInDays?: number): Table =>
       new Table(this, name, {
         partitionKey: { name: 'pk', type: AttributeType.STRING },
         billingMode: BillingMode.PAY_PER_REQUEST,
-        ...(props.encryptionKey
-          ? { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: props.encryptionKey }
+        ...(encryptionKey
+          ? { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey }
           : { encryption: TableEncryption.AWS_MANAGED }),
         pointInTimeRecoverySpecification: {
           pointInTimeRecoveryEnabled: true,
           ...(recoveryPeriodInDays !== undefined && { recoveryPeriodInDays }),
         },
-        deletionProtection: props.protectedFromDeletion,
-        removalPolicy: props.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+        deletionProtection: protectedFromDeletion,
+        removalPolicy: protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
       });
     this.topology = table('topology');
     this.state = table('state');
-    this.keys = table('keys', props.keyDays);
+    this.keys = table('keys', keyDays);
   }
 }

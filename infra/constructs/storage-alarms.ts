@@ -2,19 +2,12 @@ import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Stats, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
-import type { AlarmTopics } from './alarm-topics.ts';
-import { Alarms, FIVE_MINUTES, HIGHEST, SUMMED } from './alarms.ts';
+import { type AlarmTopics, Alarms, FIVE_MINUTES, HIGHEST, SUMMED } from './alarms.ts';
 import type { GroupProxy } from './group-proxy.ts';
 import { connectionsOf } from './connection-budget.ts';
 import type { ShardGroup } from './shard-group.ts';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { StateTables } from './state-tables.ts';
-
-interface GroupAlarmsProps {
-  readonly group: ShardGroup;
-  readonly environment: StoreEnvironment;
-  readonly topics: AlarmTopics;
-}
 
 const MOST_PERCENT = 85;
 const MOST_CONNECTIONS_SHARE = 0.8;
@@ -25,8 +18,12 @@ const LEAST_AVAILABLE = 90;
 /** Readers on shared storage lag by tens of milliseconds. */
 const MOST_LAG_MS = 1000;
 
-export function addGroupAlarms(scope: Construct, { group, environment, topics }: GroupAlarmsProps): void {
-  const { name, cluster, proxy } = group;
+export function addGroupAlarms(
+  scope: Construct,
+  { name, cluster, proxy }: ShardGroup,
+  environment: StoreEnvironment,
+  topics: AlarmTopics,
+): void {
   const alarms = new Alarms(scope, `${name}-alarms`, topics);
   alarms.add('capacity', {
     section: 'group-capacity',
@@ -56,7 +53,7 @@ export function addGroupAlarms(scope: Construct, { group, environment, topics }:
     periods: 3,
   });
   const hasReaders = environment.readersPerGroup > 0;
-  if (proxy) addProxyAlarms(alarms, { name, proxy, hasReaders });
+  if (proxy) addProxyAlarms(alarms, name, proxy, hasReaders);
   if (!hasReaders) return;
   alarms.add('reader-lag', {
     what: `a reader of ${name} lags`,
@@ -66,13 +63,7 @@ export function addGroupAlarms(scope: Construct, { group, environment, topics }:
   });
 }
 
-interface WatchedProxy {
-  readonly name: string;
-  readonly proxy: GroupProxy;
-  readonly hasReaders: boolean;
-}
-
-function addProxyAlarms(alarms: Alarms, { name, proxy, hasReaders }: WatchedProxy): void {
+function addProxyAlarms(alarms: Alarms, name: string, proxy: GroupProxy, hasReaders: boolean): void {
   alarms.add('proxy-logins', {
     what: `the proxy of ${name} refuses logins`,
     metric: proxy.metric('ClientConnectionsSetupFailedAuth', SUMMED),
@@ -102,14 +93,8 @@ function addProxyAlarms(alarms: Alarms, { name, proxy, hasReaders }: WatchedProx
   });
 }
 
-interface TableAlarmsProps {
-  readonly tables: StateTables;
-  readonly topics: AlarmTopics;
-}
-
-export function addTableAlarms(scope: Construct, { tables, topics }: TableAlarmsProps): void {
+export function addTableAlarms(scope: Construct, { topology, state, keys }: StateTables, topics: AlarmTopics): void {
   const alarms = new Alarms(scope, 'tables-alarms', topics);
-  const { topology, state, keys } = tables;
   for (const [name, table] of Object.entries({ topology, state, keys }))
     alarms.add(`${name}-throttles`, {
       section: 'table-throttles',

@@ -2,23 +2,21 @@ import { Stack } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { Construct } from 'constructs';
-import { subscribeToEvents, topicsOf, type AlarmTopics, type GivenTopics } from './alarm-topics.ts';
+import { subscribeToEvents, topicsOf, type AlarmTopics, type GivenTopics } from './alarms.ts';
 import { BreakGlass } from './break-glass.ts';
-import { checkEnvironment } from './check-environment.ts';
+import { checkEnvironment } from './store-options.ts';
 import type { FunctionCode } from './function-code.ts';
 import { addGroupAlarms, addTableAlarms } from './storage-alarms.ts';
 import { groupsByStack, type GroupsInStack } from './group-stacks.ts';
 import { keyForStore } from './key-uses.ts';
-import { MysqlParameters } from './mysql-parameters.ts';
+import { MysqlParameters, ShardGroup } from './shard-group.ts';
 import { Network, type BroughtNetwork } from './network.ts';
 import { PasswordRotation } from './password-rotation.ts';
 import { Preflight, wantsPreflight } from './preflight.ts';
-import { canSeal, MOST_KEY_DAYS, type StoreEnvironment } from './store-environment.ts';
-import { RootKey } from './root-key.ts';
-import { ShardGroup } from './shard-group.ts';
+import { canSeal, type StoreEnvironment } from './store-environment.ts';
+import { RootKey, acknowledgeUnrotated, secretNames, userSecrets, type UserSecrets } from './secrets.ts';
 import { StateTables } from './state-tables.ts';
 import { StoreBackups } from './store-backups.ts';
-import { acknowledgeUnrotated, secretNames, userSecrets, type UserSecrets } from './user-secrets.ts';
 
 export interface SchemalessStorageProps {
   readonly environment: StoreEnvironment;
@@ -60,16 +58,12 @@ export class SchemalessStorage {
     this.alarmTopics = topicsOf(props.alarmTopics);
     this.preflight =
       props.code && wantsPreflight(scope)
-        ? new Preflight(scope, 'preflight', { environment, scope, code: props.code.own('preflight') })
+        ? new Preflight(scope, 'preflight', environment, props.code.own('preflight'))
         : undefined;
-    this.network = new Network(scope, 'network', { environment, brought: props.network });
-    this.tables = new StateTables(scope, 'tables', {
-      protectedFromDeletion,
-      encryptionKey,
-      keyDays: environment.keyDays ?? MOST_KEY_DAYS,
-    });
+    this.network = new Network(scope, 'network', environment, props.network);
+    this.tables = new StateTables(scope, 'tables', environment, encryptionKey);
     const { topology, state, keys } = this.tables;
-    addTableAlarms(scope, { tables: this.tables, topics: this.alarmTopics });
+    addTableAlarms(scope, this.tables, this.alarmTopics);
     this.network.allowStore(
       [topology.tableArn, state.tableArn, keys.tableArn],
       [secretNames(this.prefix), `${this.prefix}rootkey`],
@@ -130,7 +124,7 @@ export class SchemalessStorage {
   }
 
   private addGroups({ scope, numbers }: GroupsInStack, parameters: MysqlParameters): readonly ShardGroup[] {
-    const { environment, network, encryptionKey, userSecrets, rotation, prefix, alarmTopics: topics } = this;
+    const { environment, network, encryptionKey, userSecrets, rotation, prefix, alarmTopics } = this;
     return numbers.map((number) => {
       const name = `group-${number}`;
       const group = new ShardGroup(scope, name, {
@@ -143,17 +137,16 @@ export class SchemalessStorage {
         rotation,
         encryptionKey,
       });
-      addGroupAlarms(scope, { group, environment, topics });
+      addGroupAlarms(scope, group, environment, alarmTopics);
       return group;
     });
   }
 
   /** The storage's stack must not depend on theirs. */
   private addFurtherGroups(stack: GroupsInStack): readonly ShardGroup[] {
-    const { alarmTopics: topics } = this;
     const groups = this.addGroups(stack, new MysqlParameters(stack.scope, 'parameters'));
     this.backups?.addGroups(stack.scope, groups);
-    subscribeToEvents(stack.scope, clustersOf(groups), topics);
+    subscribeToEvents(stack.scope, clustersOf(groups), this.alarmTopics);
     this.breakGlass?.addGroups(stack.scope, groups);
     return groups;
   }

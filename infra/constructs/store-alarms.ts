@@ -5,15 +5,9 @@ import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lamb
 import type { Construct } from 'constructs';
 import { EXPORT_DIMENSION, METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import type { StoreEnvironment } from './store-environment.ts';
-import type { AlarmTopics } from './alarm-topics.ts';
 import { Alarms, FIVE_MINUTES, HIGHEST, SUMMED, storeMetrics, type StoreMetrics } from './alarms.ts';
+import type { SchemalessStorage } from './storage.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
-
-interface StoreAlarmsProps {
-  readonly environment: StoreEnvironment;
-  readonly api: HttpApi;
-  readonly topics: AlarmTopics;
-}
 
 interface ScheduledExport {
   readonly datastore: string;
@@ -44,8 +38,8 @@ export class StoreAlarms extends Alarms {
   readonly serverErrors: Alarm;
   private readonly environment: StoreEnvironment;
 
-  constructor(scope: Construct, id: string, { environment, api, topics }: StoreAlarmsProps) {
-    super(scope, id, topics);
+  constructor(scope: Construct, id: string, { environment, alarmTopics }: SchemalessStorage, api: HttpApi) {
+    super(scope, id, alarmTopics);
     this.environment = environment;
     const metrics = storeMetrics(environment.name);
     addBufferAlarms(this, metrics);

@@ -12,16 +12,10 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { Construct } from 'constructs';
 import { METRICS } from '../../shared/metrics.ts';
-import type { StoreEnvironment } from './store-environment.ts';
+import type { SchemalessStorage } from './storage.ts';
 import type { ShardGroup } from './shard-group.ts';
 import { storeMetrics, type StoreMetrics } from './alarms.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
-
-interface StoreDashboardProps {
-  readonly environment: StoreEnvironment;
-  readonly api: HttpApi;
-  readonly groups: readonly ShardGroup[];
-}
 
 const OPTIONS = { period: Duration.minutes(1) };
 const OUTCOMES = [
@@ -39,7 +33,7 @@ export class StoreDashboard {
   private readonly failures = graph('Functions: errors and throttles', []);
   private readonly oldest = graph('Triggers: oldest message, s', []);
 
-  constructor(scope: Construct, id: string, { environment, api, groups }: StoreDashboardProps) {
+  constructor(scope: Construct, id: string, { environment, groups }: SchemalessStorage, api: HttpApi) {
     const metrics = storeMetrics(environment.name);
     // Dashboard names are unique in the account, across regions.
     const dashboard = new Dashboard(scope, id, { dashboardName: `Schemaless-${environment.name}-${Aws.REGION}` });

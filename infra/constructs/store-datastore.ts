@@ -6,7 +6,7 @@ import type { ExportFunction, ExportOptions } from './export-function.ts';
 import { consumingFunction, triggerFunctionName } from './connect-consumer.ts';
 import type { SchemalessService } from './service.ts';
 import { Alarms } from './alarms.ts';
-import { triggerDefinition, type TriggerOptions } from './trigger-options.ts';
+import { triggerDefinition, type TriggerOptions } from './given-definitions.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
 export interface ConsumerOptions {

@@ -5,7 +5,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { operationsFor, ROUTES, type OperationName } from '../../shared/api/operations.ts';
 import { VERSION } from '../../shared/version.ts';
-import type { GivenTopics } from './alarm-topics.ts';
+import type { GivenTopics } from './alarms.ts';
 import { readyMade, type FunctionCode } from './function-code.ts';
 import { definitionsOf, type GivenDatastore } from './given-definitions.ts';
 import { groupsInFirstStack, mayHaveFurtherStacks } from './group-stacks.ts';

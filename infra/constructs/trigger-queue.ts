@@ -4,18 +4,12 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { SchemalessStorage } from './storage.ts';
 import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
 import type { DeployedTrigger } from '../../shared/topology/topology.ts';
 import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../../shared/triggers/state/queue-limits.ts';
 import { grantQueueKey } from './key-uses.ts';
 import { LOOK_AT_QUEUE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './granted-items.ts';
-
-interface TriggerQueueProps {
-  readonly protectedFromDeletion: boolean;
-  readonly encryptionKey?: IKey | undefined;
-  readonly datastore: string;
-  readonly definition: TriggerDefinition;
-}
 
 const CONSUME = [...TAKE_FROM_QUEUE, ...LOOK_AT_QUEUE];
 
@@ -51,13 +45,18 @@ export class TriggerQueue extends Construct {
   consumer?: IFunction;
   private readonly encryptionKey: IKey | undefined;
 
-  constructor(scope: Construct, id: string, props: TriggerQueueProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { environment, encryptionKey }: SchemalessStorage,
+    datastore: string,
+    definition: TriggerDefinition,
+  ) {
     super(scope, id);
-    const { definition, protectedFromDeletion } = props;
-    this.datastore = props.datastore;
+    this.datastore = datastore;
     this.definition = definition;
-    this.encryptionKey = props.encryptionKey;
-    const key = encryptedWith(props.encryptionKey);
+    this.encryptionKey = encryptionKey;
+    const key = encryptedWith(encryptionKey);
     const parked = this.fifo('parked', key);
     this.parked = parked;
     this.queue = this.fifo('queue', {
@@ -65,10 +64,10 @@ export class TriggerQueue extends Construct {
       deadLetterQueue: { queue: parked, maxReceiveCount: mostReceipts(definition) },
       ...key,
     });
-    for (const queue of [this.queue, parked]) keep(queue, protectedFromDeletion);
+    for (const queue of [this.queue, parked]) keep(queue, environment.protectedFromDeletion);
     this.url = new CfnOutput(this, 'url', {
       value: this.queue.queueUrl,
-      description: `The queue of trigger ${definition.name} of ${props.datastore}`,
+      description: `The queue of trigger ${definition.name} of ${datastore}`,
     });
     this.deployed = { definition, queueUrl: this.queue.queueUrl, parkedQueueUrl: parked.queueUrl };
   }

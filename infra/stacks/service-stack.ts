@@ -23,11 +23,8 @@ export class ServiceStack extends Stack {
     const { environment, storage, definitions, code } = props;
     const { api } = new SchemalessService(this, { storage, definitions, code });
     this.api = api;
-    this.callers = new CallerPolicies(this, 'callers', {
-      environment,
-      api: this.api,
-      datastores: definitions.datastores.map(({ name }) => name),
-    });
+    const names = definitions.datastores.map(({ name }) => name);
+    this.callers = new CallerPolicies(this, 'callers', environment.name, api, names);
     this.url = new CfnOutput(this, 'url', {
       value: this.api.api.apiEndpoint,
       description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)',

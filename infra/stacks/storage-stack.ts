@@ -1,6 +1,6 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { MadeTopics } from '../constructs/alarm-topics.ts';
+import { MadeTopics } from '../constructs/alarms.ts';
 import type { FunctionCode } from '../constructs/function-code.ts';
 import { SchemalessStorage } from '../constructs/storage.ts';
 import type { EnvironmentProps } from '../environments.ts';

@@ -23,6 +23,10 @@ export const MADE_USERS = [
 ] as const satisfies readonly DatabaseUser[];
 export type MadeUser = (typeof MADE_USERS)[number];
 
+export function ofMadeUsers<Some>(of: (user: MadeUser) => Some): Readonly<Record<MadeUser, Some>> {
+  return Object.fromEntries(MADE_USERS.map((user) => [user, of(user)])) as Record<MadeUser, Some>;
+}
+
 /** What a user is called on the servers. */
 export function userName(user: DatabaseUser): string {
   return user === 'owner' ? 'schemaless' : `schemaless_${user}`;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fitOf, millionReads, millionWrites, restOf, standingOf, sumOf, tables } from '../../infra/capacity.ts';
-import { checkEnvironment } from '../../infra/constructs/check-environment.ts';
+import { checkEnvironment } from '../../infra/constructs/store-options.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../../infra/environments.ts';
 import { appOf, propertiesOf } from './support/synthesized.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { declineReason } from '../../../functions/examples/billing/declines.ts';
+import { declineReason } from '../../../functions/examples/billing/simulated-cards.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { DemoStore } from '../../support/trips/demo-store.ts';
 import { persist } from '../../support/persist.ts';

@@ -1,7 +1,7 @@
 import type { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { describe, expect, it } from 'vitest';
 import { secretOf } from '../../../functions/environment/connect/connector.ts';
-import { userLogins } from '../../../functions/environment/user-logins.ts';
+import { userLogins } from '../../../functions/environment/credentials.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 
 const SECRETS = { read: 'r', tail: 't', write: 'w', repair: 'x', move: 'm', erase: 'e' };

@@ -3,8 +3,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { secretCredentials } from '../../../functions/environment/credentials.ts';
-import { ROTATION_STEPS, rotatePassword, type RotatedLogin } from '../../../functions/passwords/rotate-password.ts';
-import { rotatedLogin } from '../../../functions/passwords/rotated-login.ts';
+import {
+  ROTATION_STEPS,
+  rotatePassword,
+  type RotatedLogin,
+  rotatedLogin,
+} from '../../../functions/passwords/rotate-password.ts';
 import { SecretVersions } from '../../../functions/passwords/secret-versions.ts';
 import { startDataApi, type DataApi } from '../../../infra/local/data-api/data-api.ts';
 import { createUsers, passwordStatements } from '../../../shared/migrate/create-users.ts';

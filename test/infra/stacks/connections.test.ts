@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
+import { checkEnvironment } from '../../../infra/constructs/store-options.ts';
 import { connectionBudget } from '../../../infra/constructs/connection-budget.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { MADE_USERS, userName } from '../../../shared/topology/database-users.ts';

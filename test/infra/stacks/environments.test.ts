@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
+import { checkEnvironment } from '../../../infra/constructs/store-options.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { checkTypes } from '../../../infra/local/template/resources/local-resources.ts';
 import { CONSOLE_ROUTES, GATEWAY_ROUTES } from '../../../shared/api/operations.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
+import { checkEnvironment } from '../../../infra/constructs/store-options.ts';
 import { GROUPS_IN_FIRST_STACK } from '../../../infra/constructs/group-stacks.ts';
 import { MOST_GROUPS } from '../../../infra/constructs/store-environment.ts';
 import { ENVIRONMENTS } from '../../../infra/environments.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { CardDeclined, type Charge } from '../../../../functions/examples/billing/card-service.ts';
-import { declineReason } from '../../../../functions/examples/billing/declines.ts';
-import { CHARGES, simulatedCards } from '../../../../functions/examples/billing/simulated-cards.ts';
+import { declineReason, CHARGES, simulatedCards } from '../../../../functions/examples/billing/simulated-cards.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
 
 const charge = (change: Partial<Charge> = {}): Charge => ({

@@ -1,11 +1,13 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import type { Construct, IConstruct } from 'constructs';
-import { MADE_USERS, userName, type MadeUser } from '../../shared/topology/database-users.ts';
+import { type IConstruct, Construct } from 'constructs';
+import { ofMadeUsers, userName, type MadeUser } from '../../shared/topology/database-users.ts';
 import { acknowledge } from './evidence.ts';
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import { grantSecretKey } from './key-uses.ts';
 
-interface UserSecretProps {
+interface SecretProps {
   readonly prefix: string;
   readonly encryptionKey?: IKey | undefined;
   /** Survive their stack, as the clusters do. */
@@ -16,10 +18,8 @@ interface UserSecretProps {
 export type UserSecrets = Readonly<Record<MadeUser, ISecret>>;
 
 /** Makes a secret for each user, shared by all groups; the migration makes the users. */
-export function userSecrets(scope: Construct, props: UserSecretProps): UserSecrets {
-  return Object.fromEntries(
-    MADE_USERS.map((user): readonly [MadeUser, ISecret] => [user, makeSecret(scope, user, props)]),
-  ) as UserSecrets;
+export function userSecrets(scope: Construct, props: SecretProps): UserSecrets {
+  return ofMadeUsers((user) => makeSecret(scope, user, props));
 }
 
 /** The prefix of all the store's secrets, see `shortenSecretName`. */
@@ -27,7 +27,7 @@ export function secretNames(prefix: string): string {
   return `${prefix}group`;
 }
 
-function makeSecret(scope: Construct, user: MadeUser, { prefix, encryptionKey, isRetained }: UserSecretProps): ISecret {
+function makeSecret(scope: Construct, user: MadeUser, { prefix, encryptionKey, isRetained }: SecretProps): ISecret {
   const secret = new Secret(scope, `user-${user}`, {
     description: `Schemaless: ${userName(user)} of all groups`,
     ...(encryptionKey && { encryptionKey }),
@@ -58,4 +58,46 @@ export function acknowledgeUnrotated(secret: IConstruct): void {
 export function shortenSecretName(secret: IConstruct | undefined, prefix: string, name: string): void {
   if (!(secret instanceof CfnSecret)) throw new Error(`${name}: wanted a secret, got ${String(secret)}`);
   secret.overrideLogicalId(`${prefix}${name.replaceAll(/[^a-z0-9]/gu, '')}`);
+}
+
+/**
+ * The root of all keys in the table `keys`: a secret encrypted by KMS. **Never change `generateSecretString` or the logical
+ * id**: the text would be regenerated, and sealed fields lost.
+ */
+export class RootKey extends Construct {
+  private readonly secret: Secret;
+  private readonly key: IKey | undefined;
+
+  constructor(scope: Construct, id: string, { prefix, encryptionKey, isRetained }: SecretProps) {
+    super(scope, id);
+    const removalPolicy = isRetained ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    this.key = encryptionKey;
+    this.secret = new Secret(this, 'secret', {
+      description: 'Schemaless: the root key of sealed fields. Change it only as infra/docs/forgetting.md says',
+      ...(encryptionKey && { encryptionKey }),
+      // 64 of 62 characters: 381 bits.
+      generateSecretString: {
+        secretStringTemplate: '{}',
+        generateStringKey: 'key',
+        passwordLength: 64,
+        excludePunctuation: true,
+      },
+      removalPolicy,
+    });
+    shortenSecretName(this.secret.node.defaultChild, prefix, 'rootkey');
+    acknowledge(
+      this.secret,
+      'SMG4',
+      'Another value opens nothing that was sealed: an operator rotates it, by a command that wraps all keys anew',
+    );
+  }
+
+  get secretArn(): string {
+    return this.secret.secretArn;
+  }
+
+  grantRead(grantee: IGrantable): void {
+    this.secret.grantRead(grantee);
+    grantSecretKey(grantee, this.key, 'read');
+  }
 }
