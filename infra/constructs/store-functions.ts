@@ -28,40 +28,42 @@ export type AnsweringFunctions = Readonly<Record<AlwaysAnswering, StoreFunction>
 
 type AlwaysAnswering = Exclude<Handler, typeof DEFINING_HANDLER>;
 
-type LoopingFunctions = Readonly<Record<Loop, StoreFunction>>;
-
 interface StoreFunctionsProps {
   readonly storage: SchemalessStorage;
   readonly code: FunctionCode;
 }
 
-/** The HTTP API's limit is 30 s, its integrations' 29. */
-const API_TIMEOUT = Duration.seconds(28);
+interface Made extends Pick<StoreFunctionProps, 'databaseUser'> {
+  readonly does: string;
+}
 
+const ANSWERING: Readonly<Record<AlwaysAnswering, Made>> = {
+  'write-cells': { does: 'writes cells', databaseUser: 'write' },
+  'read-cells': { does: 'reads cells and logs', databaseUser: 'read' },
+  'query-index': { does: 'finds rows by their fields', databaseUser: 'read' },
+  'manage-triggers': { does: 'shows and steers triggers', databaseUser: 'read' },
+  'manage-moves': { does: 'shows and steers moves of shards' },
+  'erase-cells': { does: 'erases cells, and shows what was erased', databaseUser: 'erase' },
+};
+const DEFINING: Made = { does: 'makes datastores, indexes and triggers without a deployment', databaseUser: 'owner' };
+const LOOPING: Readonly<Record<Loop, Made>> = {
+  'drain-buffer': { does: 'empties the buffer', databaseUser: 'write' },
+  maintenance: { does: 'completes, builds and drops indexes', databaseUser: 'repair' },
+  'move-shards': { does: 'copies shards to other groups, and switches them over', databaseUser: 'move' },
+  'tail-shards': { does: 'sends cells to the queues of the triggers', databaseUser: 'tail' },
+};
+
+/** The HTTP API's limit is 30 s, its integrations' 29. */
+const OF_REQUESTS = { kind: 'request', timeout: Duration.seconds(28), memorySize: 1769 } as const;
 /** Lambda's maximum; a loop ends when its successor has taken over. */
-const LOOP_TIMEOUT = Duration.minutes(15);
+const OF_LOOPS = { kind: 'loop', timeout: Duration.minutes(15) } as const;
 
 /** Makes the functions behind the HTTP API with their rights. */
 export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsProps): AnsweringFunctions {
-  const add = (name: Handler, made: Pick<StoreFunctionProps, 'description' | 'databaseUser'>): StoreFunction =>
-    addFunction(scope, name, props, { ...made, kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
-
+  const add = (name: Handler, made: Made): StoreFunction => addFunction(scope, name, props, made, OF_REQUESTS);
   const { environment, userSecrets } = props.storage;
   const { definedByApi } = environment;
-  const functions: Readonly<Record<AlwaysAnswering, StoreFunction>> = {
-    'write-cells': add('write-cells', { description: 'Schemaless: writes cells', databaseUser: 'write' }),
-    'read-cells': add('read-cells', { description: 'Schemaless: reads cells and logs', databaseUser: 'read' }),
-    'query-index': add('query-index', { description: 'Schemaless: finds rows by their fields', databaseUser: 'read' }),
-    'manage-triggers': add('manage-triggers', {
-      description: 'Schemaless: shows and steers triggers',
-      databaseUser: 'read',
-    }),
-    'manage-moves': add('manage-moves', { description: 'Schemaless: shows and steers moves of shards' }),
-    'erase-cells': add('erase-cells', {
-      description: 'Schemaless: erases cells, and shows what was erased',
-      databaseUser: 'erase',
-    }),
-  };
+  const functions = ofEach(ANSWERING, add);
   for (const name of ['write-cells', 'read-cells', 'query-index'] as const) functions[name].grantOpenCircuits();
   functions['manage-triggers'].grantState(MANAGE_ITEMS);
   functions['manage-moves'].grantState(MANAGED_MOVES);
@@ -75,10 +77,7 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   functions['erase-cells'].addEnvironment(ENVIRONMENT_VARIABLES.keyDays, String(keyDays(environment)));
   if (!definedByApi) return functions;
   grantAppliedQueues(functions['manage-triggers'], environment, 'manage');
-  const defining = add(DEFINING_HANDLER, {
-    description: 'Schemaless: makes datastores, indexes and triggers without a deployment',
-    databaseUser: 'owner',
-  });
+  const defining = add(DEFINING_HANDLER, DEFINING);
   defining.addEnvironment(ENVIRONMENT_VARIABLES.mostShards, String(definedByApi.mostShards));
   defining.addEnvironment(ENVIRONMENT_VARIABLES.canSeal, String(canSeal(environment)));
   defining.grantTopologyWrites();
@@ -90,36 +89,16 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
 }
 
 /** Makes the loops with their rights; their schedules are elsewhere. */
-export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps): LoopingFunctions {
-  const add = (
-    name: keyof LoopingFunctions,
-    made: Pick<StoreFunctionProps, 'description' | 'databaseUser' | 'memorySize'>,
-  ): StoreFunction => addFunction(scope, name, props, { ...made, kind: 'loop', timeout: LOOP_TIMEOUT });
+export function addLoopingFunctions(
+  scope: Construct,
+  props: StoreFunctionsProps,
+): Readonly<Record<Loop, StoreFunction>> {
   const { environment } = props.storage;
   const { loopMemoryMb, keepCopiesMinutes = 0 } = environment;
-
-  const functions: LoopingFunctions = {
-    'drain-buffer': add('drain-buffer', {
-      description: 'Schemaless: empties the buffer',
-      databaseUser: 'write',
-      memorySize: 512,
-    }),
-    maintenance: add('maintenance', {
-      description: 'Schemaless: completes, builds and drops indexes',
-      databaseUser: 'repair',
-      memorySize: loopMemoryMb,
-    }),
-    'move-shards': add('move-shards', {
-      description: 'Schemaless: copies shards to other groups, and switches them over',
-      databaseUser: 'move',
-      memorySize: 512,
-    }),
-    'tail-shards': add('tail-shards', {
-      description: 'Schemaless: sends cells to the queues of the triggers',
-      databaseUser: 'tail',
-      memorySize: loopMemoryMb,
-    }),
-  };
+  const functions = ofEach(LOOPING, (name, made) => {
+    const memorySize = name === 'drain-buffer' || name === 'move-shards' ? 512 : loopMemoryMb;
+    return addFunction(scope, name, props, made, { ...OF_LOOPS, memorySize });
+  });
   functions['drain-buffer'].grantState(DRAIN_ITEMS);
   functions['drain-buffer'].grantTopologyWrites(EPOCHS);
   functions['drain-buffer'].addEnvironment(ENVIRONMENT_VARIABLES.keepCopies, String(60 * keepCopiesMinutes));
@@ -143,16 +122,33 @@ function tellBackupDays(fn: StoreFunction, environment: StoreEnvironment): void 
   fn.addEnvironment(ENVIRONMENT_VARIABLES.backupDays, String(backupDays(environment)));
 }
 
+function ofEach<Name extends string>(
+  all: Readonly<Record<Name, Made>>,
+  add: (name: Name, made: Made) => StoreFunction,
+): Readonly<Record<Name, StoreFunction>> {
+  const entries = Object.entries<Made>(all).map(([name, made]) => [name, add(name as Name, made)]);
+  return Object.fromEntries(entries) as Record<Name, StoreFunction>;
+}
+
 function addFunction(
   scope: Construct,
-  name: keyof AnsweringFunctions | keyof LoopingFunctions,
+  name: Handler | Loop,
   { storage, code }: StoreFunctionsProps,
-  made: Pick<StoreFunctionProps, 'description' | 'databaseUser' | 'kind' | 'timeout' | 'memorySize'>,
+  { does, ...user }: Made,
+  how: Pick<StoreFunctionProps, 'kind' | 'timeout' | 'memorySize'>,
 ): StoreFunction {
   const { environment } = storage;
   // Loops get reserved instances wherever requests do: throttled loops fall behind.
-  const instances = new Map<string, number>(
-    environment.instances ? Object.entries({ ...environment.instances, ...loopInstances(environment) }) : [],
-  );
-  return new StoreFunction(scope, name, { storage, code: code.own(name), instances: instances.get(name), ...made });
+  const instances: Readonly<Record<string, number>> = environment.instances
+    ? { ...environment.instances, ...loopInstances(environment) }
+    : {};
+  const description = `Schemaless: ${does}`;
+  return new StoreFunction(scope, name, {
+    storage,
+    code: code.own(name),
+    instances: instances[name],
+    description,
+    ...user,
+    ...how,
+  });
 }
