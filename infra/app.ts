@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import { Annotations, App, type Environment } from 'aws-cdk-lib';
 import { VERSION } from '../shared/version.ts';
 import { CONTEXT_KEYS, readAppContext } from './app-context.ts';
-import { VERSION_TAG } from './constructs/tags.ts';
+import { VERSION_TAG } from './constructs/store-environment.ts';
 import type { EnvironmentProps } from './environments.ts';
 import { bundledFromSource } from './stacks/bundled-from-source.ts';
-import { ServiceStack } from './stacks/service-stack.ts';
-import { StorageStack } from './stacks/storage-stack.ts';
+import { ServiceStack, StorageStack } from './stacks/stacks.ts';
 
 /**
  * Fills an app with one environment: what must outlive every deployment (clusters, tables) in a stack of its own, apart

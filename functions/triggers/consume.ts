@@ -1,6 +1,6 @@
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { CONSUMER_KEYS, readConfig } from '../environment/config.ts';
-import type { TriggerHandler } from './trigger-handler.ts';
+import type { MadeTrigger } from './open-consumer.ts';
 
 export interface ConsumeOptions {
   /** @default the environment variable SCHEMALESS_DATASTORE */
@@ -26,7 +26,7 @@ export interface ConsumeOptions {
  * @throws an Error if an environment variable is missing or wrong, or the datastore has no such trigger
  */
 export async function consume(
-  { trigger, fn, atOnce }: Pick<TriggerHandler, 'trigger' | 'fn' | 'atOnce'>,
+  { trigger, fn, atOnce }: MadeTrigger,
   { datastore, url, metrics = false, signal }: ConsumeOptions = {},
 ): Promise<void> {
   const config = readConfig(CONSUMER_KEYS, {

@@ -2,21 +2,17 @@ import type { Message } from '@aws-sdk/client-sqs';
 import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
 import { BATCH_SIZE } from '../../shared/triggers/state/queue-limits.ts';
 import { toQueueRecord } from '../../shared/triggers/consume/queue-record.ts';
-import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
 import type { ConsumerConfig } from '../environment/config.ts';
 import { logger } from '../environment/log.ts';
-import { consumerOpener } from './open-consumer.ts';
+import { consumerOpener, type MadeTrigger } from './open-consumer.ts';
 import { consumedReport } from './report-consumed.ts';
 import { sqsClient } from '../environment/sqs.ts';
 
 /** A stopping process waits for the poll under way: an aborted one could keep messages hidden. */
 const POLL_SECONDS = 5;
 
-export interface ConsumerProcess {
+export interface ConsumerProcess extends MadeTrigger {
   readonly config: ConsumerConfig;
-  readonly trigger: string;
-  readonly fn: TriggerFunction;
-  readonly atOnce: number;
   /** Counts go to standard output. */
   readonly metrics: boolean;
   /** Aborted to stop: the call under way ends, the other messages go back to the queue. */

@@ -1,16 +1,10 @@
-import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { triggerHandler, type TriggerHandler } from './trigger-handler.ts';
+import { triggerHandler, type SqsHandler, type TriggerHandler } from './trigger-handler.ts';
 
 export interface TriggerSource {
   readonly trigger: string;
   readonly file: string;
   readonly load: () => Promise<object>;
 }
-
-type SqsHandler = (
-  event: SQSEvent,
-  lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>,
-) => Promise<SQSBatchResponse>;
 
 /** A module that takes longer is given up: the secret that it waits for, for example, may never come. */
 const LOAD_MS = 10_000;

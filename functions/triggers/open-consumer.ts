@@ -11,11 +11,15 @@ import { triggerStore } from '../../shared/triggers/state/dynamo-trigger-store.t
 import type { ConsumerConfig } from '../environment/config.ts';
 import { dynamoClient } from '../environment/dynamo.ts';
 
-interface ConsumerParts {
-  readonly config: ConsumerConfig;
+/** A trigger's function, as `triggerHandler` made it. */
+export interface MadeTrigger {
   readonly trigger: string;
   readonly fn: TriggerFunction;
   readonly atOnce: number;
+}
+
+interface ConsumerParts extends MadeTrigger {
+  readonly config: ConsumerConfig;
   readonly sqs: SQSClient;
   readonly report: (event: ConsumeEvent) => void;
 }
@@ -29,14 +33,8 @@ export interface OpenedConsumer {
  * Returns what opens the consumer of a trigger: the same one until the trigger is deployed otherwise, which is known within
  * a minute. It throws an Error if the datastore has no such trigger, and `unavailable` if the topology cannot be read.
  */
-export function consumerOpener({
-  config,
-  trigger,
-  fn,
-  atOnce,
-  sqs,
-  report,
-}: ConsumerParts): () => Promise<OpenedConsumer> {
+export function consumerOpener(parts: ConsumerParts): () => Promise<OpenedConsumer> {
+  const { config, trigger, fn, atOnce, sqs, report } = parts;
   const client = dynamoClient();
   const topology = dynamoTopology({ client, table: config.topologyTable });
   const { apiUrl: url, datastore, region } = config;

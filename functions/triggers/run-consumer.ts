@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { consume } from './consume.ts';
 import { logger } from '../environment/log.ts';
-import type { TriggerHandler } from './trigger-handler.ts';
+import type { MadeTrigger } from './open-consumer.ts';
 
 const USAGE = 'npm run run-consumer -- --module FILE [--trigger NAME] [--datastore NAME] [--url URL]';
 const HELP = `Usage: ${USAGE}
@@ -47,10 +47,10 @@ async function main(): Promise<void> {
   logger.info('stopped', { trigger });
 }
 
-async function loadHandler(file: string): Promise<Pick<TriggerHandler, 'trigger' | 'fn' | 'atOnce'>> {
+async function loadHandler(file: string): Promise<MadeTrigger> {
   if (!existsSync(file))
     throw new Error(`--module: wanted the file that exports the trigger's handler, got ${file}, which is not there`);
-  const { handler }: { readonly handler?: Partial<TriggerHandler> } = await import(pathToFileURL(resolve(file)).href);
+  const { handler }: { readonly handler?: Partial<MadeTrigger> } = await import(pathToFileURL(resolve(file)).href);
   const { trigger, fn, atOnce = 1 } = handler ?? {};
   if (trigger === undefined || fn === undefined)
     throw new Error(`--module: ${file} exports no handler made by triggerHandler`);

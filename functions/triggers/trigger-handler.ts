@@ -5,7 +5,7 @@ import type { TriggerFunction } from '../../shared/triggers/consume/trigger-func
 import { BATCH_SIZE } from '../../shared/triggers/state/queue-limits.ts';
 import type { TriggerMessage } from '../../shared/triggers/state/message.ts';
 import { CONSUMER_KEYS, readConfig } from '../environment/config.ts';
-import { consumerOpener, type OpenedConsumer } from './open-consumer.ts';
+import { consumerOpener, type MadeTrigger, type OpenedConsumer } from './open-consumer.ts';
 import { consumedReport } from './report-consumed.ts';
 import { sqsClient } from '../environment/sqs.ts';
 
@@ -14,13 +14,13 @@ export type { TriggerCall, TriggerFunction } from '../../shared/triggers/consume
 export type { TriggeredClient } from '../../shared/triggers/consume/triggered-client.ts';
 export type { TriggerMessage } from '../../shared/triggers/state/message.ts';
 
-export interface TriggerHandler {
-  (event: SQSEvent, lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>): Promise<SQSBatchResponse>;
-  readonly trigger: string;
-  /** The function, for consumers elsewhere. */
-  readonly fn: TriggerFunction;
-  readonly atOnce: number;
-}
+/** Calls the function for the messages of a batch. */
+export type SqsHandler = (
+  event: SQSEvent,
+  lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>,
+) => Promise<SQSBatchResponse>;
+
+export type TriggerHandler = SqsHandler & MadeTrigger;
 
 export interface TriggerHandlerOptions {
   /**
@@ -58,10 +58,7 @@ export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
   const { report, flush } = consumedReport(name);
   let open: (() => Promise<OpenedConsumer>) | undefined;
 
-  async function handler(
-    event: SQSEvent,
-    lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>,
-  ): Promise<SQSBatchResponse> {
+  const handler: SqsHandler = async (event, lambda) => {
     open ??= consumerOpener({ config: readConfig(CONSUMER_KEYS), trigger: name, fn, atOnce, sqs: sqsClient(), report });
     const { consumer } = await open();
     try {
@@ -73,7 +70,7 @@ export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
     } finally {
       flush(lambda.awsRequestId);
     }
-  }
+  };
   return Object.assign(handler, { trigger: name, fn, atOnce });
 }
 

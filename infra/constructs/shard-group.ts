@@ -16,12 +16,11 @@ import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { ofMadeUsers } from '../../shared/topology/database-users.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
-import { recoveryDays, clusterName, type StoreEnvironment } from './store-environment.ts';
+import { recoveryDays, clusterName, type StoreEnvironment, GROUP_TAG, NODE_TAG } from './store-environment.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import { acknowledge } from './evidence.ts';
 import { GroupProxy, type GroupProps } from './group-proxy.ts';
 import { keptLog } from './kept-log.ts';
-import { GROUP_TAG, NODE_TAG } from './tags.ts';
 import type { PasswordRotation } from './password-rotation.ts';
 import { acknowledgeUnrotated, shortenSecretName } from './secrets.ts';
 

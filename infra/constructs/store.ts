@@ -13,9 +13,8 @@ import type { BroughtNetwork } from './network.ts';
 import { SchemalessService } from './service.ts';
 import { SchemalessStorage } from './storage.ts';
 import { SchemalessDatastore } from './store-datastore.ts';
-import { definitionsIn } from './store-environment.ts';
+import { definitionsIn, VERSION_TAG } from './store-environment.ts';
 import { storeEnvironment, type StoreOptions } from './store-options.ts';
-import { VERSION_TAG } from './tags.ts';
 
 export interface SchemalessStoreProps extends StoreOptions {
   /** A folder of YAML, or the datastores. */

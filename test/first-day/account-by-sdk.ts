@@ -9,7 +9,7 @@ import { CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from 
 import { CostExplorerClient, GetCostAndUsageCommand } from '@aws-sdk/client-cost-explorer';
 import { DescribeDBClustersCommand, FailoverDBClusterCommand, RDSClient } from '@aws-sdk/client-rds';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { VERSION_TAG } from '../../infra/constructs/tags.ts';
+import { VERSION_TAG } from '../../infra/constructs/store-environment.ts';
 import type { Account } from './account.ts';
 import type { Figure } from './page.ts';
 

@@ -1,4 +1,4 @@
-import { GROUP_TAG, NODE_TAG } from '../../../constructs/tags.ts';
+import { GROUP_TAG, NODE_TAG } from '../../../constructs/store-environment.ts';
 import type { Forwarder, ShardGroup } from '../../mysql/shard-groups.ts';
 import { describeResource, type ResourceAddress } from '../template.ts';
 import { clusterArn } from '../../arn.ts';

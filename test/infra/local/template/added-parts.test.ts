@@ -29,7 +29,7 @@ import {
 import { schedules } from '../../../../infra/local/template/resources/schedule.ts';
 import { runTemplate, type RunningTemplate } from '../../../../infra/local/template/run-template.ts';
 import { localArn } from '../../../../infra/local/arn.ts';
-import type { ServiceStack } from '../../../../infra/stacks/service-stack.ts';
+import type { ServiceStack } from '../../../../infra/stacks/stacks.ts';
 import { sqsClient } from '../../support/fifo-queue.ts';
 import { synthesized } from '../../support/synthesized.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';

@@ -4,8 +4,10 @@ import type { AppProps } from '../app-context.ts';
 import { CallerPolicies } from '../constructs/caller-policies.ts';
 import type { FunctionCode } from '../constructs/function-code.ts';
 import { SchemalessService } from '../constructs/service.ts';
-import type { SchemalessStorage } from '../constructs/storage.ts';
+import { SchemalessStorage } from '../constructs/storage.ts';
 import type { StoreApi } from '../constructs/store-api.ts';
+import { MadeTopics } from '../constructs/alarms.ts';
+import type { EnvironmentProps } from '../environments.ts';
 
 interface ServiceStackProps extends StackProps, Pick<AppProps, 'environment' | 'definitions'> {
   readonly storage: SchemalessStorage;
@@ -35,5 +37,24 @@ export class ServiceStack extends Stack {
           description: `Where the DNS of ${api.domain.name} has to point`,
         })
       : undefined;
+  }
+}
+
+interface StorageStackProps extends StackProps {
+  readonly environment: EnvironmentProps;
+  readonly alarmEmail?: string | undefined;
+  readonly code: FunctionCode;
+}
+
+/** Groups, topology and state, which outlive deployments. */
+export class StorageStack extends Stack {
+  readonly storage: SchemalessStorage;
+
+  constructor(scope: Construct, id: string, props: StorageStackProps) {
+    super(scope, id, props);
+    const { environment, alarmEmail, code } = props;
+    const isDeployed = environment.name !== 'local';
+    const alarmTopics = isDeployed ? new MadeTopics(this, 'alarms', alarmEmail) : undefined;
+    this.storage = new SchemalessStorage(this, { environment, alarmTopics, ...(isDeployed && { code }) });
   }
 }
