@@ -12,7 +12,7 @@ export const ROTATION_STEPS = ['createSecret', 'setSecret', 'testSecret', 'finis
 type RotationStep = (typeof ROTATION_STEPS)[number];
 
 /** A place where a secret's login is valid. */
-export interface LoginPlace {
+interface LoginPlace {
   /** Sets the password of this name. May be repeated. */
   set(login: SecretLogin): Promise<void>;
   /** Resolves once the password is valid; rejects after a time. */

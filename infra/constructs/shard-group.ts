@@ -163,7 +163,7 @@ function clusterProps(
 }
 
 /** The long-term support line to April 2028; MySQL 8.0.42. */
-export const MYSQL_ENGINE = DatabaseClusterEngine.auroraMysql({ version: AuroraMysqlEngineVersion.VER_3_10_4 });
+const MYSQL_ENGINE = DatabaseClusterEngine.auroraMysql({ version: AuroraMysqlEngineVersion.VER_3_10_4 });
 
 /** Server settings that the store relies on; durability is Aurora's default. Readers need no binary log. */
 export class MysqlParameters extends Construct {

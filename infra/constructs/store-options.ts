@@ -233,7 +233,7 @@ function checkConnections(environment: StoreEnvironment): void {
 }
 
 /** Returns the value. Throws an Error that names the field if it is out of range. */
-export function wholeNumber(field: string, value: number, min: number, max: number): number {
+function wholeNumber(field: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   const wanted = min === max ? `${min}` : `a whole number from ${min} to ${max}`;
   throw new Error(`${field}: wanted ${wanted}, got ${describe(value)}`);

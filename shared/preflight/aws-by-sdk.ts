@@ -43,7 +43,7 @@ export interface Zone {
 }
 
 /** An available instance class of an engine's version. */
-export interface Orderable {
+interface Orderable {
   readonly zones: readonly string[];
   readonly dataApi: boolean;
 }

@@ -67,23 +67,23 @@ async function changeOf({ stack, wanted, before }: Deployment, aws: AwsAnswers):
 export type DeployedResources = Readonly<Record<string, Omit<NeededResource, 'stack'>>>;
 
 /** The resources before and after a deployment. */
-export interface DeploymentChange {
+interface DeploymentChange {
   readonly before: DeployedResources;
   readonly after: DeployedResources;
 }
 
 const FUNCTION = 'AWS::Lambda::Function';
 
-export function added({ before, after }: DeploymentChange): readonly NeededResource[] {
+function added({ before, after }: DeploymentChange): readonly NeededResource[] {
   return needed(Object.entries(after).filter(([id]) => before[id] === undefined));
 }
 
-export function touched({ before, after }: DeploymentChange): readonly NeededResource[] {
+function touched({ before, after }: DeploymentChange): readonly NeededResource[] {
   return needed(Object.entries(after).filter(([id, resource]) => !isDeepStrictEqual(before[id], resource)));
 }
 
 /** The same with new properties only. */
-export function touchedProperties({ before, after }: DeploymentChange): readonly NeededResource[] {
+function touchedProperties({ before, after }: DeploymentChange): readonly NeededResource[] {
   return needed(
     Object.entries(after).map(([id, { type, properties }]) => {
       const isNew = ([name, value]: [string, unknown]): boolean =>
@@ -94,14 +94,14 @@ export function touchedProperties({ before, after }: DeploymentChange): readonly
 }
 
 /** All resources if subnets change, since zones depend on each other. */
-export function allWithNewSubnets(change: DeploymentChange): readonly NeededResource[] {
+function allWithNewSubnets(change: DeploymentChange): readonly NeededResource[] {
   const isNew = Object.keys(change.before).length === 0;
   const moves = touched(change).some(({ type }) => type === 'AWS::EC2::Subnet');
   return isNew || moves ? needed(Object.entries(change.after)) : [];
 }
 
 /** Newly reserved instances, with all schedules. Empty if no more are reserved. */
-export function moreReserved({ before, after }: DeploymentChange): readonly NeededResource[] {
+function moreReserved({ before, after }: DeploymentChange): readonly NeededResource[] {
   const more = reservedIn(after) - reservedIn(before);
   if (more <= 0) return [];
   const schedules = Object.entries(after).filter(([, { type }]) => type === 'AWS::Scheduler::Schedule');
