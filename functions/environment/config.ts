@@ -9,7 +9,7 @@ import {
 import { MAX_SHARDS } from '../../shared/definitions/definitions.ts';
 import { DATABASE_USERS } from '../../shared/topology/database-users.ts';
 import { MAX_TAILERS } from '../../shared/triggers/send/tailer-count.ts';
-import { oneOf, readVariables, text, wholeNumber, type Variables } from './variables.ts';
+import { oneOf, readVariables, text, wholeNumber, type Variable, type Variables } from './variables.ts';
 
 export type StoreConfig = Pick<Config, StoreVariable>;
 export type ConsumerConfig = Pick<Config, ConsumerVariable | 'region'>;
@@ -45,7 +45,7 @@ const VARIABLES = {
   /** Empty for AWS's own. */
   s3Endpoint: { ...text('AWS_ENDPOINT_URL_S3', 'a URL'), fallback: '' },
   region: text('AWS_REGION', 'a region of AWS'),
-} as const;
+} as const satisfies Readonly<Record<string, Variable<unknown>>>;
 
 export type Config = {
   readonly [Key in keyof typeof VARIABLES]: NonNullable<ReturnType<(typeof VARIABLES)[Key]['parse']>>;

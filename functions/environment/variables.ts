@@ -1,4 +1,4 @@
-interface Variable<T> {
+export interface Variable<T> {
   readonly name: string;
   /** Shown if the value is wrong. */
   readonly wanted: string;
