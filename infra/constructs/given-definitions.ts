@@ -1,7 +1,6 @@
 import type * as z from 'zod';
-import { checkRetention } from '../../shared/definitions/check-retention.ts';
+import { checkRetention, checkIndexOverSealed, checkSealed } from '../../shared/definitions/check-sealed.ts';
 import { checkIndex } from '../../shared/definitions/check-index.ts';
-import { checkIndexOverSealed, checkSealed } from '../../shared/definitions/check-sealed.ts';
 import { checkTrigger } from '../../shared/definitions/check-trigger.ts';
 import { DefinitionFile } from '../../shared/definitions/definition-file.ts';
 import {

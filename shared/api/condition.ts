@@ -1,4 +1,4 @@
-import { QUERY_WORDS } from '../definitions/query-words.ts';
+import { QUERY_WORDS } from '../definitions/definitions.ts';
 import { invalidField } from '../errors.ts';
 import { shape, type Shape } from './shape.ts';
 

@@ -1,6 +1,5 @@
 import type { Json } from '../cell.ts';
-import { isWellFormed } from './check-message-pack.ts';
-import { readMessagePack } from './read-message-pack.ts';
+import { isWellFormed, readMessagePack } from './read-message-pack.ts';
 
 /** A body as MessagePack, as it is stored, in place of its value. As JSON it is written as its value is. */
 export class PackedBody {

@@ -1,4 +1,4 @@
-import type { Json } from '../cell.ts';
+import { type Json, LIMITS } from '../cell.ts';
 
 /**
  * Reads one value of MessagePack, of such as `writeMessagePack` writes and bodies are stored as. Integers of 64 bits
@@ -29,10 +29,10 @@ const LONGEST_NAME = 32;
 /** Before the first. */
 const NO_NAME: KnownName = { name: '', bytes: Uint8Array.of(), next: undefined };
 /** The key that decoders refuse. */
-export const FORBIDDEN = '__proto__';
+const FORBIDDEN = '__proto__';
 
 /** Of the bytes of one value. */
-export class MessagePackReader {
+class MessagePackReader {
   protected readonly bytes: Buffer;
   protected at = 0;
   #last = NO_NAME;
@@ -184,7 +184,7 @@ export class MessagePackReader {
   }
 }
 
-export function isText(type: number): boolean {
+function isText(type: number): boolean {
   return (type & 0xe0) === 0xa0 || (type >= 0xd9 && type <= 0xdb);
 }
 
@@ -192,12 +192,12 @@ export function isMap(type: number): boolean {
   return (type & 0xf0) === 0x80 || type === 0xde || type === 0xdf;
 }
 
-export function isArray(type: number): boolean {
+function isArray(type: number): boolean {
   return (type & 0xf0) === 0x90 || type === 0xdc || type === 0xdd;
 }
 
 /** What follows the type of null, true, false or a number. */
-export function bytesOf(type: number): number {
+function bytesOf(type: number): number {
   if (type === 0xc0 || type === 0xc2 || type === 0xc3) return 0;
   if (type >= 0xcc && type <= 0xd3) return 1 << (type & 3);
   if (type === 0xcb) return 8;
@@ -213,4 +213,48 @@ function isAt(bytes: Uint8Array, start: number, wanted: Uint8Array, length: numb
 function integer(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
+}
+
+/** Whether these bytes are one JSON value in MessagePack, in a fifth of the time of reading them. */
+export function isWellFormed(bytes: Uint8Array): boolean {
+  const reader = new MessagePackPasser(bytes);
+  try {
+    reader.pass(0);
+    reader.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export class MessagePackPasser extends MessagePackReader {
+  pass(depth: number): void {
+    if (depth > LIMITS.bodyDepth + 1) throw new Error('it is nested too deep');
+    const type = this.byte();
+    if (type < 0x80 || type >= 0xe0) return;
+    // Most by far are short texts.
+    if (type >= 0xa0 && type < 0xc0) this.skip(type & 0x1f);
+    else if (isText(type)) this.skip(this.length(type));
+    else if (isMap(type))
+      for (let left = this.length(type); left > 0; left -= 1) {
+        this.#passName();
+        this.pass(depth + 1);
+      }
+    else if (isArray(type)) for (let left = this.length(type); left > 0; left -= 1) this.pass(depth + 1);
+    else if (type === 0xcb) {
+      const start = this.skip(8);
+      // As its exponent says, without making a number of it.
+      if (((this.bytes[start] ?? 0) & 0x7f) === 0x7f && (this.bytes[start + 1] ?? 0) >= 0xf0)
+        throw new Error('no number');
+    } else this.skip(bytesOf(type));
+  }
+
+  #passName(): void {
+    const type = this.byte();
+    if (!isText(type)) throw new Error('a name that is no text');
+    const length = type < 0xc0 ? type & 0x1f : this.length(type);
+    const start = this.skip(length);
+    if (length === FORBIDDEN.length && this.bytes[start] === 0x5f && this.string(start) === FORBIDDEN)
+      throw new Error(`the key ${FORBIDDEN}`);
+  }
 }

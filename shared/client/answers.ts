@@ -1,8 +1,9 @@
 import type { Cell, Json, PutResult, Served } from '../cell.ts';
 import type { IndexAnswer, IndexCounted, IndexEntry } from '../contract/index-query.ts';
 import type { Found, Page, ShardLog } from '../contract/datastore.ts';
-import type { Reply } from './attempt.ts';
+import type { Reply } from './calls.ts';
 import { errorOf, isJsonObject } from './problem.ts';
+import { SchemalessError } from '../errors.ts';
 
 /** Reads answers as the datastore's types, whose shapes the API's tests hold; rebuilds errors of single items. */
 export function toShardLogs(value: Json | undefined): readonly ShardLog[] {
@@ -66,4 +67,10 @@ export function toItems<Item>(value: Json | undefined): readonly Item[] {
     if (!isJsonObject(item) || !isJsonObject(item['error'])) return item as unknown as Item;
     return { ...item, error: errorOf(item['error']) } as unknown as Item;
   });
+}
+
+export function firstOf<Item>(items: readonly Item[]): Item {
+  const [item] = items;
+  if (item === undefined) throw new SchemalessError('internal', 'The answer lacks its item');
+  return item;
 }

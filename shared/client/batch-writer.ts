@@ -2,7 +2,7 @@ import { parseAddress } from '../address.ts';
 import { jsonBytes } from '../body/measure.ts';
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { asError } from './as-error.ts';
+import { asError } from './problem.ts';
 import { checkCell } from './cell-writes.ts';
 import type { SchemalessClient } from './client.ts';
 import { pauseOrEnd } from './pause.ts';

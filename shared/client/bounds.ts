@@ -1,6 +1,5 @@
 import { SchemalessError } from '../errors.ts';
-import type { FailedAttempt } from './attempt.ts';
-import type { BoundedConnection } from './calls.ts';
+import type { FailedAttempt, BoundedConnection } from './calls.ts';
 import type { CallLimits } from './options.ts';
 import { pauseMs, waitOrEnd } from './pause.ts';
 import type { RetryBudget } from './retry-budget.ts';

@@ -5,8 +5,7 @@ import { checkBody } from '../body/measure.ts';
 import { INDEX_NAME, TRIGGER_NAME } from '../definitions/definitions.ts';
 import { missingField, unknownField } from '../errors.ts';
 import type { Call } from './calls.ts';
-import { toParameters } from './conditions.ts';
-import { pathName } from './path-name.ts';
+import { pathName, toParameters } from './conditions.ts';
 
 /** Parameters of an operation, by their names: of path, query and body together. */
 export type Parameters = Readonly<Record<string, unknown>>;

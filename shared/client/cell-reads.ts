@@ -2,9 +2,8 @@ import { parseAddress, parseColumnName, parseRowKey, isPathColumnName, ROUTE_WOR
 import type { CellKey, Role } from '../cell.ts';
 import type { BatchItem, Datastore, Found, ReadOptions } from '../contract/datastore.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
-import { toFound, toItems, toPage, toServed } from './answers.ts';
+import { toFound, toItems, toPage, toServed, firstOf } from './answers.ts';
 import type { Call, Connection } from './calls.ts';
-import { firstOf } from './first-of.ts';
 import { logCalls, sealedIn } from './log-calls.ts';
 import type { OwnWrites } from './own-writes.ts';
 

@@ -3,9 +3,8 @@ import { checkBody } from '../body/measure.ts';
 import type { NewCell, PutResult, RestoredCell } from '../cell.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
-import { toPutResult } from './answers.ts';
+import { toPutResult, firstOf } from './answers.ts';
 import type { Connection } from './calls.ts';
-import { firstOf } from './first-of.ts';
 import type { OwnWrites } from './own-writes.ts';
 
 /** Writes over HTTP. What they are answered is noted for reads that have to show it. */

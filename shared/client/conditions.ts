@@ -1,5 +1,5 @@
-import { QUERY_WORDS } from '../definitions/query-words.ts';
-import { invalidField, SchemalessError } from '../errors.ts';
+import { QUERY_WORDS } from '../definitions/definitions.ts';
+import { invalidField, SchemalessError, describe } from '../errors.ts';
 import type { Condition, Operator } from '../api/condition.ts';
 
 /** Writes conditions as parameters: `city`, `riders[gte]`, `city[in]`. Throws `unknown_field`, `invalid_field`. */
@@ -49,4 +49,11 @@ export function toConditions(where: Readonly<Record<string, unknown>>): readonly
         : [{ field, operator: operator as Operator, values: Array.isArray(value) ? value : [value] }],
     );
   });
+}
+
+/** The name of an index or a trigger, as part of a path: any other would ask for another path. Throws `unknown_…`. */
+export function pathName(kind: 'index' | 'trigger', pattern: RegExp, name: string): string {
+  if (pattern.test(name)) return name;
+  const [wanted, got] = ['the name of one', describe(name)];
+  throw new SchemalessError(`unknown_${kind}`, `${kind}: wanted ${wanted}, got ${got}`, { field: kind, wanted, got });
 }

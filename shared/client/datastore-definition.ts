@@ -2,9 +2,8 @@ import type { Cell, ErasureScope } from '../cell.ts';
 import type { FieldValue, IndexEntry, IndexQuery } from '../contract/index-query.ts';
 import type { ValueByType } from '../definitions/field-value.ts';
 import type { DeclaredIndex, OtherFields, Where } from './declared-index.ts';
-import type { Intersection } from './intersection.ts';
+import type { Intersection, Only, WellDeclaredIndex } from './well-declared.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
-import type { Only, WellDeclaredIndex } from './well-declared.ts';
 
 /** A datastore as a program declares it; the YAML of the deployment says the same of indexes and triggers. */
 export interface DatastoreDefinition {

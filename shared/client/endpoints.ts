@@ -1,6 +1,4 @@
-import { exchangeByFetch } from './exchange-by-fetch.ts';
-import { exchangeByHttp } from './exchange-by-http.ts';
-import type { Exchange } from './exchange.ts';
+import { exchangeByFetch, type Exchange, exchangeByHttp } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
 
 export interface Endpoint {

@@ -2,7 +2,7 @@ import { parseKey } from '../address.ts';
 import { LIMITS, type CellKey, type Role } from '../cell.ts';
 import type { BatchItem } from '../contract/datastore.ts';
 import type { SchemalessClient } from './client.ts';
-import { asError } from './as-error.ts';
+import { asError } from './problem.ts';
 import { pauseOrEnd } from './pause.ts';
 import { parseConcurrency } from './put-all.ts';
 

@@ -5,8 +5,7 @@ import type { Datastore } from '../contract/datastore.ts';
 import type { IndexOperations } from '../api/indexes.ts';
 import { toIndexAnswer, toIndexCounted } from './answers.ts';
 import { answerTo, type Connection } from './calls.ts';
-import { toParameters } from './conditions.ts';
-import { pathName } from './path-name.ts';
+import { toParameters, pathName } from './conditions.ts';
 
 /** The indexes of a datastore, over HTTP. Values travel as text, read as their fields' types. */
 export function indexCalls(send: Connection): Pick<Datastore, 'query' | 'count'> & IndexOperations {

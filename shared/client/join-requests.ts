@@ -1,7 +1,6 @@
 import { LIMITS, type Json } from '../cell.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt, BatchRoute } from './calls.ts';
 import { isOver, noAnswer, type Bounds } from './bounds.ts';
-import type { BatchRoute } from './calls.ts';
 import { isJsonObject } from './problem.ts';
 
 type JsonObject = { readonly [member: string]: Json };

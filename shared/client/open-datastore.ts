@@ -17,7 +17,7 @@ import type {
 } from './datastore-definition.ts';
 import type { ClientOptions } from './options.ts';
 import { tail, type TailOffset, type TailOptions } from './tail.ts';
-import { validate } from './validate.ts';
+import { validate } from './standard-schema.ts';
 
 export interface OpenOptions extends Omit<ClientOptions, 'datastore'> {
   /** Validates bodies on reads too: `invalid_body` is thrown, or is the cell's `error` in `tail`. @default false */

@@ -68,3 +68,8 @@ function isRetry(retry: Json | undefined): retry is Retry {
 function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
+
+export function asError(thrown: unknown, message: string): SchemalessError {
+  if (thrown instanceof SchemalessError) return thrown;
+  return new SchemalessError('unavailable', `${message}: ${String(thrown)}`, { cause: thrown });
+}

@@ -1,5 +1,4 @@
 import type { DeclaredIndex } from './declared-index.ts';
-import type { Intersection } from './intersection.ts';
 
 /** A declaration none of whose members is misspelt: one that nothing reads does not compile. */
 export type Only<Declared, Member> = { readonly [Other in Exclude<keyof Declared, Member>]: NoSuchMember };
@@ -15,3 +14,9 @@ export type WellDeclaredIndex<Index extends DeclaredIndex, Member = keyof Declar
 };
 
 type IsOne<Name> = [Name] extends [never] ? false : [Name] extends [Intersection<Name>] ? true : false;
+
+export type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;

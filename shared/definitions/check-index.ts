@@ -1,7 +1,6 @@
 import { describe } from '../errors.ts';
-import type { DefinitionFile, Sound } from './definition-file.ts';
+import type { DefinitionFile, Sound, YamlPath } from './definition-file.ts';
 import { MAX_INDEX_FIELDS, type FieldType, type IndexField } from './definitions.ts';
-import type { YamlPath } from './yaml-file.ts';
 import { MAX_KEYS, type indexYaml } from './yaml-schemas.ts';
 
 type IndexFile = DefinitionFile<typeof indexYaml>;

@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { checkIndex } from './check-index.ts';
-import { checkRetention } from './check-retention.ts';
-import { checkIndexOverSealed, checkSealed } from './check-sealed.ts';
+import { checkRetention, checkIndexOverSealed, checkSealed } from './check-sealed.ts';
 import { checkTrigger } from './check-trigger.ts';
-import { DefinitionFiles } from './definition-files.ts';
+import { DefinitionFiles, misplacedDatastores, misplacedParts } from './definition-files.ts';
 import { folderSource, type DefinitionSource } from './definition-source.ts';
 import { markSealed, type DatastoreDefinition, type Definitions, type FieldType } from './definitions.ts';
 import { DefinitionsError, type Problem } from './definitions-error.ts';
-import { misplacedDatastores, misplacedParts } from './misplaced.ts';
 import { datastoreYaml, indexYaml, triggerYaml } from './yaml-schemas.ts';
 
 const DATASTORE = {

@@ -14,8 +14,8 @@ import {
   TRIGGER_NAME,
   type RetentionRule,
   type TriggerDefinition,
+  QUERY_WORDS,
 } from './definitions.ts';
-import { QUERY_WORDS } from './query-words.ts';
 
 /*
  * All that the YAML of a datastore may hold; `npm run schema` makes JSON Schemas for editors of it. What depends on

@@ -4,8 +4,7 @@ import type { Leases } from '../dynamo/lease.ts';
 import { underLease } from '../dynamo/under-lease.ts';
 import type { Compression } from './compression.ts';
 import { exportCells, type ExportReport } from './export-cells.ts';
-import type { ExportTarget } from './target.ts';
-import { whileHeld } from './while-held.ts';
+import { type ExportTarget, whileHeld } from './target.ts';
 
 export const LEASE_MS = 30_000;
 const RENEW_MS = 5000;

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3LockTimes, S3Place } from './s3-lock.ts';
-import type { ExportTarget } from './target.ts';
-import { whileHeld } from './while-held.ts';
+import { type ExportTarget, whileHeld } from './target.ts';
 
 /** `s3://bucket/prefix`; undefined for what is no such address. */
 export function readS3Address(text: string): { readonly bucket: string; readonly prefix: string } | undefined {

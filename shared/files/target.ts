@@ -17,3 +17,22 @@ export interface ExportTarget {
   lock?(signal?: AbortSignal): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
+
+/** Writes nothing once what is asked before throws: then another export may be at work. */
+export function whileHeld(target: ExportTarget, ask: () => void | Promise<void>): ExportTarget {
+  return {
+    ...target,
+    async writeText(path, text) {
+      await ask();
+      await target.writeText(path, text);
+    },
+    async store(scratch, path) {
+      await ask();
+      await target.store(scratch, path);
+    },
+    async remove(path) {
+      await ask();
+      await target.remove(path);
+    },
+  };
+}

@@ -1,8 +1,7 @@
 import type { Json } from '../cell.ts';
 import type { DeclaredIndex, OtherFields } from '../client/declared-index.ts';
-import type { Intersection } from '../client/intersection.ts';
+import type { Intersection, Only, WellDeclaredIndex } from '../client/well-declared.ts';
 import type { InputOf, OutputOf, StandardSchema } from '../client/standard-schema.ts';
-import type { Only, WellDeclaredIndex } from '../client/well-declared.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import type { IndexOperations } from '../api/indexes.ts';
 import type { FieldType } from '../definitions/definitions.ts';

@@ -1,9 +1,8 @@
 import { equalJson } from '../body/equal.ts';
 import type { Json } from '../cell.ts';
-import type { StandardSchema } from '../client/standard-schema.ts';
-import { validate } from '../client/validate.ts';
+import { type StandardSchema, validate } from '../client/standard-schema.ts';
 import { SchemalessError } from '../errors.ts';
-import type { Members } from './members.ts';
+import type { Members } from './model-column.ts';
 
 /** Returns a validator's output for a body. Throws `invalid_body`, also if a second run would change it. */
 export async function judgedBy(validator: StandardSchema, next: Members, name: string): Promise<Json> {
@@ -14,4 +13,11 @@ export async function judgedBy(validator: StandardSchema, next: Members, name: s
   const wanted = 'a validator that takes what it makes, and leaves it as it is';
   const got = 'one that changes it again, or refuses it';
   throw new SchemalessError('invalid_body', `${name}: wanted ${wanted}, got ${got}`, { field: name, wanted, got });
+}
+
+/** Bodies of this type, which nothing checks while the program runs. */
+export function unchecked<Body extends object>(): StandardSchema<Body> {
+  return {
+    '~standard': { version: 1, vendor: 'schemaless', validate: (value) => ({ value: value as Body }) },
+  };
 }

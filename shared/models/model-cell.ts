@@ -3,10 +3,21 @@ import type { Json } from '../cell.ts';
 import { toFieldValue } from '../definitions/field-value.ts';
 import { describe, SchemalessError } from '../errors.ts';
 import { judgedBy } from './judged-by.ts';
-import { isMembers, type MemberChanges, type Members, merged, unsaved } from './members.ts';
+import {
+  isMembers,
+  type MemberChanges,
+  type Members,
+  merged,
+  unsaved,
+  type CellJson,
+  type Changes,
+  type ModelColumn,
+  type SaveOptions,
+  storedVersion,
+  type StoredVersion,
+  versionOf,
+} from './model-column.ts';
 import { ModelError, readonlyField } from './model-error.ts';
-import { storedVersion, type StoredVersion, versionOf } from './model-version.ts';
-import type { CellJson, Changes, ModelColumn, SaveOptions } from './model-column.ts';
 
 type ChangesOf = (body: Members) => MemberChanges;
 

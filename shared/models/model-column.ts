@@ -1,7 +1,8 @@
-import type { Json } from '../cell.ts';
+import type { Json, Cell, PutResult } from '../cell.ts';
 import type { FieldTypes } from '../client/declared-index.ts';
 import type { StandardSchema } from '../client/standard-schema.ts';
 import type { ModelDatastore } from './declaration.ts';
+import type { SchemalessError } from '../errors.ts';
 
 export interface ModelColumn {
   readonly datastore: ModelDatastore;
@@ -29,4 +30,50 @@ export interface CellJson {
   readonly column_name: string;
   readonly ref_key: number | null;
   readonly body: Json;
+}
+
+export interface Members {
+  readonly [member: string]: Json;
+}
+
+export interface MemberChanges {
+  readonly [member: string]: Json | undefined;
+}
+
+export function isMembers(body: Json): body is Members {
+  return typeof body === 'object' && body !== null && !Array.isArray(body);
+}
+
+export function merged(body: Members, changes: MemberChanges): Members {
+  const all = Object.entries({ ...body, ...changes }).filter((pair): pair is [string, Json] => pair[1] !== undefined);
+  return Object.fromEntries(all);
+}
+
+export function unsaved(changes: MemberChanges, saved: MemberChanges): MemberChanges {
+  return Object.fromEntries(
+    Object.entries(changes).filter(([member, value]) => !Object.hasOwn(saved, member) || saved[member] !== value),
+  );
+}
+
+export interface StoredVersion {
+  readonly ref_key: number;
+  readonly body: Json;
+  /** Null while it is buffered: kept, and not in the log yet. */
+  readonly added_id: number | null;
+  readonly created_at: string | null;
+  readonly error?: SchemalessError | undefined;
+}
+
+/** A cell that was read, as a version: of one that was erased an empty body is left. */
+export function storedVersion({ ref_key, body, added_id, created_at, erased, error }: Cell): StoredVersion {
+  return { ref_key, body: erased === true ? {} : body, added_id, created_at, error };
+}
+
+export function versionOf(
+  ref_key: number,
+  body: Json,
+  result: Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'buffered' }>,
+): StoredVersion {
+  if (result.outcome === 'buffered') return { ref_key, body, added_id: null, created_at: null };
+  return { ref_key, body, added_id: result.added_id, created_at: result.created_at ?? null };
 }

@@ -1,8 +1,7 @@
 import type { Cell } from '../cell.ts';
 import type { BaseBody, CellBodies, ModelDatastore, ModelDeclaration } from './declaration.ts';
 import { ModelCell } from './model-cell.ts';
-import type { CellJson, Changes, ModelColumn, SaveOptions } from './model-column.ts';
-import { storedVersion } from './model-version.ts';
+import { type CellJson, type Changes, type ModelColumn, type SaveOptions, storedVersion } from './model-column.ts';
 
 /** A record: the row of one tuple, with its cells. What is not said of a cell is of `base`. */
 export interface ModelRecord<D extends ModelDeclaration> {

@@ -11,8 +11,14 @@ import type {
   TupleOf,
   WellDeclaredModel,
 } from './declaration.ts';
-import type { FindOptions, FoundRecords } from './found-records.ts';
-import { fieldsOf, modelIndex, type ModelIndex, type ShardValue } from './model-index.ts';
+import {
+  type FindOptions,
+  type FoundRecords,
+  fieldsOf,
+  modelIndex,
+  type ModelIndex,
+  type ShardValue,
+} from './model-index.ts';
 import { modelRecord, readCells, type ModelCells, type ModelRecord } from './model-record.ts';
 import { latestCells, paddedShard, shardsOf, type LatestCells, type LogLocation, type Shards } from './model-shards.ts';
 import { rowKeyOfTuple, valueOfField } from './row-key.ts';

@@ -1,12 +1,10 @@
 import { PackedBody, unpacked } from '../body/packed-body.ts';
-import { packedMember, withPackedMembers } from '../body/packed-member.ts';
-import type { PackedMember } from '../body/write-message-pack.ts';
+import { packedMember, withPackedMembers, type PackedMember } from '../body/write-message-pack.ts';
 import type { Cell, Json } from '../cell.ts';
 import { SEALED_KEY } from '../definitions/field-value.ts';
 import { SchemalessError } from '../errors.ts';
 import { overKeys } from './key-store.ts';
-import type { Sealing } from './seal-cells.ts';
-import type { SealedParts } from './sealed-parts.ts';
+import type { Sealing, SealedParts } from './seal-cells.ts';
 import { replaceAt, tokenOf, valueAt, type SealedPath } from './sealed-paths.ts';
 import { open, readToken, type Token } from './sealing.ts';
 import type { Subjects } from './subject-keyring.ts';

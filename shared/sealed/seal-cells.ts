@@ -125,3 +125,12 @@ function opened(
     'something else',
   );
 }
+
+/** What a sealed datastore goes by. */
+export interface SealedParts {
+  readonly paths: () => Promise<SealedPaths>;
+  /** The keys, made where there are none yet. */
+  readonly made: () => Promise<Sealing>;
+  /** The keys, where there are any. At once where they were read before. */
+  readonly known: () => Sealing | Promise<Sealing | undefined>;
+}

@@ -3,7 +3,7 @@ import type { Datastore, Found } from '../contract/datastore.ts';
 import type { FieldHash, IndexAnswer, IndexEntry, IndexQuery } from '../contract/index-query.ts';
 import { told, type LookUps } from '../store/look-ups.ts';
 import { openCells } from './open-cells.ts';
-import type { SealedParts } from './sealed-parts.ts';
+import type { SealedParts } from './seal-cells.ts';
 
 type Stored = Datastore & LookUps;
 type Reads = Pick<

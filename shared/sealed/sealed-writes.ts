@@ -4,8 +4,7 @@ import type { CellAddress, NewCell, PutResult } from '../cell.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
 import { openCells } from './open-cells.ts';
-import { sealCells, type SealedCell } from './seal-cells.ts';
-import type { SealedParts } from './sealed-parts.ts';
+import { sealCells, type SealedCell, type SealedParts } from './seal-cells.ts';
 
 type Writes = Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'>;
 

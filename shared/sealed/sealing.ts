@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, type KeyObject, createSecretKey } from 'node:crypto';
-import { parseJson } from '../body/json.ts';
-import { sortedText } from '../body/sorted-text.ts';
+import { parseJson, sortedText } from '../body/json.ts';
 import type { CellAddress, Json } from '../cell.ts';
 
 /**

@@ -3,10 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { decodeBody, encodeBody, FORMAT, unpackSized } from '../../../shared/body/codec.ts';
 import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
 import { PackedBody, unpacked } from '../../../shared/body/packed-body.ts';
-import { packedMember, withPackedMembers } from '../../../shared/body/packed-member.ts';
-import { isWellFormed } from '../../../shared/body/check-message-pack.ts';
-import { readMessagePack } from '../../../shared/body/read-message-pack.ts';
-import { writeMessagePack } from '../../../shared/body/write-message-pack.ts';
+import { packedMember, withPackedMembers, writeMessagePack } from '../../../shared/body/write-message-pack.ts';
+import { isWellFormed, readMessagePack } from '../../../shared/body/read-message-pack.ts';
 import type { Json } from '../../../shared/cell.ts';
 
 const json = fc.letrec<{ value: Json }>((tie) => ({

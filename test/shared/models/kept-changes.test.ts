@@ -6,7 +6,7 @@ import type { SchemalessClient } from '../../../shared/client/client.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { defineModel } from '../../../shared/models/model.ts';
-import { unchecked } from '../../../shared/models/unchecked.ts';
+import { unchecked } from '../../../shared/models/judged-by.ts';
 import { opened } from '../client/opened.ts';
 
 interface Account {

@@ -2,7 +2,7 @@ import { expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import type { AnyBody, ModelDatastore, ModelDeclaration } from '../../../shared/models/declaration.ts';
 import { defineModel } from '../../../shared/models/model.ts';
-import { unchecked } from '../../../shared/models/unchecked.ts';
+import { unchecked } from '../../../shared/models/judged-by.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
 import { hotelsIn, rateOf, ratesIn } from './support/rates.ts';
 

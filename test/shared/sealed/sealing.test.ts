@@ -2,8 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { equalJson } from '../../../shared/body/equal.ts';
-import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
-import { sortedText } from '../../../shared/body/sorted-text.ts';
+import { parseJson, stringifyJson, sortedText } from '../../../shared/body/json.ts';
 import type { Json } from '../../../shared/cell.ts';
 import { open, readToken, seal, subjectKeys, type Place } from '../../../shared/sealed/sealing.ts';
 
