@@ -8,10 +8,10 @@ import {
   type Role,
   type ErasureScope,
 } from './cell.ts';
-import { invalidField, missingField, SchemalessError } from './errors.ts';
+import { invalidField, missingField, wrongField } from './errors.ts';
 import { parseTime } from './time.ts';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const WANTED_NAME = `a string of 1 to ${LIMITS.columnNameBytes} bytes of UTF-8, the first above 0x01`;
 const WANTED_UUID = 'a UUID of 36 characters';
 
@@ -123,11 +123,9 @@ export function parseLocation(location: Location, shards: number, prefix = ''): 
     throw invalidField(`${prefix}since`, 'either `after` or `since`', 'both');
   }
   if (location.since !== undefined) return { shard, since: parseTime(location.since, `${prefix}since`) };
-  if (location.after === undefined) throw missingField(`${prefix}after`, 'an added id (`after`) or a time (`since`)');
-  return {
-    shard,
-    after: parseCount(location.after, `${prefix}after`, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1'),
-  };
+  const after = parseAddedId(location.after, `${prefix}after`);
+  if (after === undefined) throw missingField(`${prefix}after`, 'an added id (`after`) or a time (`since`)');
+  return { shard, after };
 }
 
 const DIGEST = /^[0-9a-f]{64}$/;
@@ -151,12 +149,7 @@ export function parseShard(value: unknown, shards: number, field = 'shard'): num
   const wanted = `a shard, 0 to ${shards - 1}`;
   if (value === undefined) throw missingField(field, wanted);
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw invalidField(field, wanted, value);
-  if (value >= shards)
-    throw new SchemalessError('unknown_shard', `${field}: wanted ${wanted}, got ${value}`, {
-      field,
-      wanted,
-      got: String(value),
-    });
+  if (value >= shards) throw wrongField(field, wanted, String(value), 'unknown_shard');
   return value === 0 ? 0 : value;
 }
 

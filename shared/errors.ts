@@ -108,17 +108,18 @@ export function invalidField(field: string, wanted: string, value: unknown): Sch
   return wrongField(field, wanted, describe(value));
 }
 
-/** As `invalidField`, of a value that is not to be told: what it is alone. */
-export function wrongField(field: string, wanted: string, got: string): SchemalessError {
-  return new SchemalessError('invalid_field', `${field}: wanted ${wanted}, got ${got}`, { field, wanted, got });
+/** As `invalidField`, with what came in words: where the value is not to be told, or the error is another one. */
+export function wrongField(
+  field: string,
+  wanted: string,
+  got: string,
+  code: ErrorCode = 'invalid_field',
+): SchemalessError {
+  return new SchemalessError(code, `${field}: wanted ${wanted}, got ${got}`, { field, wanted, got });
 }
 
 export function missingField(field: string, wanted: string): SchemalessError {
-  return new SchemalessError('missing_field', `${field}: wanted ${wanted}, got nothing`, {
-    field,
-    wanted,
-    got: 'nothing',
-  });
+  return wrongField(field, wanted, 'nothing', 'missing_field');
 }
 
 /** `known`: names that would do. `otherwise`: names that would do, and mean something else. */
@@ -131,11 +132,8 @@ export function unknownField(
   const wanted = names.length === 0 ? 'none at all' : `one of ${names.join('; or ')}`;
   const likely = closestName(field, [...known, ...otherwise]);
   const hint = likely === undefined ? '' : `; did you mean ${likely}?`;
-  return new SchemalessError('unknown_field', `${field} is not known here: wanted ${wanted}${hint}`, {
-    field,
-    wanted,
-    got: field,
-  });
+  const details = { field, wanted, got: field };
+  return new SchemalessError('unknown_field', `${field} is not known here: wanted ${wanted}${hint}`, details);
 }
 
 /** A short, safe rendering of any value for a message: never the whole of a body. */

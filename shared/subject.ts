@@ -1,10 +1,9 @@
+import { UUID } from './address.ts';
 import { missingField, wrongField } from './errors.ts';
 
 /** Longest name of a subject, in bytes of UTF-8. */
 const SUBJECT_BYTES = 255;
 const WANTED = `a UUID or other string of 1 to ${SUBJECT_BYTES} bytes`;
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 
 /**
  * The subject that a value names: UUIDs in either case name the same. Throws `invalid_field`, `missing_field`, which do
