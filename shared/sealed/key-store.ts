@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
+import { randomBytes, type KeyObject } from 'node:crypto';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { SchemalessError } from '../errors.ts';
+import { decrypt, encrypt, NONCE_BYTES } from './sealing.ts';
 
 /**
  * Where keys are kept: items of a table of their own, each wrapped by the key above it, the highest by the root key of
@@ -20,26 +21,16 @@ export interface KeyStore {
 /** A key does not open what was wrapped by it: the root key is another one than it was. */
 export class WrongKeyError extends Error {}
 
-const CIPHER = 'aes-256-gcm';
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-
 /** @param what the key's item, which is authenticated with it */
 export function wrap(by: KeyObject, what: string, key: Uint8Array): Buffer {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, by, nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(Buffer.from(what));
-  return Buffer.concat([nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()]);
+  return encrypt(by, randomBytes(NONCE_BYTES), Buffer.from(what), key);
 }
 
 /** Opens with the first of these keys that does. Throws WrongKeyError. */
 export function unwrap([by, ...others]: readonly KeyObject[], what: string, wrapped: Uint8Array): Buffer {
   try {
     if (!by) throw new Error('no key');
-    const decipher = createDecipheriv(CIPHER, by, wrapped.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-    decipher.setAAD(Buffer.from(what));
-    decipher.setAuthTag(wrapped.subarray(-TAG_BYTES));
-    return Buffer.concat([decipher.update(wrapped.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+    return decrypt(by, Buffer.from(what), wrapped);
   } catch (cause) {
     if (others.length > 0) return unwrap(others, what, wrapped);
     throw new WrongKeyError(

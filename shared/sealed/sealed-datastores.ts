@@ -8,7 +8,7 @@ import type { StoredDatastore } from '../store/deployment.ts';
 import { sealedPaths, type SealedPaths } from './sealed-paths.ts';
 import { sealedReads } from './sealed-reads.ts';
 import { sealedWrites } from './sealed-writes.ts';
-import { subjectKeyring } from './subject-keyring.ts';
+import { SubjectKeyring } from './subject-keyring.ts';
 
 /** Seals what is written to datastores and opens what is read; holds an instance's keys. One for each datastore. */
 export function sealedDatastores(
@@ -23,7 +23,7 @@ export function sealedDatastores(
     return overKeys(async () => {
       const ofDatastore = await find(name);
       if (!ofDatastore) return undefined;
-      const sealing = sealings.get(name) ?? { keys: ofDatastore, subjects: subjectKeyring(keys, ofDatastore) };
+      const sealing = sealings.get(name) ?? { keys: ofDatastore, subjects: new SubjectKeyring(keys, ofDatastore) };
       sealings.set(name, sealing);
       return sealing;
     });

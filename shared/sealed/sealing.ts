@@ -27,7 +27,7 @@ export interface Place extends CellAddress {
 export const KEY_BYTES = 32;
 /** Of the names of subjects, in bytes. */
 export const NAME_BYTES = 16;
-const NONCE_BYTES = 12;
+export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** What a token begins with: how it was made. */
 const VERSION = '1.';
@@ -41,21 +41,28 @@ export function subjectKeys(name: string, dataKey: Uint8Array): SubjectKeys {
   return { name, sealing: derivedKey(dataKey, 'seal'), nonces: derivedKey(dataKey, 'nonce') };
 }
 
+/** AES-256-GCM: the nonce, what becomes of the text, and the tag. The context is authenticated with it. */
+export function encrypt(key: KeyObject, nonce: Uint8Array, context: Uint8Array, text: Uint8Array): Buffer {
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(context);
+  return Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Throws where it is not what `encrypt` made with this key and context. */
+export function decrypt(key: KeyObject, context: Uint8Array, sealed: Uint8Array): Buffer {
+  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(context);
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+}
+
 /** The same value at the same place gives the same token, with its keys in any order: that is not kept. */
 export function seal(keys: SubjectKeys, place: Place, value: Json): string {
   const context = contextOf(place);
   const text = sortedText(value);
-  const nonce = createHmac('sha256', keys.nonces).update(context).update('\0').update(text).digest();
-  const cipher = createCipheriv(CIPHER, keys.sealing, nonce.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-  cipher.setAAD(context);
-  const sealed = Buffer.concat([
-    Buffer.from(keys.name, 'hex'),
-    nonce.subarray(0, NONCE_BYTES),
-    cipher.update(text, 'utf8'),
-    cipher.final(),
-    cipher.getAuthTag(),
-  ]);
-  return VERSION + sealed.toString('base64url');
+  const hash = createHmac('sha256', keys.nonces).update(context).update('\0').update(text).digest();
+  const sealed = encrypt(keys.sealing, hash.subarray(0, NONCE_BYTES), context, Buffer.from(text));
+  return VERSION + Buffer.concat([Buffer.from(keys.name, 'hex'), sealed]).toString('base64url');
 }
 
 /** A token as it is read, before any key is known. */
@@ -77,15 +84,8 @@ export function readToken(text: unknown): Token | undefined {
 /** The value; undefined where a token does not open with these keys at this place. */
 export function open(keys: SubjectKeys, place: Place, { name, bytes }: Token): Json | undefined {
   if (name !== keys.name) return undefined;
-  const nonce = bytes.subarray(NAME_BYTES, NAME_BYTES + NONCE_BYTES);
-  const decipher = createDecipheriv(CIPHER, keys.sealing, nonce, { authTagLength: TAG_BYTES });
-  decipher.setAAD(contextOf(place));
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   try {
-    const text = decipher.update(bytes.subarray(NAME_BYTES + NONCE_BYTES, -TAG_BYTES));
-    // Throws where it is not what was sealed; nothing of the text is left by then.
-    decipher.final();
-    return parseJson(text.toString());
+    return parseJson(decrypt(keys.sealing, contextOf(place), bytes.subarray(NAME_BYTES)).toString());
   } catch {
     return undefined;
   }

@@ -27,20 +27,7 @@ const FORGOTTEN: Subject = { keys: undefined };
 /** By their names; those that have no key, and never had one, are not among them. */
 export type Subjects = ReadonlyMap<string, Subject>;
 
-/** The keys of the subjects of one datastore. */
-export interface SubjectKeyring {
-  /** Where all of them are in memory; undefined where one has to be asked for. */
-  recalled(names: ReadonlySet<string>): Subjects | undefined;
-  known(names: ReadonlySet<string>): Promise<Subjects>;
-  /** The same, with a key made for each that has none. */
-  made(names: ReadonlySet<string>): Promise<Subjects>;
-}
-
 export const subjectItem = (datastore: string, name: string): string => `subject#${datastore}#${name}`;
-
-export function subjectKeyring(store: KeyStore, keys: DatastoreKeys): SubjectKeyring {
-  return new Keyring(store, keys);
-}
 
 interface Known {
   readonly subject: Subject;
@@ -49,7 +36,8 @@ interface Known {
   isUsed?: boolean;
 }
 
-class Keyring implements SubjectKeyring {
+/** The keys of the subjects of one datastore. */
+export class SubjectKeyring {
   readonly #store: KeyStore;
   readonly #keys: DatastoreKeys;
   /** The one that was not used for longest comes first. */
@@ -63,6 +51,7 @@ class Keyring implements SubjectKeyring {
     this.#keys = keys;
   }
 
+  /** Where all of them are in memory; undefined where one has to be asked for. */
   recalled(names: ReadonlySet<string>): Subjects | undefined {
     const found = new Map<string, Subject>();
     for (const name of names) {
@@ -100,6 +89,7 @@ class Keyring implements SubjectKeyring {
     return found;
   }
 
+  /** As `known`, with a key made for each that has none. */
   async made(names: ReadonlySet<string>): Promise<Subjects> {
     const known = await this.known(names);
     const missing = [...names].filter((name) => !known.has(name));

@@ -5,7 +5,7 @@ import { readState, scanState, updateState } from '../../../shared/dynamo/state-
 import { datastoreKeyring, itemOf, openItem, type DatastoreKeys } from '../../../shared/sealed/datastore-keys.ts';
 import type { KeyStore } from '../../../shared/sealed/key-store.ts';
 import { rotateKeys } from '../../../shared/sealed/rotate-keys.ts';
-import { subjectItem, subjectKeyring, type SubjectKeyring } from '../../../shared/sealed/subject-keyring.ts';
+import { subjectItem, SubjectKeyring } from '../../../shared/sealed/subject-keyring.ts';
 import { dynamoClient, newTable, startDynamo, type LocalDynamo } from '../../support/dynamo.ts';
 
 const [OLD, NEW] = [randomBytes(32), randomBytes(32)];
@@ -35,7 +35,7 @@ interface Instance {
 
 async function instance(): Promise<Instance> {
   const keys = await datastoreKeyring(store).made('trips');
-  const subjects = subjectKeyring(store, keys);
+  const subjects = new SubjectKeyring(store, keys);
   return {
     keys,
     subjects,

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { BatchGetItemCommand, type AttributeValue, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { DatastoreKeys } from '../../../shared/sealed/datastore-keys.ts';
-import { KNOWN_MS, subjectKeyring, type SubjectKeyring } from '../../../shared/sealed/subject-keyring.ts';
+import { KNOWN_MS, SubjectKeyring } from '../../../shared/sealed/subject-keyring.ts';
 
 const SUBJECTS = Array.from({ length: 20 }, (_, number) => String(number).padStart(32, '0'));
 const STEP_MS = 25;
@@ -29,7 +29,7 @@ function countedTable(before: (names: readonly string[]) => void = () => undefin
   const keys = { datastore: 'trips', unwrap: (_what: string, key: Uint8Array) => Buffer.from(key) };
   const client = { send } as unknown as DynamoDBClient;
   const table = { table: { client, table: 'keys' }, root: undefined };
-  return { keyring: subjectKeyring(table, keys as unknown as DatastoreKeys), calls: () => calls };
+  return { keyring: new SubjectKeyring(table, keys as unknown as DatastoreKeys), calls: () => calls };
 }
 
 /** What goes on by itself comes to its end. */
