@@ -27,6 +27,7 @@ const MAX_INFLATED = 3 * LIMITS.bodyBytes;
 
 const encoder = new Encoder({ useBigInt64: true, maxDepth: LIMITS.bodyDepth + 1 });
 const decoder = new Decoder({ useBigInt64: true });
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Checks a body and encodes it for storage. `field`: how messages name it. Throws SchemalessError when it is not JSON
@@ -35,17 +36,12 @@ const decoder = new Decoder({ useBigInt64: true });
 export function encodeBody(body: Json, field = 'body'): Buffer {
   const { text } = checkBody(body, field);
   const plain = text ? Buffer.from(stringifyJson(body)) : encoder.encodeSharedRef(body);
-  const deflated =
-    plain.length < PLAIN_BELOW
-      ? undefined
-      : deflateSync(plain, {
-          level: LEVEL,
-          windowBits: windowFor(plain.length),
-          chunkSize: pieceFor(plain.length + ZLIB_MARGIN),
-        });
-  return deflated !== undefined && deflated.length < plain.length
-    ? withFormat(text ? FORMAT.textZlib : FORMAT.messagePackZlib, deflated)
-    : withFormat(text ? FORMAT.text : FORMAT.messagePack, plain);
+  if (plain.length >= PLAIN_BELOW) {
+    const sizes = { windowBits: windowFor(plain.length), chunkSize: pieceFor(plain.length + ZLIB_MARGIN) };
+    const deflated = deflateSync(plain, { level: LEVEL, ...sizes });
+    if (deflated.length < plain.length) return withFormat(text ? FORMAT.textZlib : FORMAT.messagePackZlib, deflated);
+  }
+  return withFormat(text ? FORMAT.text : FORMAT.messagePack, plain);
 }
 
 /** JSON takes at most so many times the bytes of a body: a control character is one byte there, six in JSON. */
@@ -91,20 +87,18 @@ function decodePlain(format: number | undefined, plain: Uint8Array): Json {
   switch (format) {
     case FORMAT.messagePackZlib:
       return decoder.decode(plain) as Json;
-    case FORMAT.messagePack:
-      return toJson(decoder.decode(plain));
+    case FORMAT.messagePack: {
+      const value = decoder.decode(plain);
+      // What lies there without a checksum of its own may have become something that is no JSON at all.
+      checkBody(value, 'body', Number.POSITIVE_INFINITY);
+      return value as Json;
+    }
     case FORMAT.textZlib:
     case FORMAT.text:
-      return parseJson(toText(plain));
+      return parseJson(utf8.decode(plain));
     default:
       throw new Error(`unknown body format ${format ?? '(empty)'}`);
   }
-}
-
-/** What lies there without a checksum of its own may have become something that is no JSON at all. */
-function toJson(value: unknown): Json {
-  checkBody(value, 'body', Number.POSITIVE_INFINITY);
-  return value as Json;
 }
 
 function inflate(content: Uint8Array): Uint8Array {
@@ -113,10 +107,7 @@ function inflate(content: Uint8Array): Uint8Array {
     maxOutputLength: MAX_INFLATED,
     chunkSize: pieceFor(content.length * USUAL_INFLATION),
     info: true,
-  }) as unknown as {
-    buffer: Buffer;
-    engine: { bytesWritten: number };
-  };
+  }) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
   if (engine.bytesWritten !== content.length)
     throw new Error(`${content.length - engine.bytesWritten} bytes behind the end of the zlib stream`);
   return buffer;
@@ -148,12 +139,6 @@ function withFormat(format: number, content: Uint8Array): Buffer {
   stored[0] = format;
   stored.set(content, 1);
   return stored;
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function toText(content: Uint8Array): string {
-  return utf8.decode(content);
 }
 
 /** The format of what is left of a body that was erased: none of those above. */

@@ -3,9 +3,12 @@ import { invalidField, SchemalessError } from '../errors.ts';
 import { needsText } from './key-order.ts';
 import { isKeptInteger } from './number.ts';
 
-interface Checked {
+interface Gauge {
+  bytes: number;
   /** The value holds something that only JSON text keeps, so that it is not stored as MessagePack. */
-  readonly text: boolean;
+  text: boolean;
+  /** Numbers count as much as the longest one does: to print them is most of the work. */
+  readonly atMost: boolean;
 }
 
 /**
@@ -13,7 +16,7 @@ interface Checked {
  * size as compact JSON, in bytes of UTF-8. Throws SchemalessError `invalid_field` naming the place inside the value;
  * `body_too_large`.
  */
-export function checkBody(value: unknown, field = 'body', limit: number = LIMITS.bodyBytes): Checked {
+export function checkBody(value: unknown, field = 'body', limit: number = LIMITS.bodyBytes): Pick<Gauge, 'text'> {
   // Nearly all bodies are so far below the limit that their numbers need not be printed to know it.
   const estimate: Gauge = { bytes: 0, text: false, atMost: true };
   measure(value, field, 0, estimate);
@@ -29,13 +32,6 @@ export function checkBody(value: unknown, field = 'body', limit: number = LIMITS
     });
   }
   return gauge;
-}
-
-interface Gauge {
-  bytes: number;
-  text: boolean;
-  /** Numbers count as much as the longest one does: to print them is most of the work. */
-  readonly atMost: boolean;
 }
 
 /** `-0.0000012345678901234567` */
@@ -87,11 +83,8 @@ function measureNested(value: object, field: string, depth: number, gauge: Gauge
   }
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
-    throw invalidField(
-      field,
-      'a plain object, an array or a simple value',
-      `a ${value.constructor?.name ?? 'special object'}`,
-    );
+    const got = `a ${value.constructor?.name ?? 'special object'}`;
+    throw invalidField(field, 'a plain object, an array or a simple value', got);
   }
   const object = value as { readonly [key: string]: Json };
   if (needsText(object)) gauge.text = true;

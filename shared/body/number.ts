@@ -37,18 +37,11 @@ function normalized(literal: string): string | undefined {
   const [, sign = '', whole = '', fraction = '', minus = '', exponent = ''] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)0*(\d*))?$/.exec(literal) ?? [];
   const digits = `${whole}${fraction}`;
-  const [start, end] = [firstDigit(digits), lastDigit(digits)];
-  if (start > end) return '0';
+  const [start, end] = [digits.search(/[1-9]/), lastDigit(digits)];
+  if (start < 0) return '0';
   if (exponent.length > SAFE_DIGITS) return undefined;
   const power = (minus === '-' ? -1 : 1) * Number(exponent);
   return `${sign}${digits.slice(start, end + 1)}e${power - fraction.length + digits.length - 1 - end}`;
-}
-
-/** The place of the first digit that is no zero; behind all of them where there is none. */
-function firstDigit(digits: string): number {
-  let at = 0;
-  while (digits.charCodeAt(at) === ZERO) at += 1;
-  return at;
 }
 
 /** Returns the position of the last digit but zero, or -1; a regular expression would take quadratic time. */

@@ -51,9 +51,9 @@ class MessagePackReader {
     if (type < 0x80) return type;
     if (type < 0x90) return this.#map(type & 0x0f);
     if (type < 0xa0) return this.#array(type & 0x0f);
-    if (type < 0xc0) return this.#text(type & 0x1f);
+    if (type < 0xc0) return this.string(this.skip(type & 0x1f));
     if (type >= 0xe0) return type - 0x100;
-    if (isText(type)) return this.#text(this.length(type));
+    if (isText(type)) return this.string(this.skip(this.length(type)));
     if (isMap(type)) return this.#map(this.length(type));
     if (isArray(type)) return this.#array(this.length(type));
     return this.simple(type);
@@ -140,10 +140,6 @@ class MessagePackReader {
     this.#last.next = name;
     this.#last = name;
     return name.name;
-  }
-
-  #text(length: number): string {
-    return this.string(this.skip(length));
   }
 
   protected string(start: number): string {
