@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { checkRetention, checkIndexOverSealed, checkSealed } from '../../shared/definitions/check-sealed.ts';
+import { checkDatastore } from '../../shared/definitions/check-datastore.ts';
 import { checkIndex } from '../../shared/definitions/check-index.ts';
 import { checkTrigger } from '../../shared/definitions/check-trigger.ts';
 import { DefinitionFile } from '../../shared/definitions/definition-file.ts';
@@ -44,16 +44,10 @@ export function definitionsOf(given: string | readonly GivenDatastore[], warn: (
   const datastores = given.flatMap(({ indexes = [], triggers = [], ...datastore }, position): DatastoreDefinition[] => {
     const of = `datastores[${position}]`;
     const owned = { datastore: datastore.datastore };
-    const made = check(of, datastore, datastoreYaml, (file) => {
-      checkRetention(file);
-      checkSealed(file);
-    });
+    const made = check(of, datastore, datastoreYaml, checkDatastore);
     const { sealed = [] } = made ?? {};
     const types = new Map<string, FieldType>();
-    const checkWhole = (index: Parameters<typeof checkIndex>[0]): void => {
-      checkIndex(index);
-      checkIndexOverSealed(index, sealed, types);
-    };
+    const checkWhole = (index: Parameters<typeof checkIndex>[0]): void => checkIndex(index, sealed, types);
     const parts = {
       indexes: indexes
         .flatMap((index, at) => check(`${of}.indexes[${at}]`, { ...index, ...owned }, indexYaml, checkWhole) ?? [])

@@ -1,10 +1,17 @@
-import type { DefinitionFile } from './definition-file.ts';
-import { HASHED, isSealed, sealedOf, type FieldType, type SealedFields } from './definitions.ts';
-import type { datastoreYaml, indexYaml } from './yaml-schemas.ts';
 import { ERASABLE_NAME_BYTES } from '../address.ts';
+import type { DefinitionFile } from './definition-file.ts';
+import type { datastoreYaml } from './yaml-schemas.ts';
+
+type DatastoreFile = DefinitionFile<typeof datastoreYaml>;
+
+/** Checks what depends on several values of a datastore. */
+export function checkDatastore(file: DatastoreFile): void {
+  checkRetention(file);
+  checkSealed(file);
+}
 
 /** Checks that each column has one rule, which says something, and that its cells can be erased. */
-export function checkRetention(datastore: DefinitionFile<typeof datastoreYaml>): void {
+function checkRetention(datastore: DatastoreFile): void {
   const rules = (datastore.sound?.retention ?? []).map((rule = {}, position) => ({
     ...rule,
     path: ['retention', position],
@@ -21,7 +28,7 @@ export function checkRetention(datastore: DefinitionFile<typeof datastoreYaml>):
   }
 }
 
-export function checkSealed(file: DefinitionFile<typeof datastoreYaml>): void {
+function checkSealed(file: DatastoreFile): void {
   const lists = file.sound?.sealed ?? [];
   const seen: { readonly column: string; readonly field: string }[] = [];
   for (const [position, { column, fields } = {}] of lists.entries())
@@ -38,33 +45,7 @@ export function checkSealed(file: DefinitionFile<typeof datastoreYaml>): void {
     }
 }
 
-/**
- * Checks the fields of an index against those that are sealed. `types`: of the sealed fields that other indexes name,
- * by column and field; those of this one are added: a field has one hash.
- */
-export function checkIndexOverSealed(
-  index: DefinitionFile<typeof indexYaml>,
-  sealed: readonly SealedFields[],
-  types: Map<string, FieldType>,
-): void {
-  for (const [position, column] of (index.sound?.column_defs ?? []).entries())
-    for (const [at, { field, type } = {}] of (column?.fields ?? []).entries()) {
-      const column_key = column?.column_key;
-      if (field === undefined || column_key === undefined) continue;
-      const path = ['column_defs', position, 'fields', at];
-      const around = sealedOf(sealed, column_key).find((one) => one !== field && isWithin(field, one));
-      if (around !== undefined) index.wrong([...path, 'field'], `${around} itself, which is sealed as a whole`);
-      if (type === undefined || !isSealed(sealed, column_key, field)) continue;
-      const said = types.get(`${column_key}/${field}`);
-      if (!HASHED.includes(type))
-        index.wrong([...path, 'type'], `${HASHED.join(' or ')} for ${field}, which is sealed`);
-      else if (said !== undefined && said !== type)
-        index.wrong([...path, 'type'], `${said} for ${field}, which is sealed, as in another index`);
-      else types.set(`${column_key}/${field}`, type);
-    }
-}
-
 /** Whether a path is that of a field, or of something in it. */
-function isWithin(path: string, field: string): boolean {
+export function isWithin(path: string, field: string): boolean {
   return path === field || path.startsWith(`${field}.`);
 }

@@ -1,6 +1,15 @@
 import { describe } from '../errors.ts';
 import type { DefinitionFile, Sound, YamlPath } from './definition-file.ts';
-import { MAX_INDEX_FIELDS, type FieldType, type IndexField } from './definitions.ts';
+import { isWithin } from './check-datastore.ts';
+import {
+  HASHED,
+  isSealed,
+  MAX_INDEX_FIELDS,
+  sealedOf,
+  type FieldType,
+  type IndexField,
+  type SealedFields,
+} from './definitions.ts';
 import { MAX_KEYS, type indexYaml } from './yaml-schemas.ts';
 
 type IndexFile = DefinitionFile<typeof indexYaml>;
@@ -15,8 +24,11 @@ const REFUSED: Partial<Readonly<Record<FieldType, string>>> = {
 const FEW_VALUES =
   /^(?:is_\w+|has_\w+|(?:\w+_)?(?:status|state|type|kind|gender|currency|country|country_code|city|language))$/iu;
 
-/** Checks the fields of an index against each other, and its keys against the fields. */
-export function checkIndex(index: IndexFile): void {
+/**
+ * Checks the fields of an index against each other and those that are sealed, and its keys against the fields. `types`:
+ * of the sealed fields that other indexes name, by column and field; those of this one are added: a field has one hash.
+ */
+export function checkIndex(index: IndexFile, sealed: readonly SealedFields[], types: Map<string, FieldType>): void {
   const fields = (index.sound?.column_defs ?? []).flatMap((column, position) =>
     (column?.fields ?? []).map((field, at) => ({ ...field, path: ['column_defs', position, 'fields', at] })),
   );
@@ -31,6 +43,7 @@ export function checkIndex(index: IndexFile): void {
     index,
     fields.map(({ field }) => field),
   );
+  checkOverSealed(index, sealed, types);
 }
 
 /**
@@ -68,4 +81,22 @@ function checkKeys(index: IndexFile, [shardField, ...others]: readonly (string |
     'combination',
     combinations.map((name, position) => ({ name, path: ['keys', position] })),
   );
+}
+
+function checkOverSealed(index: IndexFile, sealed: readonly SealedFields[], types: Map<string, FieldType>): void {
+  for (const [position, column] of (index.sound?.column_defs ?? []).entries())
+    for (const [at, { field, type } = {}] of (column?.fields ?? []).entries()) {
+      const column_key = column?.column_key;
+      if (field === undefined || column_key === undefined) continue;
+      const path = ['column_defs', position, 'fields', at];
+      const around = sealedOf(sealed, column_key).find((one) => one !== field && isWithin(field, one));
+      if (around !== undefined) index.wrong([...path, 'field'], `${around} itself, which is sealed as a whole`);
+      if (type === undefined || !isSealed(sealed, column_key, field)) continue;
+      const said = types.get(`${column_key}/${field}`);
+      if (!HASHED.includes(type))
+        index.wrong([...path, 'type'], `${HASHED.join(' or ')} for ${field}, which is sealed`);
+      else if (said !== undefined && said !== type)
+        index.wrong([...path, 'type'], `${said} for ${field}, which is sealed, as in another index`);
+      else types.set(`${column_key}/${field}`, type);
+    }
 }

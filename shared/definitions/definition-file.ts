@@ -132,17 +132,13 @@ function parseYaml(text: string): YamlFile {
     return line;
   };
   const broken = document.errors.map(({ pos, message }) => ({ line: lines.linePos(pos[0]).line, message }));
+  const refused = (message: string): YamlFile => ({ value: undefined, faults: [{ line: 1, message }], lineOf });
   if (broken.length > 0) return { value: undefined, faults: broken, lineOf };
-  if (!isMap(document.contents))
-    return { value: undefined, faults: [{ line: 1, message: 'wanted a mapping of keys to values' }], lineOf };
+  if (!isMap(document.contents)) return refused('wanted a mapping of keys to values');
   try {
     return { value: document.toJS() as object, faults: [], lineOf };
   } catch (error) {
     // An alias of nothing, or of so much that it would fill the memory.
-    return {
-      value: undefined,
-      faults: [{ line: 1, message: error instanceof Error ? error.message : String(error) }],
-      lineOf,
-    };
+    return refused(error instanceof Error ? error.message : String(error));
   }
 }

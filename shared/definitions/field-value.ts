@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { rowKeyBytes } from '../address.ts';
+import { rowKeyBytes, UUID } from '../address.ts';
 import type { Json } from '../cell.ts';
 import { parseTime, toSqlTime } from '../time.ts';
 import type { FieldType } from './definitions.ts';
@@ -20,7 +20,6 @@ export interface ValueByType {
 /** Longest string that is kept in an index, in bytes of UTF-8. */
 export const STRING_BYTES = 255;
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
 /** A JSON value as a field of this type, or undefined when it is none. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import { checkDatastore } from './check-datastore.ts';
 import { checkIndex } from './check-index.ts';
-import { checkRetention, checkIndexOverSealed, checkSealed } from './check-sealed.ts';
 import { checkTrigger } from './check-trigger.ts';
 import { DefinitionFiles, misplacedDatastores, misplacedParts } from './definition-files.ts';
 import { folderSource, type DefinitionSource } from './definition-source.ts';
@@ -8,15 +8,7 @@ import { markSealed, type DatastoreDefinition, type Definitions, type FieldType 
 import { DefinitionsError, type Problem } from './definitions-error.ts';
 import { datastoreYaml, indexYaml, triggerYaml } from './yaml-schemas.ts';
 
-const DATASTORE = {
-  noun: 'datastore',
-  key: 'datastore',
-  schema: datastoreYaml,
-  check(file: Parameters<typeof checkSealed>[0]): void {
-    checkRetention(file);
-    checkSealed(file);
-  },
-};
+const DATASTORE = { noun: 'datastore', key: 'datastore', schema: datastoreYaml, check: checkDatastore };
 const INDEX = { noun: 'index', key: 'table', schema: indexYaml };
 const TRIGGER = { noun: 'trigger', key: 'trigger', schema: triggerYaml };
 
@@ -49,10 +41,7 @@ export function judgeDefinitions(source: DefinitionSource, project?: string): Ju
     const types = new Map<string, FieldType>();
     const indexes = files.readPart(name, 'indexes', {
       ...INDEX,
-      check(index) {
-        checkIndex(index);
-        checkIndexOverSealed(index, sealed, types);
-      },
+      check: (index) => checkIndex(index, sealed, types),
     });
     const triggers = files.readPart(name, 'triggers', {
       ...TRIGGER,
