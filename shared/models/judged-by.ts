@@ -1,7 +1,7 @@
 import { equalJson } from '../body/equal.ts';
 import type { Json } from '../cell.ts';
 import { type StandardSchema, validate } from '../client/standard-schema.ts';
-import { SchemalessError } from '../errors.ts';
+import { wrongField } from '../errors.ts';
 import type { Members } from './model-column.ts';
 
 /** Returns a validator's output for a body. Throws `invalid_body`, also if a second run would change it. */
@@ -12,7 +12,7 @@ export async function judgedBy(validator: StandardSchema, next: Members, name: s
   if (again !== undefined && equalJson(again, body)) return body;
   const wanted = 'a validator that takes what it makes, and leaves it as it is';
   const got = 'one that changes it again, or refuses it';
-  throw new SchemalessError('invalid_body', `${name}: wanted ${wanted}, got ${got}`, { field: name, wanted, got });
+  throw wrongField(name, wanted, got, 'invalid_body');
 }
 
 /** Bodies of this type, which nothing checks while the program runs. */

@@ -1,7 +1,7 @@
 import { equalJson } from '../body/equal.ts';
-import type { Json } from '../cell.ts';
+import type { CellAddress, Json } from '../cell.ts';
 import { toFieldValue } from '../definitions/field-value.ts';
-import { describe, SchemalessError } from '../errors.ts';
+import { describe, SchemalessError, wrongField } from '../errors.ts';
 import { judgedBy } from './judged-by.ts';
 import {
   isMembers,
@@ -140,9 +140,8 @@ export class ModelCell<Body> {
   /** The version before this one, to be read; null before the first. */
   async previous(): Promise<ModelCell<Body> | null> {
     if (this.#stored === null) return null;
-    const { row_key, column_name } = this.#column;
     const page = { limit: 1, after: this.#stored.ref_key };
-    const [cell] = (await this.#column.datastore.versions({ row_key, column_name }, page)).cells;
+    const [cell] = (await this.#column.datastore.versions(this.#key, page)).cells;
     return cell === undefined ? null : new ModelCell<Body>(this.#column, storedVersion(cell));
   }
 
@@ -168,12 +167,7 @@ export class ModelCell<Body> {
     const { body = {}, error } = this.#stored ?? {};
     if (error) throw error;
     if (isMembers(body)) return body;
-    const [wanted, got] = ['an object', describe(body)];
-    throw new SchemalessError('invalid_body', `${this.name}: wanted ${wanted}, got ${got}`, {
-      field: this.name,
-      wanted,
-      got,
-    });
+    throw wrongField(this.name, 'an object', describe(body), 'invalid_body');
   }
 
   #change(changes: MemberChanges): this {
@@ -199,7 +193,6 @@ export class ModelCell<Body> {
   }
 
   async #write(changesOf: ChangesOf, { rebase = false }: SaveOptions): Promise<this> {
-    const { datastore, row_key, column_name } = this.#column;
     const set = this.#changes;
     for (let tries = 1; ; tries += 1) {
       const on = this.#stored;
@@ -210,23 +203,20 @@ export class ModelCell<Body> {
       const body = await this.#judged(next);
       // Where something else may have been written meanwhile, what was there before is a change.
       if (on !== null && this.#unconfirmed === undefined && equalJson(body, before)) return this.#saved(on, set);
-      const ref_key = on === null ? 0 : on.ref_key + 1;
+      const address = { ...this.#key, ref_key: on === null ? 0 : on.ref_key + 1 };
       const open: Unconfirmed = { on, before: set, changes, changesOf, next, body };
-      const result = await datastore
-        .put({ row_key, column_name, ref_key, body })
+      const result = await this.#column.datastore
+        .put({ ...address, body })
         .catch((error: unknown) => this.#throwUnconfirmed(error, open));
-      if (result.outcome === 'unavailable')
-        this.#throwUnconfirmed(
-          new SchemalessError('unavailable', `Not confirmed, save it again: ${result.reason}`, {
-            address: { row_key, column_name, ref_key },
-          }),
-          open,
-        );
-      if (result.outcome === 'erased') throw this.#erased(ref_key);
-      if (result.outcome === 'subject_forgotten') throw this.#forgotten(ref_key, result.field);
-      if (result.outcome !== 'conflict') return this.#saved(versionOf(ref_key, body, result), set);
+      if (result.outcome === 'unavailable') {
+        const message = `Not confirmed, save it again: ${result.reason}`;
+        this.#throwUnconfirmed(new SchemalessError('unavailable', message, { address }), open);
+      }
+      if (result.outcome === 'erased') throw this.#erased(address);
+      if (result.outcome === 'subject_forgotten') throw this.#forgotten(address, result.field);
+      if (result.outcome !== 'conflict') return this.#saved(versionOf(address.ref_key, body, result), set);
       const latest = await this.#latest();
-      if (!rebase || tries >= MOST_TRIES) throw this.#conflict(ref_key, latest);
+      if (!rebase || tries >= MOST_TRIES) throw this.#conflict(address, latest);
       // Where the version that is in the way cannot be seen yet, the next try meets it again. At once: one of those who
       // met has written, and 32 of them are done in half of the time that they take with pauses.
       if (latest !== null) this.#stored = latest;
@@ -256,37 +246,30 @@ export class ModelCell<Body> {
   }
 
   async #latest(): Promise<StoredVersion | null> {
-    const { datastore, row_key, column_name } = this.#column;
-    const { cell } = await datastore.getLatest({ row_key, column_name });
+    const { cell } = await this.#column.datastore.getLatest(this.#key);
     return cell === null ? null : storedVersion(cell);
   }
 
-  #erased(ref_key: number): SchemalessError {
+  get #key(): Omit<CellAddress, 'ref_key'> {
     const { row_key, column_name } = this.#column;
-    return new SchemalessError('erased', `${this.name}: version ${ref_key} was erased for good, and is not saved`, {
-      address: { row_key, column_name, ref_key },
-      status: 409,
-    });
+    return { row_key, column_name };
   }
 
-  #forgotten(ref_key: number, field: string): SchemalessError {
-    const { row_key, column_name } = this.#column;
-    return new SchemalessError(
-      'subject_forgotten',
-      `${this.name}: its subject (${field}) was forgotten for good, and has fields sealed under its key: it is not saved`,
-      { address: { row_key, column_name, ref_key }, field },
-    );
+  #erased(address: CellAddress): SchemalessError {
+    const message = `${this.name}: version ${address.ref_key} was erased for good, and is not saved`;
+    return new SchemalessError('erased', message, { address, status: 409 });
   }
 
-  #conflict(ref_key: number, latest: StoredVersion | null): ModelError {
-    const { row_key, column_name } = this.#column;
+  #forgotten(address: CellAddress, field: string): SchemalessError {
+    const message = `${this.name}: its subject (${field}) was forgotten for good, and has fields sealed under its key: it is not saved`;
+    return new SchemalessError('subject_forgotten', message, { address, field });
+  }
+
+  #conflict(address: CellAddress, latest: StoredVersion | null): ModelError {
+    const { ref_key } = address;
     const [wanted, got] = [`version ${ref_key} to be free`, `version ${latest?.ref_key ?? ref_key}, by another writer`];
-    return new ModelError('version_conflict', `${this.name}: wanted ${wanted}, got ${got}: reload it, or rebase`, {
-      field: 'ref_key',
-      wanted,
-      got,
-      address: { row_key, column_name, ref_key },
-      more: { latest: latest?.ref_key ?? null },
-    });
+    const details = { field: 'ref_key', wanted, got, address, more: { latest: latest?.ref_key ?? null } };
+    const message = `${this.name}: wanted ${wanted}, got ${got}: reload it, or rebase`;
+    return new ModelError('version_conflict', message, details);
   }
 }

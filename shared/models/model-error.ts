@@ -31,9 +31,6 @@ export class ModelError extends Error {
 /** @param value that it has, and keeps */
 export function readonlyField(field: string, value: unknown, attempted: unknown): ModelError {
   const [wanted, got] = [`${describe(value)}, which it was made with`, describe(attempted)];
-  return new ModelError('readonly_field', `${field} is an index field: wanted ${wanted}, got ${got}`, {
-    field,
-    wanted,
-    got,
-  });
+  const details = { field, wanted, got };
+  return new ModelError('readonly_field', `${field} is an index field: wanted ${wanted}, got ${got}`, details);
 }

@@ -7,8 +7,7 @@ import type { IndexDeclaration, ModelDeclaration, Order, ValuesOf } from './decl
 import { type ModelCells, modelRecord, readCells, type ModelRecord } from './model-record.ts';
 import { valueOfField } from './row-key.ts';
 import type { Shards } from './model-shards.ts';
-import type { IndexCounted, IndexEntry } from '../contract/index-query.ts';
-import type { Condition } from '../api/condition.ts';
+import type { IndexCounted, IndexEntry, IndexQuery } from '../contract/index-query.ts';
 import type { Role } from '../cell.ts';
 
 export interface ModelIndex<D extends ModelDeclaration, Index extends IndexDeclaration> {
@@ -49,7 +48,7 @@ export function modelIndex<D extends ModelDeclaration, Index extends IndexDeclar
   return {
     index,
     where: (conditions, options = {}) =>
-      foundRecords<D>(model, { index, where: toConditions(conditions as Readonly<Record<string, unknown>>), options }),
+      foundRecords<D>(model, { index, where: toConditions(conditions as Readonly<Record<string, unknown>>) }, options),
     findShard,
     async findTable(value) {
       const [shard, { table }] = await Promise.all([findShard(value), model.datastore.getIndex(index)]);
@@ -76,14 +75,11 @@ export interface FoundRecords<D extends ModelDeclaration> extends AsyncIterable<
 
 const PAGE = 100;
 
-interface Search {
-  readonly index: string;
-  readonly where: readonly Condition[];
-  readonly options: FindOptions;
-}
-
-function foundRecords<D extends ModelDeclaration>(model: ModelCells, search: Search): FoundRecords<D> {
-  const { index, where, options } = search;
+function foundRecords<D extends ModelDeclaration>(
+  model: ModelCells,
+  search: Pick<IndexQuery, 'index' | 'where'>,
+  options: FindOptions,
+): FoundRecords<D> {
   const { datastore, modelColumns } = model;
   const columns = modelColumns.map(({ column_name }) => column_name);
 
@@ -91,15 +87,8 @@ function foundRecords<D extends ModelDeclaration>(model: ModelCells, search: Sea
     let left = most;
     for (let after: string | undefined; left > 0;) {
       const { order, read } = options;
-      const { entries, next } = await datastore.query({
-        index,
-        where,
-        order,
-        columns,
-        after,
-        read,
-        limit: Math.min(PAGE, left),
-      });
+      const page = { order, columns, after, read, limit: Math.min(PAGE, left) };
+      const { entries, next } = await datastore.query({ ...search, ...page });
       for (const entry of entries) yield modelRecord<D>(model, entry.row_key, await cellsOf(model, entry));
       left -= entries.length;
       if (next === null) return;
@@ -118,7 +107,7 @@ function foundRecords<D extends ModelDeclaration>(model: ModelCells, search: Sea
       for await (const record of records(1)) return record;
       return null;
     },
-    count: ({ limit } = {}) => datastore.count({ index, where, limit, read: options.read }),
+    count: ({ limit } = {}) => datastore.count({ ...search, limit, read: options.read }),
   };
 }
 

@@ -1,21 +1,17 @@
 import type { Cell } from '../cell.ts';
 import type { BaseBody, CellBodies, ModelDatastore, ModelDeclaration } from './declaration.ts';
 import { ModelCell } from './model-cell.ts';
-import { type CellJson, type Changes, type ModelColumn, type SaveOptions, storedVersion } from './model-column.ts';
+import { type Changes, type ModelColumn, type SaveOptions, storedVersion } from './model-column.ts';
+
+const VALUES_OF_BASE = ['id', 'ref_key', 'created_at', 'body', 'present'] as const;
+type OfBase = (typeof VALUES_OF_BASE)[number] | 'get' | 'fetch' | 'previous' | 'toJSON';
 
 /** A record: the row of one tuple, with its cells. What is not said of a cell is of `base`. */
-export interface ModelRecord<D extends ModelDeclaration> {
+export interface ModelRecord<D extends ModelDeclaration> extends Pick<ModelCell<BaseBody<D>>, OfBase> {
   readonly uuid: string;
   readonly base: ModelCell<BaseBody<D>>;
   /** All cells, by their names, `base` among them. */
   readonly cells: { readonly [Cell in keyof CellBodies<D>]: ModelCell<CellBodies<D>[Cell]> };
-  readonly id: number | null;
-  readonly ref_key: number | null;
-  readonly created_at: string | null;
-  readonly body: BaseBody<D>;
-  readonly present: boolean;
-  get<Member extends keyof BaseBody<D>>(member: Member): BaseBody<D>[Member] | undefined;
-  fetch<Member extends keyof BaseBody<D>>(member: Member, otherwise: BaseBody<D>[Member]): BaseBody<D>[Member];
   set<Member extends keyof BaseBody<D> & string>(
     member: Member,
     value: BaseBody<D>[Member] | undefined,
@@ -25,10 +21,8 @@ export interface ModelRecord<D extends ModelDeclaration> {
     options?: SaveOptions,
   ): Promise<ModelRecord<D>>;
   save(options?: SaveOptions): Promise<ModelRecord<D>>;
-  previous(): Promise<ModelCell<BaseBody<D>> | null>;
   /** Reads all cells anew, and forgets changes that are not saved. */
   reload(): Promise<ModelRecord<D>>;
-  toJSON(): CellJson;
 }
 
 /** The cells of a model: `base` first. */
@@ -70,21 +64,6 @@ export function modelRecord<D extends ModelDeclaration>(
     uuid: row_key,
     base,
     cells: Object.fromEntries(cells.map((cell) => [cell.name, cell])),
-    get id() {
-      return base.id;
-    },
-    get ref_key() {
-      return base.ref_key;
-    },
-    get created_at() {
-      return base.created_at;
-    },
-    get body() {
-      return base.body;
-    },
-    get present() {
-      return base.present;
-    },
     get: (member: string) => base.get(member),
     fetch: (member: string, otherwise: unknown) => base.fetch(member, otherwise),
     set(member: string, value: unknown) {
@@ -106,6 +85,7 @@ export function modelRecord<D extends ModelDeclaration>(
       return record;
     },
     toJSON: () => base.toJSON(),
-  } as unknown as ModelRecord<D>;
-  return record;
+  };
+  for (const name of VALUES_OF_BASE) Object.defineProperty(record, name, { enumerable: true, get: () => base[name] });
+  return record as unknown as ModelRecord<D>;
 }

@@ -136,23 +136,13 @@ export function defineModel<const D extends ModelDeclaration>(
 function cellsOf({ datastore, prefix = '', cells = {}, primary, indexes = {} }: ModelDeclaration): ModelCells {
   const { base = null, ...others } = cells;
   const kept = [primary, ...Object.values(indexes).filter(({ mutable }) => mutable !== true)];
-  const column = (
-    name: string,
-    validator: ModelCells['modelColumns'][number]['validator'],
-    readonlyFields: FieldTypes,
-  ) => ({
+  const modelColumns = [['base', base] as const, ...Object.entries(others)].map(([name, validator]) => ({
     name,
     column_name: `${prefix}${name}`,
     validator,
-    readonlyFields,
-  });
-  return {
-    datastore,
-    modelColumns: [
-      column('base', base, fieldsOfAll(kept)),
-      ...Object.entries(others).map(([name, validator]) => column(name, validator, {})),
-    ],
-  };
+    readonlyFields: name === 'base' ? fieldsOfAll(kept) : {},
+  }));
+  return { datastore, modelColumns };
 }
 
 function fieldsOfAll(indexes: readonly IndexDeclaration[]): FieldTypes {
