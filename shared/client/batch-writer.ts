@@ -42,7 +42,7 @@ export interface BatchCell {
 }
 
 const AROUND_BYTES = 160;
-const TRIES = 10;
+export const TRIES = 10;
 const NOT_CONFIRMED = 'The write was not confirmed';
 
 /** Writes batches until each of their cells has its end, and counts the ends. */
@@ -70,7 +70,7 @@ export class BatchWriter {
       const bytes = jsonBytes(checked.body) + 6 * checked.column_name.length + AROUND_BYTES;
       return { cell: checked, position, bytes };
     } catch (error) {
-      this.#end({ cell, position }, error);
+      this.#fail({ cell, position }, error);
       return undefined;
     }
   }
@@ -81,7 +81,7 @@ export class BatchWriter {
     for (let tried = 1; left.length > 0; tried += 1) {
       const again = await this.#tryOnce(left);
       const isLast = tried >= tries || !(again.length === 0 || (await pauseOrEnd(tried, signal)));
-      if (isLast) for (const { item, error } of again) this.#end(item, error);
+      if (isLast) for (const { item, error } of again) this.#fail(item, error);
       left = isLast ? [] : again.map(({ item }) => item);
     }
   }
@@ -98,7 +98,9 @@ export class BatchWriter {
 
   #take(item: BatchCell, result: PutResult | undefined): readonly Untold[] {
     if (result !== undefined && result.outcome !== 'unavailable') {
-      this.#end(item, result);
+      const { cell, position } = item;
+      this.#counts[result.outcome] += 1;
+      this.#tell({ cell, position, result }, errorOf(cell, result));
       return [];
     }
     const reason = result === undefined ? 'the answer lacks this cell' : result.reason;
@@ -112,7 +114,7 @@ export class BatchWriter {
     const [, at] = /^cells\[(\d+)\]/.exec(thrown.field ?? '') ?? [];
     const wrong = at === undefined ? undefined : items[Number(at)];
     if (wrong !== undefined) {
-      this.#end(wrong, thrown);
+      this.#fail(wrong, thrown);
       const others = items.filter((item) => item !== wrong);
       return others.length === 0 ? [] : this.#tryOnce(others);
     }
@@ -123,18 +125,19 @@ export class BatchWriter {
       const [first] = again;
       return first ? [...again, ...rest.map((item) => ({ ...first, item }))] : this.#tryOnce(rest);
     }
-    for (const item of items) this.#end(item, thrown);
+    for (const item of items) this.#fail(item, thrown);
     return [];
   }
 
-  #end({ cell, position }: Omit<BatchCell, 'bytes'>, end: unknown): void {
-    const result = isResult(end) ? end : undefined;
-    if (result !== undefined && result.outcome !== 'unavailable') this.#counts[result.outcome] += 1;
-    const error = errorOf(cell, end);
-    if (error !== undefined) this.#undone.push({ cell, position, error });
+  #fail({ cell, position }: Omit<BatchCell, 'bytes'>, thrown: unknown): void {
+    const error = asError(thrown, NOT_CONFIRMED);
+    this.#tell({ cell, position, error }, error);
+  }
+
+  #tell(end: PutEnd, undone: SchemalessError | undefined): void {
+    if (undone !== undefined) this.#undone.push({ cell: end.cell, position: end.position, error: undone });
     try {
-      if (result !== undefined) this.#options.onResult?.({ cell, position, result });
-      else if (error !== undefined) this.#options.onResult?.({ cell, position, error });
+      this.#options.onResult?.(end);
     } catch (mistake) {
       this.mistakes.push(mistake);
     }
@@ -166,16 +169,12 @@ interface Untold {
   readonly error: unknown;
 }
 
-function isResult(end: unknown): end is PutResult {
-  return typeof end === 'object' && end !== null && 'outcome' in end;
-}
-
 /** Why a cell is not there; undefined where it is, or will be. */
-function errorOf(cell: NewCell, end: unknown): SchemalessError | undefined {
-  if (!isResult(end)) return asError(end, NOT_CONFIRMED);
-  const { outcome } = end;
+function errorOf(cell: NewCell, result: PutResult): SchemalessError | undefined {
+  const { outcome } = result;
+  const address = parseAddress(cell);
   if (outcome === 'subject_forgotten')
-    return new SchemalessError(outcome, 'Its subject was forgotten', { address: parseAddress(cell), field: end.field });
+    return new SchemalessError(outcome, 'Its subject was forgotten', { address, field: result.field });
   if (outcome !== 'conflict' && outcome !== 'erased') return undefined;
-  return new SchemalessError(outcome, 'The address is taken', { address: parseAddress(cell) });
+  return new SchemalessError(outcome, 'The address is taken', { address });
 }

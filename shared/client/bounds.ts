@@ -1,7 +1,7 @@
-import { SchemalessError } from '../errors.ts';
-import type { FailedAttempt, BoundedConnection } from './calls.ts';
+import type { BoundedConnection } from './calls.ts';
 import type { CallLimits } from './options.ts';
-import { pauseMs, waitOrEnd } from './pause.ts';
+import { pauseFor } from '../pause-for.ts';
+import { pauseMs } from './pause.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
 export interface Bounds {
@@ -41,23 +41,12 @@ export function isOver({ signal, end }: Bounds): boolean {
   return signal?.aborted === true || (end !== undefined && performance.now() >= end);
 }
 
-export function noAnswer(message: string, cause: unknown): FailedAttempt {
-  return { error: new SchemalessError('unavailable', message, { cause }), again: true, retryAfter: null };
-}
-
 /** What goes on without this call when the call's time is up: it rejects then, with the reason. */
-export function within<Value>(
+export async function within<Value>(
   { signal, end }: Partial<Pick<Bounds, 'signal' | 'end'>>,
   shared: Promise<Value>,
 ): Promise<Value> {
-  return signal === undefined && end === undefined ? shared : untilOver(signal, end, shared);
-}
-
-async function untilOver<Value>(
-  signal: AbortSignal | undefined,
-  end: number | undefined,
-  shared: Promise<Value>,
-): Promise<Value> {
+  if (signal === undefined && end === undefined) return shared;
   let giveUp = (): void => undefined;
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_resolve, reject) => {
@@ -89,7 +78,7 @@ export async function isTurn({ budget, bounds, attempt, retryAfter }: Turn): Pro
     if (signal?.aborted === true || (end !== undefined && performance.now() + pause >= end)) return false;
     const isMine = budget.spend();
     if (!isMine && end === undefined) return false;
-    await waitOrEnd(pause, signal);
+    await pauseFor(pause, signal);
     if (isMine) return !isOver(bounds);
   }
 }

@@ -12,11 +12,6 @@ function toKey({ row_key, column_name, ref_key, min_added_id }: CellKey): CellKe
   return { row_key, column_name, ref_key, min_added_id };
 }
 
-interface SeenKeys {
-  readonly read: Role | undefined;
-  readonly body: { readonly keys: readonly CellKey[] };
-}
-
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
 
 export function cellReads(send: Connection, own: OwnWrites | undefined): CellReads {
@@ -31,18 +26,17 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
   const batchGet: Datastore['batchGet'] = async (keys, { read, sealed } = {}) => {
     const wanted = await seenKeys(keys.map(toKey), read);
     const query = { read: wanted.read, ...sealedIn(sealed) };
-    return toItems<BatchItem>(
-      (await send({ method: 'POST', path: ['batch-get'], query, body: wanted.body })).json['cells'],
-    );
+    const { json } = await send({ method: 'POST', path: ['batch-get'], query, body: { keys: wanted.keys } });
+    return toItems<BatchItem>(json['cells']);
   };
   /** Those of a batch are answered by one role. */
-  async function seenKeys(keys: readonly CellKey[], read: Role | undefined): Promise<SeenKeys> {
-    if (own === undefined || read !== 'reader') return { read, body: { keys } };
+  async function seenKeys(keys: readonly CellKey[], read: Role | undefined) {
+    if (own === undefined || read !== 'reader') return { read, keys };
     const shown = await Promise.all(
       keys.map(({ row_key, min_added_id }) => own.seen(parseRowKey(row_key), { read, min_added_id }, countShards)),
     );
     const least = keys.map((key, position) => ({ ...key, min_added_id: shown[position]?.min_added_id }));
-    return { read: shown.every((one) => one.read === 'reader') ? read : 'writer', body: { keys: least } };
+    return { read: shown.every((one) => one.read === 'reader') ? read : ('writer' as const), keys: least };
   }
   const find = async (rowKey: string, path: Call['path'], options: ReadOptions): Promise<Found> =>
     findCell(send, path, await seen(rowKey, options));
@@ -53,9 +47,8 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
     async get(address, options = {}) {
       const { row_key, column_name, ref_key } = parseAddress(address);
       if (isPathColumnName(column_name)) return find(row_key, ['cells', row_key, column_name, ref_key], options);
-      const item = firstOf(
-        await batchGet([{ row_key, column_name, ref_key, min_added_id: options.min_added_id }], options),
-      );
+      const key = { row_key, column_name, ref_key, min_added_id: options.min_added_id };
+      const item = firstOf(await batchGet([key], options));
       // The batch does not say who found nothing, so that it has to count as possibly behind.
       if (item === null) return { cell: null, served_by: options.read ?? 'writer', stale: true };
       if (!('row_key' in item)) throw item.error;
@@ -78,13 +71,9 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
           `A-Z a-z 0-9 _ - space . over HTTP, and none of ".", "..", ${ROUTE_WORDS.join(', ')}`,
           column_name,
         );
-      return toPage<number>(
-        await send({
-          method: 'GET',
-          path: ['cells', row_key, column_name, 'versions'],
-          query: { limit, order, after, ...(await seen(row_key, options)) },
-        }),
-      );
+      const path = ['cells', row_key, column_name, 'versions'];
+      const query = { limit, order, after, ...(await seen(row_key, options)) };
+      return toPage<number>(await send({ method: 'GET', path, query }));
     },
   };
 }

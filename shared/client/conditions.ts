@@ -1,5 +1,5 @@
 import { QUERY_WORDS } from '../definitions/definitions.ts';
-import { invalidField, SchemalessError, describe } from '../errors.ts';
+import { describe, invalidField, SchemalessError, wrongField } from '../errors.ts';
 import type { Condition, Operator } from '../api/condition.ts';
 
 /** Writes conditions as parameters: `city`, `riders[gte]`, `city[in]`. Throws `unknown_field`, `invalid_field`. */
@@ -21,11 +21,8 @@ export function toParameters(where: readonly Condition[]): Readonly<Record<strin
 
 function notKnown(field: string): SchemalessError {
   const wanted = 'the name of a field of the index';
-  return new SchemalessError('unknown_field', `${field} is not known here: wanted ${wanted}`, {
-    field,
-    wanted,
-    got: field,
-  });
+  const details = { field, wanted, got: field };
+  return new SchemalessError('unknown_field', `${field} is not known here: wanted ${wanted}`, details);
 }
 
 function toText(value: unknown, field: string): string {
@@ -54,6 +51,5 @@ export function toConditions(where: Readonly<Record<string, unknown>>): readonly
 /** The name of an index or a trigger, as part of a path: any other would ask for another path. Throws `unknown_…`. */
 export function pathName(kind: 'index' | 'trigger', pattern: RegExp, name: string): string {
   if (pattern.test(name)) return name;
-  const [wanted, got] = ['the name of one', describe(name)];
-  throw new SchemalessError(`unknown_${kind}`, `${kind}: wanted ${wanted}, got ${got}`, { field: kind, wanted, got });
+  throw wrongField(kind, 'the name of one', describe(name), `unknown_${kind}`);
 }

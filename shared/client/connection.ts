@@ -2,13 +2,13 @@ import { isMessagePack, MESSAGE_PACK } from '../api/message-pack.ts';
 import { parseJson, stringifyJson } from '../body/json.ts';
 import { readMessagePack } from '../body/read-message-pack.ts';
 import { LIMITS, type CellAddress, type Json } from '../cell.ts';
-import type { Attempt, FailedAttempt, Reply, BatchRoute, BoundedConnection, Call } from './calls.ts';
-import { boundsOf, isOver, isTurn, leftMs, noAnswer, within, type Bounds } from './bounds.ts';
+import type { Attempt, BatchRoute, BoundedConnection, Call, Reply } from './calls.ts';
+import { boundsOf, isOver, isTurn, leftMs, within, type Bounds } from './bounds.ts';
 import { endpointsOf, type Endpoint, type Endpoints } from './endpoints.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
 import { joinRequests } from './join-requests.ts';
-import { errorOf, isJsonObject } from './problem.ts';
+import { failed, isJsonObject, noAnswer } from './problem.ts';
 import { RETRY_SHARE, retryBudget, type RetryBudget } from './retry-budget.ts';
 
 /** Levels that an answer puts around a cell's body at most. */
@@ -32,7 +32,7 @@ export function connect(options: ClientOptions): BoundedConnection {
   const { joinReads = true, joinPuts = false } = options;
   const together = (target: BatchRoute, body: string, bounds: Bounds): Promise<Attempt> =>
     tryEach(sender, { method: 'POST', target, body }, bounds);
-  const join = joinRequests({ together, whole, attemptOf });
+  const join = joinRequests({ together, whole });
   /** Whether a call may be sent with others of its kind. */
   const mayJoin = (route: BatchRoute, body: string | undefined): boolean =>
     route === 'batch-put' ? joinPuts && body !== undefined && body.length <= MOST_JOINED : joinReads;
@@ -84,7 +84,8 @@ async function tryEach(sender: Sender, asked: Asked, bounds: Bounds): Promise<At
   const { endpoints, budget } = sender;
   let last: Attempt | undefined;
   for (const endpoint of endpoints.inOrder()) {
-    if (last && (isOver(bounds) || !((await mayTurn(sender, endpoint, bounds)) || budget.spend()))) break;
+    const mayTurn = (): Promise<boolean> => within(bounds, endpoints.mayTurnTo(endpoint)).catch(() => false);
+    if (last && (isOver(bounds) || !((await mayTurn()) || budget.spend()))) break;
     last = await tryOnce(sender, endpoint, asked, bounds);
     if (last.elsewhere !== true) {
       endpoints.answered(endpoint);
@@ -94,10 +95,6 @@ async function tryEach(sender: Sender, asked: Asked, bounds: Bounds): Promise<At
     else endpoints.failed(endpoint);
   }
   return last as Attempt;
-}
-
-function mayTurn({ endpoints }: Sender, endpoint: Endpoint, bounds: Bounds): Promise<boolean> {
-  return within(bounds, endpoints.mayTurnTo(endpoint)).catch(() => false);
 }
 
 async function tryOnce(
@@ -113,39 +110,22 @@ async function tryOnce(
   let answer: Incoming;
   try {
     // Who signs has no bounds of its own.
+    const end = performance.now() + leftMs(bounds);
     headers = sign
-      ? await within(
-          { ...bounds, end: performance.now() + leftMs(bounds) },
-          sign({ method, url: new URL(target, origin), headers: plain, body }),
-        )
+      ? await within({ ...bounds, end }, sign({ method, url: new URL(target, origin), headers: plain, body }))
       : plain;
     answer = await within(bounds, exchange({ method, target, headers, body }, leftMs(bounds), bounds.signal));
   } catch (cause) {
     const what = headers === undefined ? 'No signature for' : 'No answer from';
     return { ...noAnswer(`${what} ${origin}: ${reason(cause)}`, cause), elsewhere: headers !== undefined };
   }
-  const { status, bytes, retryAfter, requestId } = answer;
+  const { status, bytes } = answer;
   if (status >= 200 && status < 300) return readReply(answer, origin);
   const problem = readProblem(textOf(bytes));
   if (statuses?.includes(status) && problem['code'] === undefined && problem['message'] === undefined)
     return { reply: { status, json: problem } };
   const elsewhere = status >= 502 && status <= 504 && problem['code'] === undefined;
-  return { ...failed(status, problem, retryAfter, requestId), elsewhere };
-}
-
-/** What an answer means that came among others. */
-function attemptOf(status: number, body: Reply['json']): Attempt {
-  return status === 200 ? { reply: { status, json: body } } : failed(status, body, null, null);
-}
-
-function failed(
-  status: number,
-  problem: Reply['json'],
-  retryAfter: string | null,
-  requestId: string | null,
-): FailedAttempt {
-  const error = errorOf(problem, status, requestId);
-  return { error, again: error.retry === 'later', retryAfter };
+  return { ...failed(status, problem, answer), elsewhere };
 }
 
 /** What cannot be read is as good as no answer: it may be of something in between, and the request may be done. */
@@ -156,18 +136,15 @@ function readReply(answer: Incoming, origin: string): Attempt {
     if (isJsonObject(json)) return { reply: { status, json } };
     throw new TypeError('no object');
   } catch (cause) {
-    return {
-      ...noAnswer(`No answer from ${origin} to read, but ${status}: ${reason(cause)}`, cause),
-      elsewhere: true,
-    };
+    const message = `No answer from ${origin} to read, but ${status}: ${reason(cause)}`;
+    return { ...noAnswer(message, cause), elsewhere: true };
   }
 }
 
 /** JSON.parse alone, which is far faster, where the server says that it loses nothing. */
 function readJson(text: string, isPlain: boolean): Json {
-  return isPlain
-    ? (JSON.parse(text) as Json)
-    : parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND });
+  const options = { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND };
+  return isPlain ? (JSON.parse(text) as Json) : parseJson(text, options);
 }
 
 function textOf(bytes: Uint8Array): string {

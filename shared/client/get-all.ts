@@ -1,6 +1,8 @@
 import { parseKey } from '../address.ts';
-import { LIMITS, type CellKey, type Role } from '../cell.ts';
+import type { CellKey, Role } from '../cell.ts';
 import type { BatchItem } from '../contract/datastore.ts';
+import { sideBySide } from '../side-by-side.ts';
+import { inBatches, TRIES } from './batch-writer.ts';
 import type { SchemalessClient } from './client.ts';
 import { asError } from './problem.ts';
 import { pauseOrEnd } from './pause.ts';
@@ -18,8 +20,6 @@ export interface GetAllOptions {
   /** How often an item is tried that cannot be answered now, with pauses of up to two seconds. @default 10 */
   readonly tries?: number | undefined;
 }
-
-const TRIES = 10;
 
 /**
  * Reads any number of cells, or of latest cells, in batches. What cannot be answered now is asked for again; what had
@@ -62,15 +62,8 @@ export async function getAll(
     }
   }
 
-  let begun = 0;
-  const lanes = Array.from({ length: parseConcurrency(concurrency) }, async () => {
-    while (begun < keys.length) {
-      const first = begun;
-      begun = Math.min(first + LIMITS.batchCells, keys.length);
-      await readUntilTold(Array.from({ length: begun - first }, (_, at) => first + at));
-    }
-  });
-  await Promise.all(lanes);
+  const batches = inBatches([...keys.keys()], () => 0, 0);
+  await sideBySide([...batches], readUntilTold, parseConcurrency(concurrency));
   return items;
 }
 

@@ -24,9 +24,8 @@ export function indexCalls(send: Connection): Pick<Datastore, 'query' | 'count'>
         read,
         explain: explain === true ? 'true' : undefined,
       };
-      return toIndexAnswer(
-        await send({ method: 'GET', path: ['indexes', nameOf(index)], joins: 'batch-query', query }),
-      );
+      const path = ['indexes', nameOf(index)];
+      return toIndexAnswer(await send({ method: 'GET', path, joins: 'batch-query', query }));
     },
     async count({ index, where, limit, read }) {
       const query = { ...toParameters(where), limit, read };

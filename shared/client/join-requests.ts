@@ -1,9 +1,7 @@
 import { LIMITS, type Json } from '../cell.ts';
 import type { Attempt, BatchRoute } from './calls.ts';
-import { isOver, noAnswer, type Bounds } from './bounds.ts';
-import { isJsonObject } from './problem.ts';
-
-type JsonObject = { readonly [member: string]: Json };
+import { isOver, type Bounds } from './bounds.ts';
+import { attemptOf, isJsonObject, noAnswer } from './problem.ts';
 
 interface Joined {
   readonly route: BatchRoute;
@@ -15,7 +13,6 @@ interface Joined {
 interface JoinedAsk {
   readonly together: (route: BatchRoute, body: string, bounds: Bounds) => Promise<Attempt>;
   readonly whole: Bounds;
-  readonly attemptOf: (status: number, body: JsonObject) => Attempt;
 }
 
 interface Waiting extends Joined {
@@ -43,20 +40,20 @@ const UNKNOWN: readonly (string | undefined)[] = ['unknown_route', 'denied'];
  * not done with soon after another, or had no room for, is sent alone. A request with puts ends with the first of their
  * calls: none is sent once its time is up, and the others are sent alone.
  */
-export function joinRequests({ together, whole, attemptOf }: JoinedAsk): (joined: Joined) => Promise<Attempt> {
+export function joinRequests({ together, whole }: JoinedAsk): (joined: Joined) => Promise<Attempt> {
   const lanes = new Map<BatchRoute, Waiting[]>();
   /** Which a server did not know, or does not let this caller use. */
   const unknown = new Set<BatchRoute>();
 
   function answerOf(route: BatchRoute, answer: Json | undefined): Attempt | undefined {
     if (!isJsonObject(answer)) return undefined;
-    // Outcomes of puts come without what surrounds them: an answer to a put alone that was confirmed says no more.
-    if (route === 'batch-put') return answer['outcome'] === 'unavailable' ? unconfirmed(answer) : stored(answer);
+    if (route === 'batch-put') {
+      const { reason, ...more } = answer;
+      // Outcomes of puts come without what surrounds them: an answer to a put alone that was confirmed says no more.
+      if (answer['outcome'] !== 'unavailable') return attemptOf(200, answer);
+      return attemptOf(503, { code: 'unavailable', detail: `Not confirmed, repeat it: ${String(reason)}`, ...more });
+    }
     return isJsonObject(answer['body']) ? attemptOf(Number(answer['status']), answer['body']) : undefined;
-  }
-
-  function unconfirmed({ reason, ...more }: JsonObject): Attempt {
-    return attemptOf(503, { code: 'unavailable', detail: `Not confirmed, repeat it: ${String(reason)}`, ...more });
   }
 
   async function send(route: BatchRoute, all: readonly Waiting[]): Promise<void> {
@@ -102,10 +99,6 @@ export function joinRequests({ together, whole, attemptOf }: JoinedAsk): (joined
       }
     });
   };
-}
-
-function stored(json: JsonObject): Attempt {
-  return { reply: { status: 200, json } };
 }
 
 function first(some: readonly Waiting[], whole: Bounds): Bounds {

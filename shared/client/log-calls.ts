@@ -9,19 +9,14 @@ export function sealedIn(sealed: boolean | undefined): { readonly sealed?: 'true
 
 export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads' | 'digest'> {
   return {
-    async log(locations, options = {}) {
-      const { json } = await send({
-        method: 'POST',
-        path: ['log'],
-        query: { read: options.read, ...sealedIn(options.sealed) },
-        body: { locations, limit: options.limit },
-      });
+    async log(locations, { read, sealed, limit } = {}) {
+      const query = { read, ...sealedIn(sealed) };
+      const { json } = await send({ method: 'POST', path: ['log'], query, body: { locations, limit } });
       return toShardLogs(json['logs']);
     },
-    async heads(options = {}) {
-      return toItems<ShardHead>(
-        (await send({ method: 'GET', path: ['shards'], query: { read: options.read } })).json['shards'],
-      );
+    async heads({ read } = {}) {
+      const { json } = await send({ method: 'GET', path: ['shards'], query: { read } });
+      return toItems<ShardHead>(json['shards']);
     },
     async digest({ shard, ...range }, { read } = {}) {
       return answerTo(send, { method: 'GET', path: ['shards', shard, 'digest'], query: { read, ...range } });

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { pauseFor } from '../pause-for.ts';
 
 const FIRST_MS = 50;
 const LONGEST_MS = 2_000;
@@ -13,13 +13,8 @@ export function pauseMs(attempt: number, retryAfter: string | null, random: () =
 }
 
 /** Waits as before an attempt; false, at once, when the signal comes. */
-export function pauseOrEnd(attempt: number, signal: AbortSignal | undefined): Promise<boolean> {
-  return waitOrEnd(pauseMs(attempt, null), signal);
-}
-
-/** Waits so many milliseconds; false, at once, when the signal comes. */
-export async function waitOrEnd(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
-  await wait(ms, undefined, { ...(signal && { signal }) }).catch(() => undefined);
+export async function pauseOrEnd(attempt: number, signal: AbortSignal | undefined): Promise<boolean> {
+  await pauseFor(pauseMs(attempt, null), signal);
   return !isAborted(signal);
 }
 

@@ -1,5 +1,8 @@
 import type { CellAddress, Json } from '../cell.ts';
-import { ERRORS, SchemalessError, type ErrorCode, type ErrorDetails, type Retry } from '../errors.ts';
+import { ERRORS, SchemalessError, type ErrorCode, type ErrorDetails } from '../errors.ts';
+
+import type { Attempt, FailedAttempt } from './calls.ts';
+import type { Incoming } from './exchange.ts';
 
 type JsonObject = { readonly [member: string]: Json };
 
@@ -20,25 +23,14 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 
 /** The error that a problem document, or an item's error, stands for. */
 export function errorOf(problem: JsonObject, status?: number, requestId: string | null = null): SchemalessError {
-  const {
-    code,
-    detail,
-    field,
-    wanted,
-    got,
-    address,
-    type: _type,
-    title: _title,
-    retry,
-    status: _status,
-    ...more
-  } = problem;
+  const { type: _type, title: _title, status: _status, ...said } = problem;
+  const { code, detail, field, wanted, got, address, retry, ...more } = said;
   const details: ErrorDetails = {
     ...(typeof field === 'string' && { field }),
     ...(typeof wanted === 'string' && { wanted }),
     ...(typeof got === 'string' && { got }),
     ...(isJsonObject(address) && { address: address as unknown as CellAddress }),
-    ...(isRetry(retry) && { retry }),
+    ...((retry === 'never' || retry === 'later') && { retry }),
     more: requestId === null ? more : { request_id: requestId, ...more },
   };
   if (typeof code === 'string' && isErrorCode(code)) return new SchemalessError(code, String(detail), details);
@@ -57,12 +49,23 @@ export function errorOf(problem: JsonObject, status?: number, requestId: string 
   );
 }
 
-export function isJsonObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+export function noAnswer(message: string, cause: unknown): FailedAttempt {
+  return { error: new SchemalessError('unavailable', message, { cause }), again: true, retryAfter: null };
 }
 
-function isRetry(retry: Json | undefined): retry is Retry {
-  return retry === 'never' || retry === 'later';
+/** What an answer means that came among others. */
+export function attemptOf(status: number, json: JsonObject): Attempt {
+  return status === 200 ? { reply: { status, json } } : failed(status, json);
+}
+
+export function failed(status: number, problem: JsonObject, answer?: Incoming): FailedAttempt {
+  const { retryAfter = null, requestId = null } = answer ?? {};
+  const error = errorOf(problem, status, requestId);
+  return { error, again: error.retry === 'later', retryAfter };
+}
+
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isErrorCode(code: string): code is ErrorCode {

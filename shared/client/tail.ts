@@ -1,8 +1,9 @@
 import { LIMITS, type Cell, type Location, type Role } from '../cell.ts';
 import type { ShardHead, ShardLog } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
+import { pauseFor } from '../pause-for.ts';
 import type { SchemalessClient } from './client.ts';
-import { isAborted, waitOrEnd } from './pause.ts';
+import { isAborted } from './pause.ts';
 
 /**
  * How far a tail is: by shard, the added id of the last cell. JSON. A shard that is not there is at its start.
@@ -91,7 +92,8 @@ export async function* tail(
     if (!follow && isWhole) return;
     if (hasMore) continue;
     pause = hasCells ? SHORTEST_MS : Math.min(pollMs, pause * 2);
-    if (!(await waitOrEnd(Math.min(pollMs, pause), signal))) return;
+    await pauseFor(Math.min(pollMs, pause), signal);
+    if (isAborted(signal)) return;
   }
 }
 
@@ -146,7 +148,7 @@ async function patiently<T>(ask: () => Promise<T>, options: TailOptions): Promis
       if (isAborted(signal)) return undefined;
       if (!(error instanceof SchemalessError) || error.retry === 'never') throw error;
       onError?.(error);
-      await waitOrEnd(pollMs, signal);
+      await pauseFor(pollMs, signal);
     }
   }
   return undefined;
