@@ -58,11 +58,10 @@ const DONE_EVERY_MS = 1000;
 /** Files that are open at once for each request: those of Parquet hold rows back. */
 const FILES_AT_ONCE = { ndjson: 24, parquet: 6 } as const;
 
+type Client = Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'listIndexes'>;
+
 /** Exports all shards as of the start, resumable. Throws `other_export`, `busy_export`, `cut_log`, `log_too_short`. */
-export async function exportCells(
-  client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'listIndexes'>,
-  options: ExportOptions,
-): Promise<ExportReport> {
+export async function exportCells(client: Client, options: ExportOptions): Promise<ExportReport> {
   const release = await options.target.lock?.(options.signal);
   try {
     return await exportAlone(client, options);
@@ -71,17 +70,14 @@ export async function exportCells(
   }
 }
 
-async function exportAlone(
-  client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'listIndexes'>,
-  options: ExportOptions,
-): Promise<ExportReport> {
+async function exportAlone(client: Client, options: ExportOptions): Promise<ExportReport> {
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1000;
   const beganAt = new Date().toISOString();
   const planned = await planPart(client, { ...options, leavesUnknown: options.slice !== undefined });
   if (!planned) return { ...NOTHING_NEW, exportedUntil: beganAt, seconds: seconds() };
   const { part, plan } = planned;
-  const writing = await PartWriting.open(part, plan, options);
+  const writing = new PartWriting(part, plan, options, await readDone(options.target, part));
   try {
     await readShards(writing.left, writing, {
       client,
@@ -123,20 +119,16 @@ class PartWriting {
   readonly #silent = new Set<number>();
   readonly #open = new Map<number, OpenFile>();
   readonly #total: number;
-  #cells = 0;
+  #cells: number;
   #toldAt = performance.now();
 
-  private constructor(part: string, plan: Plan, options: ExportOptions, done: readonly ExportedShard[]) {
+  constructor(part: string, plan: Plan, options: ExportOptions, done: readonly ExportedShard[]) {
     this.#part = part;
     this.#plan = plan;
     this.#options = options;
     this.#done = new Map(done.map((shard) => [shard.shard, shard]));
     this.#total = plan.ranges.reduce((sum, { after, to }) => sum + to - after, 0);
     this.#cells = done.reduce((sum, { cells }) => sum + cells, 0);
-  }
-
-  static async open(part: string, plan: Plan, options: ExportOptions): Promise<PartWriting> {
-    return new PartWriting(part, plan, options, await readDone(options.target, part));
   }
 
   get left(): readonly Range[] {

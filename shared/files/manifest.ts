@@ -116,9 +116,15 @@ export async function readManifests(target: ExportTarget): Promise<readonly Part
   return parts;
 }
 
+/** A part that is not complete. */
+export interface PlannedPart {
+  readonly part: string;
+  readonly plan: Plan;
+}
+
 interface LastParts {
   readonly last: Part | undefined;
-  readonly begun: { readonly part: string; readonly plan: Plan } | undefined;
+  readonly begun: PlannedPart | undefined;
 }
 
 /** Reads only the last parts of a target: a scheduled one has thousands. Throws `bad_manifest`. */

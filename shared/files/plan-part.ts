@@ -2,7 +2,16 @@ import { EMPTY_DIGEST } from '../body/log-digest.ts';
 import type { SchemalessClient } from '../client/client.ts';
 import { HAS_ZSTD, requireZstd, type Compression } from './compression.ts';
 import { FilesError } from './files-error.ts';
-import { FORMAT_VERSION, partName, PLAN, readLastParts, type Part, type Plan, type Range } from './manifest.ts';
+import {
+  FORMAT_VERSION,
+  partName,
+  PLAN,
+  readLastParts,
+  type Part,
+  type Plan,
+  type PlannedPart,
+  type Range,
+} from './manifest.ts';
 import type { ExportTarget } from './target.ts';
 import { typedColumns } from './typed-columns.ts';
 
@@ -19,41 +28,26 @@ export interface PartWish {
   readonly leavesUnknown?: boolean | undefined;
 }
 
-interface PlannedPart {
-  readonly part: string;
-  readonly plan: Plan;
-}
+type Client = Pick<SchemalessClient, 'name' | 'heads' | 'listIndexes'>;
 
 /** Plans the unfinished or next part; undefined if nothing is new. Throws `other_export`, `cut_log`, `zstd_missing`. */
-export async function planPart(
-  client: Pick<SchemalessClient, 'name' | 'heads' | 'listIndexes'>,
-  wish: PartWish,
-): Promise<PlannedPart | undefined> {
+export async function planPart(client: Client, wish: PartWish): Promise<PlannedPart | undefined> {
   const { target } = wish;
   if (wish.compression === 'zstd') requireZstd(HAS_ZSTD ? true : undefined);
   const { last, begun } = await readLastParts(target);
   if (begun) return { part: begun.part, plan: checkSame(begun.plan, client.name, wish, begun.part) };
   if (last && !wish.sinceLast)
-    throw new FilesError(
-      'other_export',
-      `to: wanted a place without an export, or --since-last to go on after ${last.part}, got ${target.name}`,
-    );
+    throw otherExport('to', `a place without an export, or --since-last to go on after ${last.part}`, target.name);
   return planNext(client, wish, last);
 }
 
-async function planNext(
-  client: Pick<SchemalessClient, 'name' | 'heads' | 'listIndexes'>,
-  wish: PartWish,
-  last: Part | undefined,
-): Promise<PlannedPart | undefined> {
+async function planNext(client: Client, wish: PartWish, last: Part | undefined): Promise<PlannedPart | undefined> {
   const { target, format } = wish;
   const heads = await client.heads();
   if (last) checkSame(last.manifest, client.name, wish, last.part);
+  const place = `${target.name}/${last?.part}`;
   if (last && last.manifest.shard_count !== heads.length)
-    throw new FilesError(
-      'other_export',
-      `${target.name}/${last.part}: wanted an export of ${heads.length} shards, got one of ${last.manifest.shard_count}`,
-    );
+    throw otherExport(place, `an export of ${heads.length} shards`, `one of ${last.manifest.shard_count}`);
   const unknown = heads.filter((head) => head.error !== undefined);
   const ranges = heads.map((head) => (head.error === undefined ? rangeOf(head, last) : nothingOf(head.shard, last)));
   const isEmpty = ranges.every(({ after, to }) => after === to);
@@ -64,7 +58,7 @@ async function planNext(
     datastore: client.name,
     shard_count: heads.length,
     format,
-    compression: format === 'parquet' ? 'snappy' : (wish.compression ?? 'gzip'),
+    compression: compressionOf(wish),
     typed_columns:
       format === 'parquet' ? [...typedColumns((await client.listIndexes()).indexes, last?.manifest.typed_columns)] : [],
     ...(wish.opened === true && { opened: true }),
@@ -95,23 +89,26 @@ function nothingOf(shard: number, last: Part | undefined): Range {
   return { shard, after, to: after, after_created_at, ...(after_digest !== undefined && { after_digest }) };
 }
 
+const compressionOf = ({ format, compression = 'gzip' }: PartWish): Plan['compression'] =>
+  format === 'parquet' ? 'snappy' : compression;
+
+const ELSEWHERE = ': export to another place, or as it was begun';
+
 type Content = Pick<Plan, 'datastore' | 'format' | 'compression' | 'opened'>;
 
 function checkSame<Made extends Content>(made: Made, datastore: string, wish: PartWish, part: string): Made {
-  const compression = wish.format === 'parquet' ? 'snappy' : (wish.compression ?? 'gzip');
-  const wanted: Content = { datastore, format: wish.format, compression };
+  const place = `${wish.target.name}/${part}`;
+  const wanted: Content = { datastore, format: wish.format, compression: compressionOf(wish) };
   // One export with both would say of neither whether who is forgotten is so in it.
-  if ((made.opened ?? false) !== (wish.opened ?? false))
-    throw new FilesError(
-      'other_export',
-      `${wish.target.name}/${part}: wanted sealed fields ${wish.opened ? 'opened' : 'as they are stored'}, got ${made.opened ? 'them opened' : 'them as they are stored'}: export to another place, or as it was begun`,
-    );
-  for (const what of ['datastore', 'format', 'compression'] as const) {
-    if (made[what] === wanted[what]) continue;
-    throw new FilesError(
-      'other_export',
-      `${wish.target.name}/${part}: wanted the ${what} ${wanted[what]}, got ${made[what]}: export to another place, or as it was begun`,
-    );
-  }
+  const shown = (opened = false): string => (opened ? 'opened' : 'as they are stored');
+  if (shown(made.opened) !== shown(wish.opened))
+    throw otherExport(place, `sealed fields ${shown(wish.opened)}`, `them ${shown(made.opened)}${ELSEWHERE}`);
+  for (const what of ['datastore', 'format', 'compression'] as const)
+    if (made[what] !== wanted[what])
+      throw otherExport(place, `the ${what} ${wanted[what]}`, `${made[what]}${ELSEWHERE}`);
   return made;
+}
+
+function otherExport(place: string, wanted: string, got: string): FilesError {
+  return new FilesError('other_export', `${place}: wanted ${wanted}, got ${got}`);
 }

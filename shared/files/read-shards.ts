@@ -1,7 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Cell, Role } from '../cell.ts';
 import type { SchemalessClient } from '../client/client.ts';
 import { pauseMs } from '../client/pause.ts';
+import { pauseFor } from '../pause-for.ts';
 import { FilesError } from './files-error.ts';
 import type { Range } from './manifest.ts';
 
@@ -10,8 +10,8 @@ interface ShardSink {
   cells(range: Range, cells: readonly Cell[]): Promise<boolean>;
   /** All cells of the range that are wanted have come, at least one. */
   done(range: Range): Promise<void>;
-  /** Nothing came of a shard. @default there is none: a range that does not come whole is an error */
-  silent?(range: Range): void;
+  /** Nothing came of a shard. */
+  silent(range: Range): void;
 }
 
 interface ReadShardsOptions {
@@ -21,8 +21,8 @@ interface ReadShardsOptions {
   /** Shards of a request at most: each is a file that is open. */
   readonly atOnce: number;
   readonly patienceMs: number;
-  /** Ranges may end early, by the signal or when nothing more comes. @default false: throws `log_too_short` */
-  readonly mayEndEarly?: boolean | undefined;
+  /** Ranges may end early, by the signal or when nothing more comes; else that throws `log_too_short`. */
+  readonly mayEndEarly: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -73,7 +73,7 @@ async function readSome(waiting: Range[], sink: ShardSink, options: ReadShardsOp
         await endThere(open, sink, true);
         open = [];
         cameAt = performance.now();
-      } else await wait(pauseMs(idle, null), undefined, { signal: options.signal }).catch(() => undefined);
+      } else await pauseFor(pauseMs(idle, null), options.signal);
     }
   }
   if (options.mayEndEarly) await endThere(open, sink, false);
@@ -83,7 +83,7 @@ async function readSome(waiting: Range[], sink: ShardSink, options: ReadShardsOp
 async function endThere(open: readonly Reading[], sink: ShardSink, areSilent: boolean): Promise<void> {
   for (const { range, next } of open) {
     if (next > range.after) await sink.done(range);
-    else if (areSilent) sink.silent?.(range);
+    else if (areSilent) sink.silent(range);
   }
 }
 

@@ -1,9 +1,7 @@
-import type { Role } from '../cell.ts';
 import type { SchemalessClient } from '../client/client.ts';
 import type { Leases } from '../dynamo/lease.ts';
 import { underLease } from '../dynamo/under-lease.ts';
-import type { Compression } from './compression.ts';
-import { exportCells, type ExportReport } from './export-cells.ts';
+import { exportCells, type ExportOptions, type ExportReport } from './export-cells.ts';
 import { type ExportTarget, whileHeld } from './target.ts';
 
 export const LEASE_MS = 30_000;
@@ -16,11 +14,10 @@ const PATIENCE_MS = 20_000;
 /** JSON bytes of a file. 48 files of NDJSON, each with up to 4 MiB more, take at most 1.7 GiB of disk unpacked. */
 const FILE_BYTES = 32 * 1024 * 1024;
 
-export interface ExportRunOptions {
-  readonly target: ExportTarget;
-  readonly format: 'ndjson' | 'parquet';
-  readonly compression?: Compression | undefined;
-  readonly read: Role;
+export interface ExportRunOptions extends Pick<
+  ExportOptions,
+  'target' | 'format' | 'compression' | 'read' | 'patienceMs'
+> {
   readonly leases: Leases;
   /** Ends the run in order: what has come is written down. */
   readonly signal: AbortSignal;
@@ -30,7 +27,6 @@ export interface ExportRunOptions {
   /** For so long it waits for a run that is under way. @default 120,000 */
   readonly busyMs?: number | undefined;
   readonly renewMs?: number | undefined;
-  readonly patienceMs?: number | undefined;
 }
 
 interface ExportRunReport {
@@ -70,10 +66,8 @@ export async function runExport(
   try {
     const ended = await underLease(leased, (held) => {
       clearTimeout(busy);
-      return exportShares(client.with({ signal: held }), {
-        ...options,
-        target: whileHeld(target, () => held.throwIfAborted()),
-      });
+      const heldTarget = whileHeld(target, () => held.throwIfAborted());
+      return exportShares(client.with({ signal: held }), { ...options, target: heldTarget });
     });
     return ended?.result;
   } finally {
@@ -87,23 +81,14 @@ export function leaseOf({ name }: Pick<ExportTarget, 'name'>): string {
 
 /** Part by part, as long as files are full before their shards are. */
 async function exportShares(client: SchemalessClient, options: ExportRunOptions): Promise<ExportRunReport> {
-  const { target, format, compression, read, signal, fileBytes = FILE_BYTES, patienceMs = PATIENCE_MS } = options;
+  const { signal, fileBytes = FILE_BYTES, patienceMs = PATIENCE_MS } = options;
+  const wish = { ...options, patienceMs, slice: { fileBytes }, sinceLast: true };
   const began = performance.now();
   const parts: string[] = [];
   let [cells, bytes] = [0, 0];
   let report: ExportReport;
   do {
-    const slice = { fileBytes };
-    report = await exportCells(client, {
-      target,
-      format,
-      compression,
-      read,
-      signal,
-      patienceMs,
-      slice,
-      sinceLast: true,
-    });
+    report = await exportCells(client, wish);
     if (report.complete && report.part !== undefined) parts.push(report.part);
     cells += report.cells;
     bytes += report.bytes;

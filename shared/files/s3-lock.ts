@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as wait } from 'node:timers/promises';
 import { GetObjectCommand, PutObjectCommand, DeleteObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { pauseFor } from '../pause-for.ts';
 import { FilesError } from './files-error.ts';
 
 const LOCK = '_lock.json';
@@ -92,7 +92,7 @@ export class S3Lock {
         if (this.#isOwn(now)) return;
         throw this.#busy(now ? `process ${now.pid} of ${now.host} since ${now.since}` : who);
       }
-      await wait(this.#times.renewMs / 5, undefined, { signal }).catch(() => undefined);
+      await pauseFor(this.#times.renewMs / 5, signal);
     }
   }
 

@@ -7,7 +7,7 @@ import type { S3LockTimes, S3Place } from './s3-lock.ts';
 import { type ExportTarget, whileHeld } from './target.ts';
 
 /** `s3://bucket/prefix`; undefined for what is no such address. */
-export function readS3Address(text: string): { readonly bucket: string; readonly prefix: string } | undefined {
+export function readS3Address(text: string): S3Place | undefined {
   const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?))?\/?$/u.exec(text) ?? [];
   return bucket === undefined ? undefined : { bucket, prefix: prefix === '' ? '' : `${prefix}/` };
 }
