@@ -32,36 +32,36 @@ const NO_NAME: KnownName = { name: '', bytes: Uint8Array.of(), next: undefined }
 const FORBIDDEN = '__proto__';
 
 /** Of the bytes of one value. */
-class MessagePackReader {
-  protected readonly bytes: Buffer;
-  protected at = 0;
+export class MessagePackReader {
+  readonly #bytes: Buffer;
+  #at = 0;
   #last = NO_NAME;
 
   constructor(bytes: Uint8Array) {
-    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   end(): void {
-    if (this.at !== this.bytes.length) throw new Error(`${this.bytes.length - this.at} bytes behind the value`);
+    if (this.#at !== this.#bytes.length) throw new Error(`${this.#bytes.length - this.#at} bytes behind the value`);
   }
 
   read(): Json {
-    const type = this.byte();
+    const type = this.#byte();
     // Most by far are short; those by their first bits.
     if (type < 0x80) return type;
     if (type < 0x90) return this.#map(type & 0x0f);
     if (type < 0xa0) return this.#array(type & 0x0f);
-    if (type < 0xc0) return this.string(this.skip(type & 0x1f));
+    if (type < 0xc0) return this.#string(this.#skip(type & 0x1f));
     if (type >= 0xe0) return type - 0x100;
-    if (isText(type)) return this.string(this.skip(this.length(type)));
-    if (isMap(type)) return this.#map(this.length(type));
-    if (isArray(type)) return this.#array(this.length(type));
-    return this.simple(type);
+    if (isText(type)) return this.#string(this.#skip(this.#length(type)));
+    if (isMap(type)) return this.#map(this.#length(type));
+    if (isArray(type)) return this.#array(this.#length(type));
+    return this.#simple(type);
   }
 
-  protected simple(type: number): Json {
-    const bytes = this.bytes;
-    const start = this.skip(bytesOf(type));
+  #simple(type: number): Json {
+    const bytes = this.#bytes;
+    const start = this.#skip(bytesOf(type));
     switch (type) {
       case 0xc2:
         return false;
@@ -93,11 +93,58 @@ class MessagePackReader {
   #map(length: number): Json {
     const object: Record<string, Json> = {};
     for (let left = length; left > 0; left -= 1) {
-      const name = this.name();
+      const name = this.#name();
       if (name === FORBIDDEN) throw new Error(`the key ${FORBIDDEN}`);
       object[name] = this.read();
     }
     return object;
+  }
+
+  /** Goes behind a value, of which it is only made sure that it is one. */
+  pass(depth: number): void {
+    if (depth > LIMITS.bodyDepth + 1) throw new Error('it is nested too deep');
+    const type = this.#byte();
+    if (type < 0x80 || type >= 0xe0) return;
+    // Most by far are short texts.
+    if (type >= 0xa0 && type < 0xc0) this.#skip(type & 0x1f);
+    else if (isText(type)) this.#skip(this.#length(type));
+    else if (isMap(type))
+      for (let left = this.#length(type); left > 0; left -= 1) {
+        this.#passName();
+        this.pass(depth + 1);
+      }
+    else if (isArray(type)) for (let left = this.#length(type); left > 0; left -= 1) this.pass(depth + 1);
+    else if (type === 0xcb) {
+      const start = this.#skip(8);
+      // As its exponent says, without making a number of it.
+      if (((this.#bytes[start] ?? 0) & 0x7f) === 0x7f && (this.#bytes[start + 1] ?? 0) >= 0xf0)
+        throw new Error('no number');
+    } else this.#skip(bytesOf(type));
+  }
+
+  #passName(): void {
+    const start = this.#skipName();
+    if (this.#at - start === FORBIDDEN.length && this.#bytes[start] === 0x5f && this.#string(start) === FORBIDDEN)
+      throw new Error(`the key ${FORBIDDEN}`);
+  }
+
+  /** The range of the value at a path, of which nothing else is read; undefined where there is none. */
+  find(steps: readonly string[]): { readonly start: number; readonly end: number } | undefined {
+    if (!steps.every((step) => this.#enter(step))) return undefined;
+    const start = this.#at;
+    this.pass(0);
+    return { start, end: this.#at };
+  }
+
+  /** Goes to the value of a member; false where it is none. */
+  #enter(name: string): boolean {
+    const type = this.#byte();
+    if (!isMap(type)) return false;
+    for (let left = this.#length(type); left > 0; left -= 1) {
+      if (this.#name() === name) return true;
+      this.pass(0);
+    }
+    return false;
   }
 
   #array(length: number): Json {
@@ -107,13 +154,11 @@ class MessagePackReader {
   }
 
   /** Of a member of a map. */
-  protected name(): string {
-    const type = this.byte();
-    if (!isText(type)) throw new Error('a name that is no text');
-    const length = type < 0xc0 ? type & 0x1f : this.length(type);
-    const start = this.skip(length);
-    if (length > LONGEST_NAME) return this.string(start);
-    const bytes = this.bytes;
+  #name(): string {
+    const start = this.#skipName();
+    const length = this.#at - start;
+    if (length > LONGEST_NAME) return this.#string(start);
+    const bytes = this.#bytes;
     const expected = this.#last.next;
     if (expected !== undefined && isAt(bytes, start, expected.bytes, length)) {
       this.#last = expected;
@@ -131,9 +176,20 @@ class MessagePackReader {
       this.#last = NO_NAME;
     }
     named += 1;
-    const kept = { name: this.string(start), bytes: Uint8Array.from(bytes.subarray(start, this.at)), next: undefined };
+    const kept = {
+      name: this.#string(start),
+      bytes: Uint8Array.from(bytes.subarray(start, this.#at)),
+      next: undefined,
+    };
     names.set(hash, kept);
     return this.#follows(kept);
+  }
+
+  /** Passes the name of a member; returns where its text begins. */
+  #skipName(): number {
+    const type = this.#byte();
+    if (!isText(type)) throw new Error('a name that is no text');
+    return this.#skip(type < 0xc0 ? type & 0x1f : this.#length(type));
   }
 
   #follows(name: KnownName): string {
@@ -142,40 +198,40 @@ class MessagePackReader {
     return name.name;
   }
 
-  protected string(start: number): string {
-    return this.bytes.toString('utf8', start, this.at);
+  #string(start: number): string {
+    return this.#bytes.toString('utf8', start, this.#at);
   }
 
   /** Of a text, a map or an array. */
-  protected length(type: number): number {
+  #length(type: number): number {
     switch (type) {
       case 0xd9:
-        return this.byte();
+        return this.#byte();
       case 0xda:
       case 0xdc:
       case 0xde:
-        return this.bytes.readUInt16BE(this.skip(2));
+        return this.#bytes.readUInt16BE(this.#skip(2));
       case 0xdb:
       case 0xdd:
       case 0xdf:
-        return this.bytes.readUInt32BE(this.skip(4));
+        return this.#bytes.readUInt32BE(this.#skip(4));
       default:
         return isText(type) ? type & 0x1f : type & 0x0f;
     }
   }
 
-  protected byte(): number {
-    const byte = this.bytes[this.at];
+  #byte(): number {
+    const byte = this.#bytes[this.#at];
     if (byte === undefined) throw new Error('its end is missing');
-    this.at += 1;
+    this.#at += 1;
     return byte;
   }
 
   /** Passes so many bytes; returns where they begin. */
-  protected skip(count: number): number {
-    const start = this.at;
-    if (start + count > this.bytes.length) throw new Error('its end is missing');
-    this.at = start + count;
+  #skip(count: number): number {
+    const start = this.#at;
+    if (start + count > this.#bytes.length) throw new Error('its end is missing');
+    this.#at = start + count;
     return start;
   }
 }
@@ -184,7 +240,7 @@ function isText(type: number): boolean {
   return (type & 0xe0) === 0xa0 || (type >= 0xd9 && type <= 0xdb);
 }
 
-export function isMap(type: number): boolean {
+function isMap(type: number): boolean {
   return (type & 0xf0) === 0x80 || type === 0xde || type === 0xdf;
 }
 
@@ -213,44 +269,12 @@ function integer(value: bigint): number | bigint {
 
 /** Whether these bytes are one JSON value in MessagePack, in a fifth of the time of reading them. */
 export function isWellFormed(bytes: Uint8Array): boolean {
-  const reader = new MessagePackPasser(bytes);
+  const reader = new MessagePackReader(bytes);
   try {
     reader.pass(0);
     reader.end();
     return true;
   } catch {
     return false;
-  }
-}
-
-export class MessagePackPasser extends MessagePackReader {
-  pass(depth: number): void {
-    if (depth > LIMITS.bodyDepth + 1) throw new Error('it is nested too deep');
-    const type = this.byte();
-    if (type < 0x80 || type >= 0xe0) return;
-    // Most by far are short texts.
-    if (type >= 0xa0 && type < 0xc0) this.skip(type & 0x1f);
-    else if (isText(type)) this.skip(this.length(type));
-    else if (isMap(type))
-      for (let left = this.length(type); left > 0; left -= 1) {
-        this.#passName();
-        this.pass(depth + 1);
-      }
-    else if (isArray(type)) for (let left = this.length(type); left > 0; left -= 1) this.pass(depth + 1);
-    else if (type === 0xcb) {
-      const start = this.skip(8);
-      // As its exponent says, without making a number of it.
-      if (((this.bytes[start] ?? 0) & 0x7f) === 0x7f && (this.bytes[start + 1] ?? 0) >= 0xf0)
-        throw new Error('no number');
-    } else this.skip(bytesOf(type));
-  }
-
-  #passName(): void {
-    const type = this.byte();
-    if (!isText(type)) throw new Error('a name that is no text');
-    const length = type < 0xc0 ? type & 0x1f : this.length(type);
-    const start = this.skip(length);
-    if (length === FORBIDDEN.length && this.bytes[start] === 0x5f && this.string(start) === FORBIDDEN)
-      throw new Error(`the key ${FORBIDDEN}`);
   }
 }

@@ -1,7 +1,7 @@
 import type { Json } from '../cell.ts';
 import { needsText } from './key-order.ts';
 import { PackedBody } from './packed-body.ts';
-import { MessagePackPasser, isMap, readMessagePack } from './read-message-pack.ts';
+import { MessagePackReader, readMessagePack } from './read-message-pack.ts';
 
 /**
  * Writes a value as MessagePack, and bodies that are packed already as they are. As in JSON, members that are undefined
@@ -37,23 +37,6 @@ export interface PackedMember {
   readonly start: number;
   readonly end: number;
   readonly value: Json;
-}
-
-/**
- * The bytes of a packed body with other values in the place of some, given in the order in which they lie there; what
- * is between them is neither read nor written anew. Returns undefined where `writeMessagePack` would not write one of
- * the values.
- */
-function replaceInMessagePack(bytes: Uint8Array, members: readonly PackedMember[]): Buffer | undefined {
-  const writer = new MessagePackWriter(bytes.length);
-  let at = 0;
-  for (const { start, end, value } of members) {
-    writer.raw(bytes.subarray(at, start));
-    if (!writer.write(value)) return undefined;
-    at = end;
-  }
-  writer.raw(bytes.subarray(at));
-  return writer.taken();
 }
 
 class MessagePackWriter {
@@ -202,35 +185,20 @@ class MessagePackWriter {
 
 /** The value at a path of a packed body, of which nothing else is read; undefined where it has none. */
 export function packedMember({ bytes }: PackedBody, steps: readonly string[]): PackedMember | undefined {
-  const range = new MessagePackFinder(bytes).find(steps);
+  const range = new MessagePackReader(bytes).find(steps);
   return range && { ...range, value: readMessagePack(bytes.subarray(range.start, range.end)) };
 }
 
 /** A packed body with other values in the place of some; undefined where only text can keep one of them. */
 export function withPackedMembers({ bytes }: PackedBody, members: readonly PackedMember[]): PackedBody | undefined {
-  const replaced = replaceInMessagePack(
-    bytes,
-    members.toSorted((one, other) => one.start - other.start),
-  );
-  return replaced && new PackedBody(replaced);
-}
-
-class MessagePackFinder extends MessagePackPasser {
-  find(steps: readonly string[]): { readonly start: number; readonly end: number } | undefined {
-    if (!steps.every((step) => this.#enter(step))) return undefined;
-    const start = this.at;
-    this.pass(0);
-    return { start, end: this.at };
+  const writer = new MessagePackWriter(bytes.length);
+  let at = 0;
+  for (const { start, end, value } of members.toSorted((one, other) => one.start - other.start)) {
+    // What is between them is neither read nor written anew.
+    writer.raw(bytes.subarray(at, start));
+    if (!writer.write(value)) return undefined;
+    at = end;
   }
-
-  /** Goes to the value of a member; false where it is none. */
-  #enter(name: string): boolean {
-    const type = this.byte();
-    if (!isMap(type)) return false;
-    for (let left = this.length(type); left > 0; left -= 1) {
-      if (this.name() === name) return true;
-      this.pass(0);
-    }
-    return false;
-  }
+  writer.raw(bytes.subarray(at));
+  return new PackedBody(writer.taken());
 }
