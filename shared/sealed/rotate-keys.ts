@@ -78,11 +78,6 @@ function isOpenedBy(key: KeyObject, pk: string, wrapped: Uint8Array): boolean {
 
 /** Undefined where the key is another by now: a subject that was forgotten stays so. */
 function change({ table }: KeyStore, { pk, key }: StateItem, update: string, values: StateItem) {
-  const before = { ':before': key ?? { NULL: true } };
-  return updateState(table, {
-    key: pk?.S ?? '',
-    update,
-    condition: '#key = :before',
-    values: { ...values, ...before },
-  });
+  const expected = { condition: '#key = :before', values: { ...values, ':before': key ?? { NULL: true } } };
+  return updateState(table, { key: pk?.S ?? '', update, ...expected });
 }

@@ -53,15 +53,9 @@ interface Wanted<Given extends NewCell> {
 export async function sealCells<Given extends NewCell>(
   datastore: string,
   paths: SealedPaths,
-  {
-    cells,
-    prefixOf,
-    sealing,
-  }: {
-    readonly cells: readonly Given[];
-    readonly prefixOf: (position: number) => string;
-    readonly sealing: () => Promise<Sealing>;
-  },
+  cells: readonly Given[],
+  prefixOf: (position: number) => string,
+  sealing: () => Promise<Sealing>,
 ): Promise<readonly SealedCell<Given>[]> {
   const wanted = cells.map((cell, position) => whatToSeal(cell, paths, prefixOf(position)));
   if (wanted.every(({ values }) => values.length === 0)) return cells.map((cell) => ({ cell, plain: cell.body }));
@@ -119,11 +113,8 @@ function opened(
   const read = others.length === 0 ? readToken(tokenOf(given)) : undefined;
   const value = read && openIt(read);
   if (value !== undefined) return value;
-  throw wrongField(
-    field,
-    'a value, or what was sealed of it at this address under the key of its subject',
-    'something else',
-  );
+  const wanted = 'a value, or what was sealed of it at this address under the key of its subject';
+  throw wrongField(field, wanted, 'something else');
 }
 
 /** What a sealed datastore goes by. */

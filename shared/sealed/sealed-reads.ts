@@ -1,5 +1,5 @@
 import type { Cell } from '../cell.ts';
-import type { Datastore, Found } from '../contract/datastore.ts';
+import type { Datastore, Found, Page, ReadOptions } from '../contract/datastore.ts';
 import type { FieldHash, IndexAnswer, IndexEntry, IndexQuery } from '../contract/index-query.ts';
 import { told, type LookUps } from '../store/look-ups.ts';
 import { openCells } from './open-cells.ts';
@@ -17,9 +17,7 @@ type Open = <Read extends Cell>(
   options?: Opening,
 ) => readonly Read[] | Promise<readonly Read[]>;
 
-interface Opening {
-  readonly sealed?: boolean | undefined;
-}
+type Opening = Pick<ReadOptions, 'sealed'>;
 
 /** The reads of a datastore, with what may be opened of their bodies opened. */
 export function sealedReads(stored: Stored, parts: SealedParts): Reads {
@@ -35,6 +33,10 @@ export function sealedReads(stored: Stored, parts: SealedParts): Reads {
 }
 
 function cellsOpened(stored: Stored, open: Open): Omit<Reads, 'query' | 'count'> {
+  const openPage = async <Next>(page: Page<Next>, options?: Opening): Promise<Page<Next>> => ({
+    ...page,
+    cells: await open(page.cells, options),
+  });
   return {
     async findEach(keys, options, tell) {
       const opening: Promise<void>[] = [];
@@ -46,22 +48,12 @@ function cellsOpened(stored: Stored, open: Open): Omit<Reads, 'query' | 'count'>
     },
     get: async (address, options) => openFound(await stored.get(address, options), open, options),
     getLatest: async (key, options) => openFound(await stored.getLatest(key, options), open, options),
-    async versions(key, options) {
-      const page = await stored.versions(key, options);
-      return { ...page, cells: await open(page.cells, options) };
-    },
-    async row(rowKey, options) {
-      const page = await stored.row(rowKey, options);
-      return { ...page, cells: await open(page.cells, options) };
-    },
+    versions: async (key, options) => openPage(await stored.versions(key, options), options),
+    row: async (rowKey, options) => openPage(await stored.row(rowKey, options), options),
     async batchGet(keys, options) {
       const items = await stored.batchGet(keys, options);
-      const opened = (
-        await open(
-          items.filter((item) => item !== null && 'row_key' in item),
-          options,
-        )
-      ).values();
+      const cells = items.filter((item) => item !== null && 'row_key' in item);
+      const opened = (await open(cells, options)).values();
       return items.map((item) => {
         if (item === null || !('row_key' in item)) return item;
         const cell = opened.next().value ?? item;
@@ -70,12 +62,8 @@ function cellsOpened(stored: Stored, open: Open): Omit<Reads, 'query' | 'count'>
     },
     async log(locations, options) {
       const logs = await stored.log(locations, options);
-      const opened = (
-        await open(
-          logs.flatMap((log) => ('cells' in log ? log.cells : [])),
-          options,
-        )
-      ).values();
+      const cells = logs.flatMap((log) => ('cells' in log ? log.cells : []));
+      const opened = (await open(cells, options)).values();
       return logs.map((log) =>
         'cells' in log ? { ...log, cells: log.cells.map((cell) => opened.next().value ?? cell) } : log,
       );

@@ -14,15 +14,13 @@ export function sealedWrites(stored: Datastore, parts: SealedParts): Writes {
     cells: readonly Given[],
     prefixOf: (position: number) => string,
   ): Promise<readonly SealedCell<Given>[]> {
-    return sealCells(stored.name, await parts.paths(), { cells, prefixOf, sealing: parts.made });
+    return sealCells(stored.name, await parts.paths(), cells, prefixOf, parts.made);
   }
 
   function batchOf<Given extends NewCell>(put: (cells: readonly Given[]) => Promise<readonly PutResult[]>) {
     return async (given: readonly Given[]): Promise<readonly PutResult[]> => {
-      const cells = await sealed(
-        parseBatch(given, 'cells', (cell) => cell),
-        (position) => `cells[${position}].`,
-      );
+      const parsed = parseBatch(given, 'cells', (cell) => cell);
+      const cells = await sealed(parsed, (position) => `cells[${position}].`);
       return resultsOf(stored, parts, cells, await put(fitOf(cells)));
     };
   }
@@ -107,11 +105,8 @@ async function compare(
     if (there && 'error' in there && !('row_key' in there)) judged.set(result, unread(result, there.error));
     return there && 'row_key' in there && !there.erased ? [{ one, result, there }] : [];
   });
-  const opened = await openCells(
-    stored.name,
-    { paths, known },
-    found.map(({ there }) => there),
-  );
+  const stands = found.map(({ there }) => there);
+  const opened = await openCells(stored.name, { paths, known }, stands);
   for (const [position, { one, result }] of found.entries()) {
     const cell = opened[position];
     if (!cell || cell.error || cell.forgotten || !equalJson(cell.body, one.plain)) continue;
