@@ -30,15 +30,11 @@ type FoundEntry = Omit<IndexEntry, 'cells'> & { readonly cells?: Json };
 
 function toEntry(found: FoundEntry): IndexEntry {
   // To copy it would take longer than all else.
-  if (isBare(found)) return found;
+  if (found.cells === undefined) return found as Omit<FoundEntry, 'cells'>;
   const { cells, ...entry } = found;
   if (isJsonObject(cells) && isJsonObject(cells['error']))
     return { ...entry, cells: { error: errorOf(cells['error']) } };
   return { ...entry, cells: toItems<Cell>(cells) };
-}
-
-function isBare(entry: FoundEntry): entry is FoundEntry & { readonly cells?: undefined } {
-  return entry.cells === undefined;
 }
 
 export function toFound({ json }: Reply): Found {

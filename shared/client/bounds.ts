@@ -63,15 +63,13 @@ export async function within<Value>(
   }
 }
 
-interface Turn {
-  readonly budget: RetryBudget;
-  readonly bounds: Bounds;
-  readonly attempt: number;
-  readonly retryAfter: string | null;
-}
-
 /** Waits until the next attempt; false if there is none. Without budget, a call with a deadline waits for more. */
-export async function isTurn({ budget, bounds, attempt, retryAfter }: Turn): Promise<boolean> {
+export async function isTurn(
+  budget: RetryBudget,
+  bounds: Bounds,
+  attempt: number,
+  retryAfter: string | null,
+): Promise<boolean> {
   const { signal, end } = bounds;
   for (;;) {
     const pause = pauseMs(attempt, retryAfter);

@@ -7,15 +7,9 @@ export interface Reply {
   readonly json: { readonly [member: string]: Json };
 }
 
-export type Attempt = AnsweredAttempt | FailedAttempt;
-
-interface AnsweredAttempt {
-  readonly reply: Reply;
-  readonly error?: undefined;
-  readonly again?: undefined;
-  readonly retryAfter?: undefined;
-  readonly elsewhere?: undefined;
-}
+export type Attempt =
+  | FailedAttempt
+  | ({ readonly reply: Reply } & { readonly [Member in Exclude<keyof FailedAttempt, 'reply'>]?: undefined });
 
 export interface FailedAttempt {
   readonly reply?: undefined;

@@ -32,7 +32,7 @@ export function connect(options: ClientOptions): BoundedConnection {
   const { joinReads = true, joinPuts = false } = options;
   const together = (target: BatchRoute, body: string, bounds: Bounds): Promise<Attempt> =>
     tryEach(sender, { method: 'POST', target, body }, bounds);
-  const join = joinRequests({ together, whole });
+  const join = joinRequests(together, whole);
   /** Whether a call may be sent with others of its kind. */
   const mayJoin = (route: BatchRoute, body: string | undefined): boolean =>
     route === 'batch-put' ? joinPuts && body !== undefined && body.length <= MOST_JOINED : joinReads;
@@ -55,7 +55,7 @@ export function connect(options: ClientOptions): BoundedConnection {
       const { reply, error, again, retryAfter } = await tried;
       if (reply !== undefined) return reply;
       const mayWait = again && attempt < most;
-      if (!mayWait || !(await isTurn({ budget, bounds, attempt, retryAfter }))) throw error;
+      if (!mayWait || !(await isTurn(budget, bounds, attempt, retryAfter))) throw error;
     }
   };
 }

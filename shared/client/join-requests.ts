@@ -10,23 +10,12 @@ interface Joined {
   readonly bounds: Bounds;
 }
 
-interface JoinedAsk {
-  readonly together: (route: BatchRoute, body: string, bounds: Bounds) => Promise<Attempt>;
-  readonly whole: Bounds;
-}
-
 interface Waiting extends Joined {
   readonly resolve: (attempt: Attempt | Promise<Attempt>) => void;
 }
 
 /** How many go in one request, in which list of it, and in which list of the answer theirs come, in order. */
-interface Kind {
-  readonly most: number;
-  readonly asked: string;
-  readonly answered: string;
-}
-
-const KINDS: Readonly<Record<BatchRoute, Kind>> = {
+const KINDS: Readonly<Record<BatchRoute, { most: number; asked: string; answered: string }>> = {
   'batch-read': { most: LIMITS.batchReads, asked: 'targets', answered: 'answers' },
   // Answers to queries are long: of a quarter as many some are read here while others are made there.
   'batch-query': { most: LIMITS.batchReads / 4, asked: 'targets', answered: 'answers' },
@@ -40,7 +29,10 @@ const UNKNOWN: readonly (string | undefined)[] = ['unknown_route', 'denied'];
  * not done with soon after another, or had no room for, is sent alone. A request with puts ends with the first of their
  * calls: none is sent once its time is up, and the others are sent alone.
  */
-export function joinRequests({ together, whole }: JoinedAsk): (joined: Joined) => Promise<Attempt> {
+export function joinRequests(
+  together: (route: BatchRoute, body: string, bounds: Bounds) => Promise<Attempt>,
+  whole: Bounds,
+): (joined: Joined) => Promise<Attempt> {
   const lanes = new Map<BatchRoute, Waiting[]>();
   /** Which a server did not know, or does not let this caller use. */
   const unknown = new Set<BatchRoute>();

@@ -86,6 +86,7 @@ export function openDatastore<D extends DatastoreDefinition>(
 }
 
 type Key = KeyOf<string>;
+type UntypedCell = Key & { readonly ref_key?: number; readonly body: unknown };
 type UntypedQuery = Omit<IndexQuery, 'index' | 'where'> & { readonly where: Readonly<Record<string, unknown>> };
 
 function overClient(definition: DatastoreDefinition, client: SchemalessClient, validateReads: boolean) {
@@ -108,12 +109,7 @@ function overClient(definition: DatastoreDefinition, client: SchemalessClient, v
   return {
     definition,
     client,
-    async put({
-      row_key,
-      column_name,
-      ref_key,
-      body: given,
-    }: Key & { readonly ref_key?: number; readonly body: unknown }) {
+    async put({ row_key, column_name, ref_key, body: given }: UntypedCell) {
       const body = await validate(schemaOf(column_name), given);
       if (ref_key === undefined) return client.putNext({ row_key, column_name, body });
       return { ...(await client.put({ row_key, column_name, ref_key, body })), ref_key };

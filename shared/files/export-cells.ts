@@ -205,13 +205,8 @@ class PartWriting {
     const { ranges, unknown: _, ...content } = this.#plan;
     const shards = ranges.map((range): ExportedShard => {
       const { after, after_created_at, after_digest } = range;
-      const nothing = {
-        ...range,
-        to: after,
-        cells: 0,
-        to_created_at: after_created_at,
-        ...(after_digest !== undefined && { to_digest: after_digest }),
-      };
+      const digest = after_digest !== undefined && { to_digest: after_digest };
+      const nothing = { ...range, to: after, cells: 0, to_created_at: after_created_at, ...digest };
       return this.#done.get(range.shard) ?? nothing;
     });
     const manifest: Manifest = {

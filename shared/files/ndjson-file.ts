@@ -48,16 +48,6 @@ export function ndjsonFile(path: string, compression: Compression): CellFile {
 /** Where the body cannot be decoded, or was erased, or this is an erasure, it is null, and the line says so. */
 function lineOf(cell: Cell): string {
   const { row_key, column_name, ref_key, body, added_id, created_at, erased, body_sha256, erasure, error } = cell;
-  return stringifyJson({
-    row_key,
-    column_name,
-    ref_key,
-    body,
-    added_id,
-    created_at,
-    erased,
-    body_sha256,
-    erasure,
-    error: error?.code,
-  });
+  const said = { row_key, column_name, ref_key, body, added_id, created_at };
+  return stringifyJson({ ...said, erased, body_sha256, erasure, error: error?.code });
 }

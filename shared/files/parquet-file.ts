@@ -77,11 +77,10 @@ function columnsOf(typed: readonly TypedColumn[], bodyText: () => string): reado
     column('erased', { type: 'BOOLEAN' }, ({ erased }) => erased === true),
     column('body', { ...TEXT, repetition_type: 'OPTIONAL' }, (cell) => (hasBody(cell) ? bodyText() : null)),
     ...typed.map(({ name, field, type, column_name }) =>
-      column(name, { ...KIND[type], repetition_type: 'OPTIONAL' }, (cell) =>
-        cell.column_name === column_name && hasBody(cell)
-          ? stored(readField(cell.body, field, type) ?? null, type)
-          : null,
-      ),
+      column(name, { ...KIND[type], repetition_type: 'OPTIONAL' }, (cell) => {
+        if (cell.column_name !== column_name || !hasBody(cell)) return null;
+        return stored(readField(cell.body, field, type) ?? null, type);
+      }),
     ),
   ];
 }
