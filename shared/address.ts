@@ -185,11 +185,7 @@ export function addressKey({ row_key, column_name, ref_key }: CellAddress): stri
   return `${row_key}/${ref_key}/${column_name}`;
 }
 
-/**
- * The shard of a row: CRC32 of the 16 bytes of its key, modulo the number of shards.
- *
- * An operator finds it by hand: `SELECT CRC32(UNHEX(REPLACE('6e3a0f9c-…', '-', ''))) % 4096`.
- */
+/** The shard of a row, by hand: `SELECT CRC32(UNHEX(REPLACE('6e3a0f9c-…', '-', ''))) % 4096`. */
 export function shardOf(rowKey: string, shards: number): number {
   return crc32(rowKeyBytes(rowKey)) % shards;
 }

@@ -1,10 +1,7 @@
 /** So many letters of a name may be missing, too many, others or swapped with the next. */
 const MOST_CHANGES = 2;
 
-/**
- * The name that was probably meant: the one that most few changes make of what was written, two at most and fewer than
- * half of its letters. `known`: among which it is looked for; short names.
- */
+/** The known name that was probably meant: with the fewest changes, two at most and fewer than half of its letters. */
 export function closestName(written: string, known: readonly string[]): string | undefined {
   let closest: string | undefined;
   let fewest = MOST_CHANGES + 1;

@@ -1,7 +1,5 @@
 /**
- * The names of the environment variables of the functions, once: the CDK app sets them, the functions read them. Few
- * and short, since a function's whole environment may hold 4 KB; what grows with the deployment is in the topology
- * table.
+ * The environment variables of the functions, by what they are in code. Few and short: all of a function may hold 4 KB.
  */
 export const ENVIRONMENT_VARIABLES = {
   /** Which environment this is, such as `prod`. */
@@ -50,7 +48,6 @@ export const ENVIRONMENT_VARIABLES = {
   exportRead: 'SCHEMALESS_EXPORT_READ',
 } as const;
 
-/** What a variable is called in code. */
 type VariableKey = keyof typeof ENVIRONMENT_VARIABLES;
 
 /** What every function that reaches the store reads. */
@@ -83,7 +80,6 @@ export const CONSUMER_VARIABLES = [
 ] as const satisfies readonly VariableKey[];
 export type ConsumerVariable = (typeof CONSUMER_VARIABLES)[number];
 
-/** What `export-cells` reads. */
 export const EXPORT_VARIABLES = [
   'environment',
   'stateTable',
@@ -96,12 +92,7 @@ export const EXPORT_VARIABLES = [
 ] as const satisfies readonly VariableKey[];
 export type ExportVariable = (typeof EXPORT_VARIABLES)[number];
 
-/**
- * The environment of a function: texts by the names of their variables. Given the keys that the function reads, it
- * compiles with all of them alone.
- *
- *     environmentOf<ConsumerVariable>({ environment: 'dev', … })
- */
+/** The environment of a function, by the names of variables: all that it reads (`ConsumerVariable`), and no others. */
 export function environmentOf<K extends VariableKey>(
   values: Readonly<Record<K, string>>,
 ): Readonly<Record<string, string>> {

@@ -6,8 +6,8 @@ const SUBJECT_BYTES = 255;
 const WANTED = `a UUID or other string of 1 to ${SUBJECT_BYTES} bytes`;
 
 /**
- * The subject that a value names: UUIDs in either case name the same. Throws `invalid_field`, `missing_field`, which do
- * not say what came: it may be what names a person.
+ * The subject that a value names, UUIDs in lower case. Throws `invalid_field`, `missing_field` without what came: it may
+ * name a person.
  */
 export function parseSubject(value: unknown, field: string): string {
   if (value === undefined || value === null) throw missingField(field, WANTED);

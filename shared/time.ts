@@ -3,9 +3,8 @@ import { invalidField } from './errors.ts';
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 
 /**
- * A time with zone as RFC 3339 writes it, returned in UTC with six decimals: `2026-01-31T08:00:00.000000Z`, so that
- * times compare as strings. Decimals beyond the sixth are cut. Years 1000 to 9999, as MySQL keeps them. Throws
- * SchemalessError `invalid_field`.
+ * A time of RFC 3339 with zone, in UTC with six decimals, `2026-01-31T08:00:00.000000Z`, so that times compare as strings.
+ * Further decimals are cut. Years 1000 to 9999, as MySQL keeps them. Throws SchemalessError `invalid_field`.
  */
 export function parseTime(value: unknown, field: string): string {
   const wanted = 'a time with zone, like 2026-01-31T08:00:00.123456Z';

@@ -59,9 +59,8 @@ export function decodeSized(stored: Uint8Array): { readonly body: Json; readonly
 }
 
 /**
- * As `decodeSized`, but for whoever hands the body on in MessagePack: a `PackedBody` in the place of the value where the
- * stored bytes can go as they are, only inflated. What has no checksum, and JSON text, is decoded here. Throws as
- * `decodeBody`.
+ * As `decodeSized`, with a `PackedBody` in the place of the value where the stored bytes can go on as they are, inflated.
+ * What has no checksum, and JSON text, is decoded.
  */
 export function unpackSized(stored: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
   if (stored[0] !== FORMAT.messagePackZlib) return decodeSized(stored);
@@ -146,9 +145,8 @@ const ERASED = 0;
 const HASH_BYTES = 32;
 
 /**
- * What stands in the place of a body that was erased: the format, the SHA-256 of the bytes as they were stored, and
- * that of the body's JSON. So the digest of a log stays what it was, and so does the chain by which a copy of a shard is
- * compared with it; of the body itself nothing is left.
+ * What is left of an erased body: the format, and the SHA-256 of its stored bytes and of its JSON. So the digest of its log,
+ * and the chain by which copies are compared, stay what they were.
  */
 export function erasedBody(stored: Uint8Array): Buffer {
   const left = Buffer.alloc(1 + 2 * HASH_BYTES);

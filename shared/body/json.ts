@@ -15,9 +15,8 @@ interface ParseOptions {
 
 /**
  * Reads JSON text so that nothing of it is lost: JSON.parse would round large integers, drop all but the last of
- * duplicate keys and let lone surrogates through. Those that cannot be kept are refused. `text`: one JSON value; white
- * space around it is allowed, a byte order mark is not. Returns the value; integers beyond 2^53 are bigint, `__proto__`
- * is a plain key. Throws SchemalessError `invalid_json`, naming the place.
+ * duplicate keys and let lone surrogates through. Integers beyond 2^53 are bigint, `__proto__` is a plain key. Throws
+ * SchemalessError `invalid_json`, naming the place; for a byte order mark, too.
  */
 export function parseJson(text: string, options: ParseOptions = {}): Json {
   const { field = 'body', maxDepth = LIMITS.bodyDepth } = options;
@@ -25,12 +24,9 @@ export function parseJson(text: string, options: ParseOptions = {}): Json {
 }
 
 /**
- * Reads JSON text that is as JavaScript itself writes it, as most is that programs send: what it reads is written
- * again, and where that gives the same text nothing of it was lost. This takes less than half of the time of reading it
- * character by character. `maxDepth`: deepest nesting of arrays and objects. Returns the value; undefined for any other
- * text, broken or not: with white space, keys twice or in another order than that of JavaScript's objects, numbers that
- * a double does not keep or would print in another way, integers of more than 15 digits, lone surrogates, deeper
- * nesting.
+ * Reads JSON text that is as JavaScript writes it, as most is: what is read is written again, and compared, in less than
+ * half of the time of reading it character by character. Undefined for any other text: with white space, keys twice or in
+ * another order, numbers that a double prints otherwise, over 15 digits, lone surrogates, deeper nesting.
  */
 export function readCanonicalJson(text: string, maxDepth: number): Json | undefined {
   // Lone surrogates alone are written as escapes that begin so.
@@ -72,7 +68,6 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** JSON text, and whether JSON.parse reads it without loss. */
 export interface JsonText {
   readonly text: string;
   /** True: every number is a double, and the keys' order survives JavaScript. False: maybe not. */

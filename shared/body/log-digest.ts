@@ -5,15 +5,14 @@ import { stringifyJson } from './json.ts';
 export const EMPTY_DIGEST = '0'.repeat(64);
 
 /**
- * The digest of a shard's log up to a cell: a chain, in which each cell is hashed together with the digest before it.
- * Two logs are equal up to a place if their digests there are: cells, ref keys, bodies, order and times.
+ * The digest of a shard's log up to a cell: each cell is hashed together with the digest before it. Two logs are equal up
+ * to a place if their digests there are: cells, ref keys, bodies, order and times.
  *
- * What is hashed is what the API answers, so that a digest means the same on every server, in an export and in any
- * language, however bodies are encoded: the SHA-256 of `BEFORE ADDED_ID ROW_KEY REF_KEY CREATED_AT BODY COLUMN_NAME` in
- * UTF-8, in hexadecimal, where BODY is the SHA-256 of the body's JSON: no white space, keys in their order. Of a body that
- * was erased that is what is left: so a digest stays what it was. Of an erasure it is that of what the log says of it.
+ * It means the same on every server, in exports and in any language: the SHA-256, in hexadecimal, of the UTF-8 text
+ * `BEFORE ADDED_ID ROW_KEY REF_KEY CREATED_AT BODY COLUMN_NAME`. BODY is the SHA-256 of the body's JSON as the API answers
+ * it: no white space, keys in their order. Of an erased body it is what is left, of an erasure what the log says of it.
  *
- * @param before the digest of the log up to the cell before, `EMPTY_DIGEST` for the first
+ * `before`: the digest of the log up to the cell before, `EMPTY_DIGEST` for the first.
  */
 export function nextDigest(before: string, cell: Omit<Cell, 'shard'>): string {
   const { added_id, row_key, ref_key, created_at, column_name } = cell;

@@ -12,9 +12,8 @@ interface Gauge {
 }
 
 /**
- * Checks that a value is JSON that can be kept. `field`: how messages name it: `body`, `cells[3].body`. `limit`: of its
- * size as compact JSON, in bytes of UTF-8. Throws SchemalessError `invalid_field` naming the place inside the value;
- * `body_too_large`.
+ * Checks that a value is JSON that can be kept. `field`: how messages name it. `limit`: bytes of UTF-8 as compact JSON.
+ * Throws SchemalessError `invalid_field` naming the place inside the value; `body_too_large`.
  */
 export function checkBody(value: unknown, field = 'body', limit: number = LIMITS.bodyBytes): Pick<Gauge, 'text'> {
   // Nearly all bodies are so far below the limit that their numbers need not be printed to know it.

@@ -7,10 +7,8 @@ const SAFE_DIGITS = 15;
 const ZERO = 0x30;
 
 /**
- * The value of a JSON number literal, or undefined when neither 64 bits of integer nor a double keep it.
- *
- * Integers from -2^63 to 2^64-1 are kept (as bigint beyond ±2^53). Any other number is kept when the nearest double
- * prints the same value: `0.1`, `1.0` (= 1) and `1e400`'s like are kept, kept and refused.
+ * The value of a JSON number literal, or undefined when neither 64 bits of integer nor a double keep it: integers from
+ * -2^63 to 2^64-1 (bigint beyond ±2^53), and others whose nearest double prints the same value, as `0.1` and `1.0`.
  */
 export function readNumber(literal: string): number | bigint | undefined {
   const integral = /^-?\d+$/.test(literal);

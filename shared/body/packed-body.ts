@@ -19,7 +19,6 @@ export function packedBody(bytes: Uint8Array): Json | undefined {
   return isWellFormed(bytes) ? (new PackedBody(bytes) as unknown as Json) : undefined;
 }
 
-/** The value itself, wherever it is. */
 export function unpacked(body: unknown): Json {
   return body instanceof PackedBody ? body.toJSON() : (body as Json);
 }

@@ -1,9 +1,8 @@
 import { type Json, LIMITS } from '../cell.ts';
 
 /**
- * Reads one value of MessagePack, of such as `writeMessagePack` writes and bodies are stored as. Integers of 64 bits
- * are numbers where a double keeps them, as in an answer of JSON. Throws Error for anything else: more bytes, fewer,
- * types that JSON does not have, the key `__proto__`.
+ * Reads one value of MessagePack. Integers of 64 bits are numbers where a double keeps them, as in an answer of JSON.
+ * Throws Error for more bytes or fewer, types that JSON does not have, the key `__proto__`.
  */
 export function readMessagePack(bytes: Uint8Array): Json {
   const reader = new MessagePackReader(bytes);
@@ -31,7 +30,6 @@ const NO_NAME: KnownName = { name: '', bytes: Uint8Array.of(), next: undefined }
 /** The key that decoders refuse. */
 const FORBIDDEN = '__proto__';
 
-/** Of the bytes of one value. */
 export class MessagePackReader {
   readonly #bytes: Buffer;
   #at = 0;

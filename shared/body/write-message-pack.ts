@@ -4,9 +4,8 @@ import { PackedBody } from './packed-body.ts';
 import { MessagePackReader, readMessagePack } from './read-message-pack.ts';
 
 /**
- * Writes a value as MessagePack, and bodies that are packed already as they are. As in JSON, members that are undefined
- * are left out. Returns undefined for what MessagePack's readers refuse or reorder: the key `__proto__`, and objects
- * whose keys stand in another order than that of JavaScript's.
+ * Writes a value as MessagePack, packed bodies as they are, and no members that are undefined. Returns undefined for what
+ * readers refuse or reorder: the key `__proto__`, keys in another order than JavaScript's.
  */
 export function writeMessagePack(value: unknown): Buffer | undefined {
   if (value instanceof PackedBody) return bufferOf(value.bytes);

@@ -41,12 +41,15 @@ export function isOver({ signal, end }: Bounds): boolean {
   return signal?.aborted === true || (end !== undefined && performance.now() >= end);
 }
 
+type Limits = Partial<Pick<Bounds, 'signal' | 'end'>>;
+
 /** What goes on without this call when the call's time is up: it rejects then, with the reason. */
-export async function within<Value>(
-  { signal, end }: Partial<Pick<Bounds, 'signal' | 'end'>>,
-  shared: Promise<Value>,
-): Promise<Value> {
-  if (signal === undefined && end === undefined) return shared;
+export function within<Value>(limits: Limits, shared: Promise<Value>): Promise<Value> {
+  // A limit that a call does not have costs it no promise.
+  return limits.signal === undefined && limits.end === undefined ? shared : untilOver(limits, shared);
+}
+
+async function untilOver<Value>({ signal, end }: Limits, shared: Promise<Value>): Promise<Value> {
   let giveUp = (): void => undefined;
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_resolve, reject) => {

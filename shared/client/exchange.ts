@@ -57,9 +57,8 @@ const HTTP = { agent: new HttpAgent({ keepAlive: true, timeout: IDLE_MS }), requ
 const HTTPS = { agent: new HttpsAgent({ keepAlive: true, timeout: IDLE_MS }), request: requestByHttps };
 
 /**
- * Over Node's own HTTP client, which takes about half of the time of its fetch. Connections are kept open, shared by
- * all clients of the process, and do not keep the process running. `isOneOfMany`: a host that does not take a
- * connection in good time is given up, since another one may.
+ * Over Node's own HTTP client, in half of the time of its fetch. All clients of the process share connections, which do
+ * not keep it running. `isOneOfMany`: a host that does not take a connection in good time is given up for another one.
  */
 export function exchangeByHttp(origin: string, isOneOfMany: boolean): Exchange {
   const { protocol, hostname, port } = urlToHttpOptions(new URL(origin));

@@ -22,10 +22,9 @@ export interface GetAllOptions {
 }
 
 /**
- * Reads any number of cells, or of latest cells, in batches. What cannot be answered now is asked for again; what had
- * no room in an answer, with the next one. Returns in the order of the keys: the cell, null where there is none, or `{
- * error }` where it could not be read. Throws SchemalessError `invalid_field` for a key, or a `concurrency`, that is
- * none, before anything is read.
+ * Reads any number of cells, or of latest cells, in batches, and again what cannot be answered now. Returns in the order
+ * of the keys: the cell, null where there is none, or `{ error }`. Throws SchemalessError `invalid_field` for a key or a
+ * `concurrency`, before anything is read.
  */
 export async function getAll(
   client: Pick<SchemalessClient, 'batchGet' | 'with'>,

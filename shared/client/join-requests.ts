@@ -24,10 +24,9 @@ const KINDS: Readonly<Record<BatchRoute, { most: number; asked: string; answered
 const UNKNOWN: readonly (string | undefined)[] = ['unknown_route', 'denied'];
 
 /**
- * Sends the requests of a kind that a program begins in the same turn of its event loop in one: most of what a small one
- * costs is that it is one. Nobody waits for others to come, and what comes alone goes alone. A read that the server was
- * not done with soon after another, or had no room for, is sent alone. A request with puts ends with the first of their
- * calls: none is sent once its time is up, and the others are sent alone.
+ * Sends in one request those of a kind that begin in the same turn of the event loop: most of what a small one costs is
+ * that it is one. Nobody waits for others. A read that the server was not done with in time, or had no room for, is sent
+ * alone. A request with puts ends with the first of their calls, and the others are sent alone.
  */
 export function joinRequests(
   together: (route: BatchRoute, body: string, bounds: Bounds) => Promise<Attempt>,

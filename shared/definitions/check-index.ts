@@ -46,11 +46,7 @@ export function checkIndex(index: IndexFile, sealed: readonly SealedFields[], ty
   checkOverSealed(index, sealed, types);
 }
 
-/**
- * The value of the first field says in which shard an entry is, and every query names one value of it. Ids of which
- * there are many, as UUIDs, spread entries evenly; with few values, a few shards hold everything, and each query
- * looks through much of it.
- */
+/** The first field says in which shard an entry is: with few values, a few shards would hold everything. */
 function checkShardField(index: IndexFile, path: YamlPath, { field = '', type }: Sound<IndexField>): void {
   const why = type && REFUSED[type];
   if (why !== undefined) {

@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import type { DefinitionFile } from './definition-file.ts';
 import { MOST_ATTEMPTS_OF_FUNCTIONS, type triggerYaml } from './yaml-schemas.ts';
 
-/**
- * Checks that a trigger names each column once, and what follows from its function. `project`: the folder that
- * `function` is given from @default whether the file is there is not looked at.
- */
+/** Checks that a trigger names each column once, and what follows from its function, which is given from `project`. */
 export function checkTrigger(trigger: DefinitionFile<typeof triggerYaml>, project?: string): void {
   const { sound = {} } = trigger;
   const { columns, function: handler, max_attempts: attempts = 0 } = sound;

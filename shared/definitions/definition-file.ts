@@ -42,7 +42,6 @@ export class DefinitionFile<Schema extends z.ZodType> {
     this.sound = sound as Sound<z.input<Schema>>;
   }
 
-  /** Says that a value is not what was wanted. */
   wrong(path: YamlPath, wanted: string, why = ''): void {
     this.problem(path, `${toDotPath(path)}: wanted ${wanted}, got ${got(valueAt(this.#yaml.value, path))}${why}`);
   }

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What lies in a folder of definitions. */
 export interface FolderEntry {
   readonly name: string;
   readonly kind: 'file' | 'folder';
@@ -12,12 +11,10 @@ export interface DefinitionSource {
   /** What messages call it. */
   readonly name: string;
   /**
-   * What lies in a folder of it, `''` its root. Sorted, so that the same files always give the same definitions;
-   * without what editors and file managers hide there, and notes for people (`*.md`). Returns undefined where no folder
-   * is.
+   * What lies in a folder of it, `''` its root; undefined where none is. Sorted, so that definitions are always the same;
+   * without hidden files, and notes for people (`*.md`).
    */
   entries(path: string): readonly FolderEntry[] | undefined;
-  /** What a file says that `entries` has. */
   text(file: string): string;
 }
 

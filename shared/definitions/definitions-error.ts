@@ -1,4 +1,3 @@
-/** Something wrong with a definition, and where. */
 export interface Problem {
   /** Path of the file, relative to the folder of the definitions. */
   readonly file: string;

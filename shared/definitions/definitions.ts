@@ -37,7 +37,6 @@ export interface RetentionRule {
   readonly keepForMs?: number;
 }
 
-/** The column of a rule for all that have none of their own. */
 export const EVERY_COLUMN = '*';
 /** What `keepVersions` may be: each read of a column looks so many cells up. */
 export const MOST_KEPT_VERSIONS = 1000;

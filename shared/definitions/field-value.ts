@@ -60,9 +60,8 @@ export const SEALED_KEY = '$sealed';
 export const HASH_KEY = '$hash';
 
 /**
- * The value that a body has at a field's path. `sealed`: the value is sealed: its keyed hash is what counts @default
- * false. Returns the value; null when it is missing or null; undefined when it is there and of another type, or one
- * that is to be sealed and has no hash.
+ * The value that a body has at a path; of a `sealed` one its keyed hash. Null where it is missing or null; undefined where
+ * it is of another type, or has no hash.
  */
 export function readField(
   body: Json | undefined,

@@ -16,15 +16,13 @@ interface JudgedDefinitions {
   readonly definitions: Definitions;
   /** Everything that is wrong, with its file and line; where there is anything, nothing may be made of the rest. */
   readonly problems: readonly Problem[];
-  /** What can be done, and will be regretted. */
   readonly warnings: readonly Problem[];
 }
 
 /**
- * Reads and checks every `<datastore>/datastore.yaml`, and the datastore's indexes and triggers beside it: the one way
- * in which definitions are judged, whoever asks. That there is no datastore at all is a problem, too, and so is what
- * lies where nothing would read it. `project`: the folder that the triggers' functions are given from @default whether
- * they are there is not looked at.
+ * Reads and checks every `<datastore>/datastore.yaml`, with the indexes and triggers beside it. No datastore at all is a
+ * problem, too, and so is what lies where nothing would read it. `project`: the folder that the functions of triggers are
+ * given from; without it nobody looks whether they are there.
  */
 export function judgeDefinitions(source: DefinitionSource, project?: string): JudgedDefinitions {
   const files = new DefinitionFiles(source);
@@ -56,8 +54,7 @@ export function judgeDefinitions(source: DefinitionSource, project?: string): Ju
 }
 
 /**
- * The definitions in a folder. `warn`: told of what can be done, and will be regretted. `project`: as that of
- * `judgeDefinitions`. Throws one `DefinitionsError` that lists every problem of every file with its line.
+ * As `judgeFolder`; `warn` is told of warnings. Throws one `DefinitionsError` that lists every problem of every file.
  */
 export function loadDefinitions(
   folder: string,

@@ -43,10 +43,9 @@ interface ExportRunReport {
 }
 
 /**
- * Runs one scheduled export: writes what came since the last one, as one or several parts. The next run goes on where
- * this one ended; a kill costs only files that were not stored. The run holds a lease, since two runs would write
- * different files of one name, and writes nothing once it lost the lease. Returns undefined if another run held it all
- * the time.
+ * Runs one scheduled export: writes what came since the last one, as one or several parts; a kill costs only files that
+ * were not stored. It holds a lease, since two runs would write different files of one name, and writes nothing once it
+ * lost it. Returns undefined if another run held it all the time.
  */
 export async function runExport(
   client: SchemalessClient,

@@ -7,7 +7,6 @@ import type { ModelDatastore } from './declaration.ts';
 export interface Shards {
   count(): Promise<number>;
   all(): AsyncGenerator<number>;
-  /** The added id of a shard's last cell, of whatever model; 0 where it is empty. */
   lastId(shard: number): Promise<number>;
   groups(): Promise<ReadonlyMap<string, readonly number[]>>;
 }

@@ -12,12 +12,9 @@ export const MODEL_NAMESPACE = '6dfe278f-19db-4d06-a86d-958590767d7b';
  *
  *     ["rate",["check_in_date","2017-01-03"],["hotel_id",1],["room_type","1 bed"]]
  *
- * which is the JSON, without white space, of the model's name and of each field with its value, fields in the order of
- * their UTF-16 code units. Values are those of the index: UUIDs in lower case, times in UTC with six decimals, numbers as
- * JavaScript writes them, integers as their digits. So the same tuple has one row key, whoever computes it, and in
- * whatever order the fields are declared.
- *
- * @throws SchemalessError `missing_field`, `invalid_field`
+ * which is the JSON, without white space, of the model's name and of each field with its value, in the order of their
+ * UTF-16 code units. Values are those of the index: UUIDs in lower case, times in UTC with six decimals, numbers as
+ * JavaScript writes them, integers as their digits. Throws SchemalessError `missing_field`, `invalid_field`.
  */
 export function rowKeyOfTuple(
   model: string,

@@ -23,13 +23,9 @@ interface SealedMember {
 }
 
 /**
- * Opens what is sealed of some cells. Of a subject that was forgotten a field is null, and listed in `forgotten`.
- *
- * A cell of which something does not open, though its subject was not forgotten, has an `error` in the place of its body.
- *
- * Keys are asked for only where something is sealed.
- *
- * @throws SchemalessError `unavailable` where keys cannot be reached
+ * Opens what is sealed of some cells. Of a forgotten subject a field is null, and listed in `forgotten`. A cell of which
+ * something else does not open has an `error` in the place of its body. Throws SchemalessError `unavailable` where keys
+ * are needed and cannot be reached.
  */
 export async function openCells<Read extends Cell>(
   datastore: string,

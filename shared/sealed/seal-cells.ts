@@ -45,10 +45,9 @@ interface Wanted<Given extends NewCell> {
 }
 
 /**
- * Seals what is to be sealed of some cells. `prefixOf`: how messages name each: `cells[3].`, or nothing. `open`: asked
- * for the keys only where something is to be sealed. Throws SchemalessError `invalid_field`, `missing_field` for a
- * value that cannot be sealed, or a token that does not open where it stands; what is wrong with an address or a body;
- * `unavailable`.
+ * Seals what is to be sealed of some cells. `prefixOf`: how messages name each: `cells[3].`, or nothing. Keys are asked for
+ * only where they are needed. Throws SchemalessError `invalid_field`, `missing_field` for a value that cannot be sealed, a
+ * token that does not open where it stands, an address or a body; `unavailable`.
  */
 export async function sealCells<Given extends NewCell>(
   datastore: string,

@@ -69,9 +69,8 @@ async function resultsOf(
 }
 
 /**
- * The same value may have been sealed in other bytes: before its field was sealed, or indexed. Cells are compared by
- * their values, as ever: all that met another body in one read. What does not open, or is too large, stays a conflict;
- * where it cannot be reached now, neither is known, and the put may be repeated.
+ * The same value may have been sealed in other bytes: before its field was sealed, or indexed. So conflicts are compared by
+ * their values, in one read. What does not open, or is too large, stays one; what cannot be reached is `unavailable`.
  */
 async function judge(
   stored: Datastore,

@@ -124,9 +124,8 @@ export class SubjectKeyring {
   }
 
   /**
-   * Asks anew, with one call, for those that are in use and will soon be too old, so that nobody waits for them, and for
-   * younger ones too: each came into use at a moment of its own, and would have a call of its own again and again. Where
-   * that fails, whoever needs one after its time is told.
+   * Asks anew, with one call, for those in use that will soon be too old, so that nobody waits, and for younger ones, which
+   * would each have a call of their own. Where that fails, whoever needs one after its time is told.
    */
   #renew(): void {
     if (this.#isRenewing) return;
