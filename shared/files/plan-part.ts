@@ -13,7 +13,7 @@ import {
   type Range,
 } from './manifest.ts';
 import type { ExportTarget } from './target.ts';
-import { typedColumns } from './typed-columns.ts';
+import { typedColumns } from './parquet-file.ts';
 
 export interface PartWish {
   readonly target: ExportTarget;

@@ -9,7 +9,7 @@ import { FilesError } from '../../../shared/files/files-error.ts';
 import { readManifests, type TypedColumn } from '../../../shared/files/manifest.ts';
 import { readS3Address, s3Target } from '../../../shared/files/s3-target.ts';
 import type { ExportTarget } from '../../../shared/files/target.ts';
-import { typedColumns } from '../../../shared/files/typed-columns.ts';
+import { typedColumns } from '../../../shared/files/parquet-file.ts';
 import { command } from '../cli.ts';
 import type { Ending } from '../errors.ts';
 import { checkExport } from './export/check-export.ts';

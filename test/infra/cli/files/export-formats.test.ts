@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { athenaDdl, openTarget } from '../../../../infra/cli/files/export-command.ts';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
-import { typedColumns } from '../../../../shared/files/typed-columns.ts';
+import { typedColumns } from '../../../../shared/files/parquet-file.ts';
 import { HAS_ZSTD } from '../../../../shared/files/compression.ts';
 import { openBucket } from '../../../support/files/bucket.ts';
 import { exportTests, logOf } from './export-files.ts';
