@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { ConditionalCheckFailedException, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { rowKeyOf } from '../address.ts';
-import type { FieldType } from '../definitions/definitions.ts';
+import type { IndexField } from '../definitions/definitions.ts';
 import { readState, type StateItem } from '../dynamo/state-table.ts';
 import { ageOf, moment } from '../time.ts';
 import { requireRoot, unwrap, wrap, WrongKeyError, type KeyStore } from './key-store.ts';
@@ -13,7 +13,7 @@ export interface DatastoreKeys {
   /** The name of a subject: nobody learns of it who the subject is. 32 hexadecimal digits. */
   nameOf(subject: string): string;
   /** The keyed hash of a value of an index's field, which is a UUID in form. Equal values of a field have equal ones. */
-  hashOf(field: HashedField, value: string): string;
+  hashOf(field: IndexField, value: string): string;
   /** By the current key, as it was a minute ago at most. */
   wrap(what: string, key: Uint8Array): Promise<Buffer>;
   /** Asks for keys that came since where none opens it. Throws WrongKeyError. */
@@ -22,12 +22,6 @@ export interface DatastoreKeys {
 
 /** For how long an instance wraps subjects' keys without asking whether they were rotated. */
 export const WRAPPING_MS = 60_000;
-
-export interface HashedField {
-  readonly field: string;
-  readonly type: FieldType;
-  readonly column_key: string;
-}
 
 /** Gives the keys of datastores, each read once by an instance. */
 export interface DatastoreKeyring {

@@ -3,20 +3,11 @@ import { checkBody } from '../body/measure.ts';
 import type { Json, NewCell } from '../cell.ts';
 import { wrongField } from '../errors.ts';
 import type { DatastoreKeys } from './datastore-keys.ts';
-import { HASH_KEY, SEALED_KEY } from '../definitions/field-value.ts';
+import { HASH_KEY, SEALED_KEY, toFieldValue } from '../definitions/field-value.ts';
 import { overKeys } from './key-store.ts';
-import {
-  hashableValue,
-  replaceAt,
-  sealedValue,
-  tokenOf,
-  valueAt,
-  valuesToSeal,
-  type FoundValue,
-  type SealedPaths,
-} from './sealed-paths.ts';
+import { replaceAt, tokenOf, valueAt, valuesToSeal, type FoundValue, type SealedPaths } from './sealed-paths.ts';
 import { parseSubject } from '../subject.ts';
-import { open, readToken, seal, type Place } from './sealing.ts';
+import { open, readToken, seal, type Place, type SubjectKeys } from './sealing.ts';
 import type { SubjectKeyring, Subjects } from './subject-keyring.ts';
 
 /** With what a datastore's fields are sealed and opened. */
@@ -91,26 +82,21 @@ function sealCell<Given extends NewCell>(
     const ofSubject = known.get(keys.nameOf(subject));
     if (!ofSubject) throw new Error('a subject without a key that was to be made');
     if (!ofSubject.keys) return { forgotten: { field: `${field}.${at.subject}`, row_key } };
-    const token = tokenOf(given);
-    const value =
-      token === undefined ? given : opened(given, `${field}.${at.path}`, (read) => open(ofSubject.keys, place, read));
-    const hashed = at.hashed && hashableValue(value, at.hashed.type);
-    const hash = at.hashed && hashed !== undefined ? keys.hashOf(at.hashed, hashed) : undefined;
-    body = replaceAt(body, at.steps, sealedValue(seal(ofSubject.keys, place, value), hash));
+    const value = tokenOf(given) === undefined ? given : opened(given, `${field}.${at.path}`, ofSubject.keys, place);
+    // Undefined where an index would not take it.
+    const typed = at.hashed && toFieldValue(value, at.hashed.type);
+    const hash = at.hashed && typeof typed === 'string' && { [HASH_KEY]: keys.hashOf(at.hashed, typed) };
+    body = replaceAt(body, at.steps, { [SEALED_KEY]: seal(ofSubject.keys, place, value), ...hash });
     plain = replaceAt(plain, at.steps, value);
   }
   return { cell: { ...cell, body }, plain };
 }
 
 /** Accepts sealed values from this very address, as in a line of an export; extra members would be lost. */
-function opened(
-  given: Json,
-  field: string,
-  openIt: (token: NonNullable<ReturnType<typeof readToken>>) => Json | undefined,
-): Json {
+function opened(given: Json, field: string, keys: SubjectKeys, place: Place): Json {
   const others = Object.keys(Object(given)).filter((member) => member !== SEALED_KEY && member !== HASH_KEY);
   const read = others.length === 0 ? readToken(tokenOf(given)) : undefined;
-  const value = read && openIt(read);
+  const value = read && open(keys, place, read);
   if (value !== undefined) return value;
   const wanted = 'a value, or what was sealed of it at this address under the key of its subject';
   throw wrongField(field, wanted, 'something else');

@@ -1,11 +1,10 @@
 import { withMember } from '../body/key-order.ts';
 import type { Json } from '../cell.ts';
-import type { FieldType, SealedFields } from '../definitions/definitions.ts';
-import { HASH_KEY, memberHolder, SEALED_KEY, toFieldValue } from '../definitions/field-value.ts';
+import type { IndexField, SealedFields } from '../definitions/definitions.ts';
+import { memberHolder, SEALED_KEY } from '../definitions/field-value.ts';
 import { wrongField } from '../errors.ts';
 import { kindOf } from '../subject.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
-import type { HashedField } from './datastore-keys.ts';
 
 /** A field of a column that is sealed. */
 export interface SealedPath {
@@ -15,7 +14,7 @@ export interface SealedPath {
   /** The path of what names its subject. */
   readonly subject: string;
   /** What indexes have it as. @default none has it */
-  readonly hashed?: HashedField;
+  readonly hashed?: IndexField;
 }
 
 /** By column, its sealed fields in the order in which they were declared. */
@@ -77,19 +76,8 @@ export function replaceAt(body: Json, [step, ...further]: readonly string[], val
   return withMember(holder, step, replaceAt(holder[step] ?? null, further, value));
 }
 
-/** What stands in the place of a sealed value. */
-export function sealedValue(token: string, hash: string | undefined): Json {
-  return { [SEALED_KEY]: token, ...(hash !== undefined && { [HASH_KEY]: hash }) };
-}
-
 /** The token of what stands in a sealed place; undefined where that is no sealed value. */
 export function tokenOf(value: Json | undefined): Json | undefined {
   const holder = memberHolder(value);
   return holder && Object.hasOwn(holder, SEALED_KEY) ? holder[SEALED_KEY] : undefined;
-}
-
-/** The value of an index's field, as its hash is made of it; undefined where an index would not take it. */
-export function hashableValue(value: Json, type: FieldType): string | undefined {
-  const typed = toFieldValue(value, type);
-  return typeof typed === 'string' ? typed : undefined;
 }

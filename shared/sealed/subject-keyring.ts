@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
 import { BatchGetItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import { ageOf, moment, type Moment } from '../time.ts';
 import { putOnce, type DatastoreKeys } from './datastore-keys.ts';
@@ -139,9 +139,7 @@ export class SubjectKeyring {
   #ask(names: readonly string[]): Promise<ReadonlyMap<string, Known>> {
     if (!this.#asked) {
       const all = new Set<string>();
-      const found = new Promise<void>((resolve) => {
-        setImmediate(resolve);
-      }).then(() => {
+      const found = endOfTurn().then(() => {
         this.#asked = undefined;
         return this.#read([...all]);
       });

@@ -40,7 +40,7 @@ export function subjectManagement({ topology, keys, keyDays }: SubjectWork): Sub
         async forgetSubject({ subject = '', subject_name: named, reason }) {
           const ofDatastore = await overKeys(() => keyring.made(datastore));
           const subject_name = named ?? ofDatastore.nameOf(subject);
-          const record = recordOf({ subject_name, reason, requested_by: caller }, keyDays);
+          const record = { subject_name, reason, requested_by: caller, ...timesOf(keyDays) };
           return overKeys(() => forget(keys, datastore, record));
         },
         async listForgotten({ limit = LIMITS.defaultLimit, after } = {}) {
@@ -52,15 +52,13 @@ export function subjectManagement({ topology, keys, keyDays }: SubjectWork): Sub
   };
 }
 
-type Asked = Pick<ForgottenSubject, 'subject_name' | 'reason' | 'requested_by'>;
 /** Until it is known whether there was a key. */
 type Prepared = Omit<ForgottenSubject, 'had_key'>;
 
-function recordOf(asked: Asked, keyDays: number): Prepared {
+function timesOf(keyDays: number) {
   const now = Date.now();
   const at = (ms: number): string => new Date(now + ms).toISOString();
   return {
-    ...asked,
     forgotten_at: at(0),
     unreadable_from: at(CHANGED_WITHIN_MS + KNOWN_MS),
     key_in_backups_until: keyDays > 0 ? at(CHANGED_WITHIN_MS + keyDays * DAY_MS) : null,
