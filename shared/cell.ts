@@ -122,7 +122,7 @@ export interface DigestRange {
  * - `stored`: on the primary, readable.
  * - `stored_before`: the same cell with an equal body was there already, as after any retry.
  * - `buffered`: kept on `copies` secondaries, not yet on the primary, so not readable yet. It will be appended.
- * - `conflict`: another body is at this address; nothing changed.
+ * - `conflict`: another body is at this address, in the cell `added_id` where that is known; nothing changed.
  * - `erased`: what was at this address, or would be, was erased for good; nothing changed.
  * - `subject_forgotten`: it names a subject that was forgotten, by the field `field`; nothing changed.
  * - `unavailable`: not confirmed; the cell may or may not be there. Repeat it.
@@ -136,11 +136,7 @@ export type PutResult =
       readonly created_at?: string;
     }
   | { readonly outcome: 'buffered'; readonly shard: number; readonly copies: number }
-  | {
-      readonly outcome: 'conflict';
-      readonly shard: number;
-      /** Of the cell that is there, where it is known. */ readonly added_id?: number;
-    }
+  | { readonly outcome: 'conflict'; readonly shard: number; readonly added_id?: number }
   | { readonly outcome: 'erased'; readonly shard: number }
   | { readonly outcome: 'subject_forgotten'; readonly shard: number; readonly field: string }
   | { readonly outcome: 'unavailable'; readonly shard: number; readonly reason: string };

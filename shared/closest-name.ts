@@ -16,10 +16,8 @@ export function closestName(written: string, known: readonly string[]): string |
 
 /** Letters to insert, leave out, replace or swap with the next (optimal string alignment). */
 function changesBetween(one: string, other: string): number {
-  let [beforeLast, last]: [number[], number[]] = [
-    [],
-    Array.from({ length: other.length + 1 }, (_, position) => position),
-  ];
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, position) => position);
   for (let at = 1; at <= one.length; at += 1) {
     const row = [at];
     for (let position = 1; position <= other.length; position += 1) {

@@ -48,11 +48,7 @@ export function known<Value>(
     }));
   return {
     read: async () => (!asking && askedAt && ageOf(askedAt) < maxAgeMs ? latest() : now()),
-    look: () =>
-      now().then(
-        () => undefined,
-        () => undefined,
-      ),
+    look: async () => void (await now().catch(() => undefined)),
     last: () => value?.is,
     forget: () => void (askedAt = undefined),
   };

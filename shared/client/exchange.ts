@@ -120,15 +120,11 @@ function readAnswer(response: IncomingMessage): Promise<Incoming> {
         bytes: more.length === 0 ? only : Buffer.concat(chunks),
         contentType: response.headers['content-type'] ?? null,
         retryAfter: response.headers['retry-after'] ?? null,
-        requestId: first(response.headers['x-request-id']),
+        requestId: [response.headers['x-request-id']].flat()[0] ?? null,
         isPlain: isPlainJson(response.headers['x-json']),
       });
     });
   });
-}
-
-function first(header: string | readonly string[] | undefined): string | null {
-  return (typeof header === 'object' ? header[0] : header) ?? null;
 }
 
 function giveUpUnconnected(sent: ClientRequest, socket: Socket): void {

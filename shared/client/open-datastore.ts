@@ -2,7 +2,7 @@ import type { Cell, CellAddress, PutResult, Served } from '../cell.ts';
 import type { Found, Page, ReadOptions, RowOptions, VersionsOptions } from '../contract/datastore.ts';
 import type { IndexAnswer, IndexEntry, IndexQuery } from '../contract/index-query.ts';
 import { toConditions } from './conditions.ts';
-import { invalidField, type SchemalessError } from '../errors.ts';
+import { invalidField } from '../errors.ts';
 import { schemalessClient, type SchemalessClient } from './client.ts';
 import type {
   CellOf,
@@ -93,7 +93,9 @@ function overClient(definition: DatastoreDefinition, client: SchemalessClient, v
   const { columns } = definition;
   const schemaOf = (column: string): (typeof columns)[string] => {
     const schema = Object.hasOwn(columns, column) ? columns[column] : undefined;
-    if (schema === undefined) throw notDeclared(column, columns);
+    // For programs that the compiler does not check.
+    if (schema === undefined)
+      throw invalidField('column_name', `a column that is declared: ${Object.keys(columns).join(', ')}`, column);
     return schema;
   };
   const read = async (cell: Cell): Promise<Cell> =>
@@ -138,9 +140,4 @@ function overClient(definition: DatastoreDefinition, client: SchemalessClient, v
           yield { cell: await read(cell).catch((error) => ({ ...cell, body: null, error })), offset };
     },
   };
-}
-
-/** For programs that the compiler does not check. */
-function notDeclared(column: string, columns: object): SchemalessError {
-  return invalidField('column_name', `a column that is declared: ${Object.keys(columns).join(', ')}`, column);
 }

@@ -118,14 +118,9 @@ export interface RowOptions extends ReadOptions {
   readonly after?: string | undefined;
 }
 
-export interface LogOptions {
+export interface LogOptions extends Pick<ReadOptions, 'read' | 'packed' | 'sealed'> {
   /** Cells per shard, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
-  /** @default 'writer' */
-  readonly read?: Role | undefined;
-  /** As those of other reads. */
-  readonly packed?: boolean | undefined;
-  readonly sealed?: boolean | undefined;
 }
 
 export interface Found extends Served {

@@ -44,6 +44,9 @@ const MOST_TRIES = 100;
  * version one is told `version_conflict`. Where both write an equal body, both are told that it is saved.
  */
 export class ModelCell<Body> {
+  readonly name: string;
+  readonly column_name: string;
+  readonly uuid: string;
   readonly #column: ModelColumn;
   #stored: StoredVersion | null;
   #changes: MemberChanges = {};
@@ -51,19 +54,10 @@ export class ModelCell<Body> {
 
   constructor(column: ModelColumn, stored: StoredVersion | null) {
     this.#column = column;
+    this.name = column.name;
+    this.column_name = column.column_name;
+    this.uuid = column.row_key;
     this.#stored = stored;
-  }
-
-  get name(): string {
-    return this.#column.name;
-  }
-
-  get column_name(): string {
-    return this.#column.column_name;
-  }
-
-  get uuid(): string {
-    return this.#column.row_key;
   }
 
   /** Whether it has a version. */
