@@ -173,10 +173,7 @@ export class JsonReader {
   #refuse(wanted: string, got: string): SchemalessError {
     const before = this.#text.slice(0, this.#at).split('\n');
     const position = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-    return new SchemalessError('invalid_json', `${this.#field}: wanted ${wanted}, got ${got} (${position})`, {
-      field: this.#field,
-      wanted,
-      got,
-    });
+    const message = `${this.#field}: wanted ${wanted}, got ${got} (${position})`;
+    return new SchemalessError('invalid_json', message, { field: this.#field, wanted, got });
   }
 }

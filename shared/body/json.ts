@@ -6,20 +6,15 @@ import { JsonReader } from './json-reader.ts';
 /** Digits of the longest integers that are surely below 2^53. */
 const SAFE_DIGITS = 15;
 
-interface ParseOptions {
-  /** How messages name the text. @default 'body' */
-  readonly field?: string;
-  /** Deepest nesting of arrays and objects. @default LIMITS.bodyDepth */
-  readonly maxDepth?: number;
-}
-
 /**
  * Reads JSON text so that nothing of it is lost: JSON.parse would round large integers, drop all but the last of
  * duplicate keys and let lone surrogates through. Integers beyond 2^53 are bigint, `__proto__` is a plain key. Throws
- * SchemalessError `invalid_json`, naming the place; for a byte order mark, too.
+ * SchemalessError `invalid_json`, naming `field` and the place; for a byte order mark, too.
  */
-export function parseJson(text: string, options: ParseOptions = {}): Json {
-  const { field = 'body', maxDepth = LIMITS.bodyDepth } = options;
+export function parseJson(
+  text: string,
+  { field = 'body', maxDepth = LIMITS.bodyDepth }: { readonly field?: string; readonly maxDepth?: number } = {},
+): Json {
   return readCanonicalJson(text, maxDepth) ?? new JsonReader(text, field, maxDepth).readAll();
 }
 

@@ -24,11 +24,8 @@ export function checkBody(value: unknown, field = 'body', limit: number = LIMITS
   measure(value, field, 0, gauge);
   if (gauge.bytes > limit) {
     const wanted = `at most ${limit} bytes of JSON`;
-    throw new SchemalessError('body_too_large', `${field}: wanted ${wanted}, got ${gauge.bytes}`, {
-      field,
-      wanted,
-      got: `${gauge.bytes} bytes`,
-    });
+    const details = { field, wanted, got: `${gauge.bytes} bytes` };
+    throw new SchemalessError('body_too_large', `${field}: wanted ${wanted}, got ${gauge.bytes}`, details);
   }
   return gauge;
 }
