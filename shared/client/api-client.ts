@@ -23,7 +23,6 @@ export function apiClient(options: ClientOptions): ApiClient {
   return clientOf(OPERATIONS, options);
 }
 
-/** The same for any operations. */
 export function clientOf<Some extends Operations>(operations: Some, options: ClientOptions): Methods<Some> {
   const { datastore } = options;
   // Any other name would ask for another path.

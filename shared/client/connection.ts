@@ -33,7 +33,6 @@ export function connect(options: ClientOptions): BoundedConnection {
   const together = (target: BatchRoute, body: string, bounds: Bounds): Promise<Attempt> =>
     tryEach(sender, { method: 'POST', target, body }, bounds);
   const join = joinRequests(together, whole);
-  /** Whether a call may be sent with others of its kind. */
   const mayJoin = (route: BatchRoute, body: string | undefined): boolean =>
     route === 'batch-put' ? joinPuts && body !== undefined && body.length <= MOST_JOINED : joinReads;
   return async ({ method, path, query, body: value, statuses, joins, address }, limits) => {

@@ -1,4 +1,3 @@
-/** Something that may go into an answer. */
 export interface Sized {
   /** Bytes of JSON that it takes at most, known without looking at it. */
   readonly atMostBytes: number;

@@ -41,7 +41,6 @@ export interface IndexQuery {
   readonly hashed?: FieldHash | undefined;
 }
 
-/** A question how many entries of an index there are. */
 export interface IndexCount extends Pick<IndexQuery, 'index' | 'where' | 'read' | 'hashed'> {
   /** How far is counted, 1 to 10,000. @default 10,000 */
   readonly limit?: number | undefined;

@@ -14,7 +14,6 @@ interface FileKind<Schema extends z.ZodType> {
   check?(file: DefinitionFile<Schema>): void;
 }
 
-/** Reads files of definitions, and collects what is wrong with them. */
 export class DefinitionFiles {
   readonly problems: Problem[] = [];
   readonly warnings: Problem[] = [];

@@ -28,7 +28,6 @@ export class ModelError extends Error {
   }
 }
 
-/** @param value that it has, and keeps */
 export function readonlyField(field: string, value: unknown, attempted: unknown): ModelError {
   const [wanted, got] = [`${describe(value)}, which it was made with`, describe(attempted)];
   const details = { field, wanted, got };

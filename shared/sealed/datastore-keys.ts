@@ -79,7 +79,6 @@ export function datastoreKeyring(store: KeyStore): DatastoreKeyring {
   };
 }
 
-/** What the item of a datastore holds. */
 interface OpenedItem {
   readonly key: Buffer;
   /** Of 32 bytes, the current one first. */

@@ -10,13 +10,11 @@ import { parseSubject } from '../subject.ts';
 import { open, readToken, seal, type Place, type SubjectKeys } from './sealing.ts';
 import type { SubjectKeyring, Subjects } from './subject-keyring.ts';
 
-/** With what a datastore's fields are sealed and opened. */
 export interface Sealing {
   readonly keys: DatastoreKeys;
   readonly subjects: SubjectKeyring;
 }
 
-/** What became of a cell that is to be written. */
 export type SealedCell<Given extends NewCell> =
   | {
       /** Fit for the store. */
@@ -102,7 +100,6 @@ function opened(given: Json, field: string, keys: SubjectKeys, place: Place): Js
   throw wrongField(field, wanted, 'something else');
 }
 
-/** What a sealed datastore goes by. */
 export interface SealedParts {
   readonly paths: () => Promise<SealedPaths>;
   /** The keys, made where there are none yet. */

@@ -6,7 +6,6 @@ import { wrongField } from '../errors.ts';
 import { kindOf } from '../subject.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 
-/** A field of a column that is sealed. */
 export interface SealedPath {
   /** `rider.phone` */
   readonly path: string;

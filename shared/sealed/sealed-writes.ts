@@ -43,7 +43,6 @@ function fitOf<Given extends NewCell>(cells: readonly SealedCell<Given>[]): read
   return cells.flatMap(({ cell }) => cell ?? []);
 }
 
-/** A cell that was written, with its outcome. */
 interface Written {
   readonly one: SealedCell<NewCell> & { readonly forgotten?: undefined };
   readonly result: PutResult;

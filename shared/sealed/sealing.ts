@@ -65,7 +65,6 @@ export function seal(keys: SubjectKeys, place: Place, value: Json): string {
   return VERSION + Buffer.concat([Buffer.from(keys.name, 'hex'), sealed]).toString('base64url');
 }
 
-/** A token as it is read, before any key is known. */
 export interface Token {
   readonly name: string;
   readonly bytes: Buffer;

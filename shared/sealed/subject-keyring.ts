@@ -36,7 +36,6 @@ interface Known {
   isUsed?: boolean;
 }
 
-/** The keys of the subjects of one datastore. */
 export class SubjectKeyring {
   readonly #store: KeyStore;
   readonly #keys: DatastoreKeys;

@@ -8,7 +8,6 @@ import { datastoreKeyring } from './datastore-keys.ts';
 import { overKeys, type KeyStore } from './key-store.ts';
 import { KNOWN_MS, subjectItem } from './subject-keyring.ts';
 
-/** The subjects of every datastore. */
 export interface SubjectManagement {
   /** `caller`: who asks, for the records. Throws SchemalessError `unknown_datastore`. */
   subjects(datastore: string, caller: string): Promise<SubjectOperations>;
