@@ -172,9 +172,9 @@ interface Untold {
 /** Why a cell is not there; undefined where it is, or will be. */
 function errorOf(cell: NewCell, result: PutResult): SchemalessError | undefined {
   const { outcome } = result;
+  if (outcome !== 'conflict' && outcome !== 'erased' && outcome !== 'subject_forgotten') return undefined;
   const address = parseAddress(cell);
   if (outcome === 'subject_forgotten')
     return new SchemalessError(outcome, 'Its subject was forgotten', { address, field: result.field });
-  if (outcome !== 'conflict' && outcome !== 'erased') return undefined;
   return new SchemalessError(outcome, 'The address is taken', { address });
 }
