@@ -1,4 +1,4 @@
-import { whyAway } from '../../infra/local/emulators/why-away.ts';
+import { whyAway } from '../../infra/local/emulators/open-service.ts';
 
 /** SQS and DynamoDB of a run where they are not its own emulators. */
 export interface OutsideAws {

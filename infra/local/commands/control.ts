@@ -6,15 +6,14 @@ import { Command } from 'commander';
 import type { SetBack, StackStatus } from '../control/commands.ts';
 import { sendCommand } from '../control/control-client.ts';
 import { showStatus } from '../control/show-status.ts';
-import { showUsage } from '../control/show-usage.ts';
-import { usageOf } from '../control/usage.ts';
+import { showUsage, usageOf } from '../control/usage.ts';
 import { listSnapshots, readSnapshot } from '../snapshots/snapshot.ts';
 import { dataFolder, isDataFolder } from '../folder/data-folder.ts';
 import type { AddedGroup } from '../running/running-stack.ts';
 import { dataFlag, wholeNumberFlag } from './flags.ts';
 import { logsCommand } from './logs.ts';
 import { lockFolder } from '../folder/folder-lock.ts';
-import { stopOrphansBelow } from '../control/leftovers.ts';
+import { stopOrphansBelow } from '../mysql/orphans.ts';
 
 const program = new Command('npm run local --')
   .description('Acts on the local stack that npm start runs.')

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { logLineAsJson, showLogLine } from '../control/log-line.ts';
-import { readLogs } from '../control/read-logs.ts';
+import { logLineAsJson, showLogLine, readLogs } from '../control/read-logs.ts';
 import { dataFolder, isDataFolder } from '../folder/data-folder.ts';
 import { dataFlag } from './flags.ts';
 

@@ -3,12 +3,17 @@ import { MAX_TAILERS } from '../../../shared/triggers/send/tailer-count.ts';
 import type { Service } from '../emulators/emulator.ts';
 import type { FunctionStatus } from '../lambda/function-host.ts';
 import type { NodeStatus } from '../mysql/shard-groups.ts';
-import { noteSetBack, readSetBacks, whyCellsWouldGo } from '../snapshots/judge-set-back.ts';
-import { readSnapshot, snapshotFile, writeSnapshot } from '../snapshots/snapshot.ts';
-import { positionOf, setBackGroup, untilItGoesOn } from '../snapshots/set-back-group.ts';
-import { takeSnapshot } from '../snapshots/take-snapshot.ts';
+import {
+  noteSetBack,
+  readSetBacks,
+  whyCellsWouldGo,
+  positionOf,
+  setBackGroup,
+  untilItGoesOn,
+} from '../snapshots/set-back-group.ts';
+import { readSnapshot, snapshotFile, writeSnapshot, takeSnapshot } from '../snapshots/snapshot.ts';
 import { dataFolder } from '../folder/data-folder.ts';
-import { readNumber } from '../folder/number-file.ts';
+import { readNumber } from '../folder/state-file.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import type { Commands } from './control-server.ts';
 import { queueStatus, type QueueStatus } from './queue-status.ts';

@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { writeFileAtomically } from '../folder/write-file-atomically.ts';
+import { writeFileAtomically } from '../folder/state-file.ts';
 
 export interface ControlAddress {
   readonly port: number;

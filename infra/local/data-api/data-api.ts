@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { refuseOthers, refuseOtherUsers } from '../refuse-others.ts';
-import { listen } from '../listen.ts';
+import { refuseOthers, refuseOtherUsers, listen } from '../server.ts';
 import { Connections } from './connections.ts';
 import { DataApiException, exceptionOf } from './exceptions.ts';
 import { execute, type ResolveLogin } from './execute.ts';

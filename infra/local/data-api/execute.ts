@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolConnection } from 'mysql2';
-import { bind } from './bind.ts';
+import { bind, isSingleStatement, leavesSessionState, readSqlText } from './sql-text.ts';
 import { Connections, type Login } from './connections.ts';
 import { DataApiException } from './exceptions.ts';
-import { toRecords } from './records.ts';
+import { toRecords, runStatement, type StatementResult } from './run-statement.ts';
 import type { ExecuteRequest } from './request.ts';
-import { runStatement, type StatementResult } from './run-statement.ts';
-import { isSingleStatement, leavesSessionState, readSqlText } from './sql-text.ts';
 
 export const STATEMENT_MS = 45_000;
 /** How long a killed statement may take to end before the call is answered. */

@@ -1,7 +1,6 @@
 import type { Connection, FieldPacket, ResultSetHeader } from 'mysql2';
 import { cut } from './connections.ts';
 import { DataApiException, exceptionOf } from './exceptions.ts';
-import type { RawRow } from './records.ts';
 
 /** What the server sends for a result, without its framing. */
 const RESULT_BYTES = 1024 * 1024;
@@ -53,4 +52,46 @@ export function runStatement(connection: Connection, sql: string): Promise<State
 
 function isRow(result: RawRow | ResultSetHeader): result is RawRow {
   return Array.isArray(result);
+}
+
+type RawRow = readonly (Buffer | null)[];
+
+/** A value as the API writes it: one member; blobs are base64. */
+type Field = Readonly<Record<string, unknown>>;
+
+/** Types of the MySQL protocol. */
+const TINY = 1;
+const BIT = 16;
+const INTEGERS = new Set([1, 2, 3, 8, 9]);
+const FLOATS = new Set([4, 5]);
+/** BLOB and its kin, BINARY and VARBINARY: text too, by their character set. */
+const STRINGS = new Set([15, 249, 250, 251, 252, 253, 254]);
+/** VECTOR and GEOMETRY. */
+const UNSUPPORTED = new Set([242, 255]);
+const UNSIGNED = 32;
+const BINARY_CHARSET = 63;
+
+/** Returns the rows as fields. Throws a `DataApiException` for a column of a type that the API does not know. */
+export function toRecords(columns: readonly FieldPacket[], rows: readonly RawRow[], longAsString: boolean): Field[][] {
+  const readers = columns.map((column) => readerOf(column, longAsString));
+  return rows.map((row) =>
+    row.map((bytes, index) => (bytes === null ? { isNull: true } : (readers[index]?.(bytes) ?? {}))),
+  );
+}
+
+function readerOf(column: FieldPacket, longAsString: boolean): (bytes: Buffer) => Field {
+  const { columnType: type = -1, columnLength } = column;
+  if (UNSUPPORTED.has(type)) throw new DataApiException('UnsupportedResultException', `unsupported data type ${type}`);
+  if (type === TINY && columnLength === 1 && (Number(column.flags) & UNSIGNED) === 0)
+    return (bytes) => ({ booleanValue: bytes.toString('latin1') !== '0' });
+  if (type === BIT && columnLength === 1) return (bytes) => ({ booleanValue: bytes[0] === 1 });
+  if (INTEGERS.has(type)) return longAsString ? asText : (bytes) => ({ longValue: Number(bytes.toString('latin1')) });
+  if (FLOATS.has(type)) return (bytes) => ({ doubleValue: Number(bytes.toString('latin1')) });
+  const isBinary = type === BIT || (STRINGS.has(type) && column.characterSet === BINARY_CHARSET);
+  // Decimals, times, JSON and enumerations travel as text.
+  return isBinary ? (bytes) => ({ blobValue: bytes.toString('base64') }) : asText;
+}
+
+function asText(bytes: Buffer): Field {
+  return { stringValue: bytes.toString('utf8') };
 }

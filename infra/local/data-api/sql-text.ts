@@ -1,4 +1,8 @@
-export interface SqlText {
+import { escape } from 'mysql2';
+import { DataApiException } from './exceptions.ts';
+import type { Value } from './request.ts';
+
+interface SqlText {
   /** The text before, between and after the parameters: one more than there are names. */
   readonly pieces: readonly string[];
   readonly names: readonly string[];
@@ -88,4 +92,19 @@ function endOfString(sql: string, at: number, quote: string): number {
 function endOfLine(sql: string, at: number): number {
   const end = sql.indexOf('\n', at);
   return end < 0 ? sql.length : end;
+}
+
+/** Writes the values into the statement as literals. Throws a `DataApiException` for a name without a value. */
+export function bind({ pieces, names }: SqlText, values: ReadonlyMap<string, Value>): string {
+  return names.reduce((text, name, index) => {
+    const value = values.get(name);
+    if (value === undefined) throw new DataApiException('ValidationException', `Cannot find parameter: ${name}`);
+    return `${text}${literal(value)}${pieces[index + 1] ?? ''}`;
+  }, pieces[0] ?? '');
+}
+
+function literal(value: Value): string {
+  if (value === null) return 'NULL';
+  if (typeof value === 'string') return escape(value);
+  return Buffer.isBuffer(value) ? `X'${value.toString('hex')}'` : String(value);
 }

@@ -1,12 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { callsOfDynamoDb } from '../iam/calls-of.ts';
-import { guardServer } from '../iam/guard-server.ts';
-import { refuseAsJson } from '../iam/refusals.ts';
-import { closeDynalite } from './close-dynalite.ts';
+import { guardServer, refuseAsJson } from '../iam/guard-server.ts';
+import { closeDynalite, openDynalite } from './open-dynalite.ts';
 import type { Emulator } from './emulator.ts';
-import { openDynalite } from './open-dynalite.ts';
-import { listen } from '../listen.ts';
-import { refuseOthers } from '../refuse-others.ts';
+import { listen, refuseOthers } from '../server.ts';
 
 /** Longer than any client's pause: Node's 5 s make idle clients reconnect ten times a second. */
 const KEEP_ALIVE_MS = 10 * 60_000;

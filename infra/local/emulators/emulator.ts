@@ -1,5 +1,5 @@
 import type { RightsByKey } from '../iam/rights.ts';
-import { serviceUrl } from '../login/service-url.ts';
+import { serviceUrl } from '../login/aws-login.ts';
 
 export interface Emulator {
   readonly url: string;

@@ -1,7 +1,9 @@
 import { stackId, type DataFolder } from '../folder/data-folder.ts';
 import { elsewhere, type Service, type ServiceName } from './emulator.ts';
 import { startService } from './start-service.ts';
-import { whyAway } from './why-away.ts';
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { awsLogin } from '../login/aws-login.ts';
 
 interface OpenedService extends Service {
   /** Ends the names of the stack's queues or tables; empty where no other stack has any. */
@@ -31,4 +33,29 @@ export async function openService(
   const suffix = `-${stackId(folder)}`;
   log(`${TITLES[name]} is at ${other.url}, as ${variable} says; what this stack has there ends with ${suffix}`);
   return { ...other, suffix };
+}
+
+const ANSWER_MS = 5000;
+
+/** Asks a service at a URL once, for up to 5 s. Returns why it does not answer, or undefined. */
+export async function whyAway(name: ServiceName, url: string): Promise<string | undefined> {
+  const options = {
+    endpoint: url,
+    ...awsLogin(),
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
+  };
+  const client = name === 'sqs' ? new SQSClient(options) : new DynamoDBClient(options);
+  try {
+    await (client instanceof SQSClient
+      ? client.send(new ListQueuesCommand({}))
+      : client.send(new ListTablesCommand({ Limit: 1 })));
+    return undefined;
+  } catch (error) {
+    // A name with several addresses fails with one error for each, without a message of its own.
+    const { message, code, name: kind } = Object(error);
+    return String(message || code || kind);
+  } finally {
+    client.destroy();
+  }
 }

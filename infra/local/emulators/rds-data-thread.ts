@@ -1,10 +1,8 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { workerData } from 'node:worker_threads';
 import { callsOfRdsData } from '../iam/calls-of.ts';
-import { guardServer, type Guard } from '../iam/guard-server.ts';
-import { refuseAsRest } from '../iam/refusals.ts';
-import { serveThread, tellStack } from './serve-thread.ts';
-import type { ServedCluster } from './thread-messages.ts';
+import { guardServer, type Guard, refuseAsRest } from '../iam/guard-server.ts';
+import { serveThread, tellStack, type ServedCluster } from './serve-thread.ts';
 import { startDataApi } from '../data-api/data-api.ts';
 
 export interface RdsDataThreadData {

@@ -3,7 +3,7 @@ import { clusterArn } from '../arn.ts';
 import type { RdsDataThreadData } from './rds-data-thread.ts';
 import { elsewhere, type Emulator } from './emulator.ts';
 import { startServiceWorker } from './service-worker.ts';
-import type { ServedCluster } from './thread-messages.ts';
+import type { ServedCluster } from './serve-thread.ts';
 
 export interface RdsData extends Emulator {
   setGroups(groups: readonly ShardGroup[]): void;

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { callsOfSecretsManager } from '../iam/calls-of.ts';
-import { guardServer } from '../iam/guard-server.ts';
-import { refuseAsJson } from '../iam/refusals.ts';
+import { guardServer, refuseAsJson } from '../iam/guard-server.ts';
 import type { Emulator } from './emulator.ts';
-import { listen } from '../listen.ts';
-import { refuseOthers, refuseOtherUsers } from '../refuse-others.ts';
+import { listen, refuseOthers, refuseOtherUsers } from '../server.ts';
 
 export interface SecretsManager extends Emulator {
   /** Sets the secrets by ARN; callers may use the name, its last part. */

@@ -1,6 +1,22 @@
-import { parentPort } from 'node:worker_threads';
+import type { Login } from '../data-api/connections.ts';
 import type { RightsByKey } from '../iam/rights.ts';
-import type { FromService, ServedCluster, ToService } from './thread-messages.ts';
+import { parentPort } from 'node:worker_threads';
+
+/** A cluster of the RDS Data API, with the owner's login. */
+export interface ServedCluster extends Login {
+  readonly resourceArn: string;
+}
+
+export type ToService =
+  | 'stop'
+  | { readonly clusters: readonly ServedCluster[] }
+  | { readonly id: number; readonly rights: RightsByKey };
+
+/** Its URL, a refused call, or the answer to rights. */
+export type FromService =
+  | { readonly url: string }
+  | { readonly refused: string }
+  | { readonly id: number; readonly unjudged?: string };
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 export const tellStack = (message: FromService): void => parentPort?.postMessage(message);

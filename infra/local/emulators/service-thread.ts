@@ -1,10 +1,9 @@
 import { workerData } from 'node:worker_threads';
 import type { RightsByKey } from '../iam/rights.ts';
 import { startDynamoDb } from './dynamodb.ts';
-import { releaseMessages } from './message-file.ts';
+import { releaseMessages, startSqs } from './sqs.ts';
 import type { ServiceName } from './emulator.ts';
 import { serveThread, tellStack } from './serve-thread.ts';
-import { startSqs } from './sqs.ts';
 
 export interface ServiceThreadData {
   readonly name: ServiceName;

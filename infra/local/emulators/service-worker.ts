@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { RightsByKey } from '../iam/rights.ts';
-import type { FromService, ToService } from './thread-messages.ts';
+import type { FromService, ToService } from './serve-thread.ts';
 
 export interface ServiceWorker {
   readonly url: string;

@@ -1,16 +1,21 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, existsSync } from 'node:fs';
 import { Server as HttpServer } from 'node:http';
 import { Server } from 'node:net';
 import { startFauxqs } from 'fauxqs';
 import { callsOfSqs } from '../iam/calls-of.ts';
-import { guardServer, type Guard } from '../iam/guard-server.ts';
-import { refuseAsSqs } from '../iam/refusals.ts';
+import { guardServer, type Guard, refuseAsSqs } from '../iam/guard-server.ts';
 import type { Emulator } from './emulator.ts';
-import { fauxqsParts } from './fauxqs-parts.ts';
+import {
+  fauxqsParts,
+  type FauxqsQueue,
+  type FauxqsRouter,
+  type ReceivedMessage,
+  type FauxqsFile,
+} from './fauxqs-parts.ts';
 import { mendFifoGroups } from './fifo-groups.ts';
-import { mendLostReceives } from './lost-receives.ts';
-import { mendMessageFile } from './message-file.ts';
-import { refuseOthers } from '../refuse-others.ts';
+import { refuseOthers } from '../server.ts';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
@@ -62,5 +67,61 @@ async function onLoopback<T>(start: () => Promise<T>, standBefore: (server: Http
     return await start();
   } finally {
     Server.prototype.listen = listen;
+  }
+}
+
+/**
+ * Gives back at once, uncounted, what a caller that has gone would have received. A long poll of fauxqs outlives its
+ * caller by up to 20 s and would hold the message's group until its visibility ends.
+ */
+function mendLostReceives(prototype: FauxqsRouter): void {
+  const { register } = prototype;
+  prototype.register = function registerMended(action, answer) {
+    if (action !== 'ReceiveMessage') return register.call(this, action, answer);
+    register.call(this, action, async (body, store, request) => {
+      const result = await answer(body, store, request);
+      const queue = store.getQueue(body.QueueUrl ?? '');
+      if (queue && request.raw.socket.destroyed)
+        for (const message of Object(result).Messages ?? []) giveBackUnseen(queue, message);
+      return result;
+    });
+  };
+}
+
+function giveBackUnseen(queue: FauxqsQueue, { ReceiptHandle }: ReceivedMessage): void {
+  const held = queue.inflightMessages.get(ReceiptHandle);
+  if (!held) return;
+  held.message.approximateReceiveCount -= 1;
+  queue.changeVisibility(ReceiptHandle, 0);
+}
+
+const RELEASE = 'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL';
+
+/**
+ * Fixes how fauxqs keeps queues on disk.
+ *
+ * - It syncs four times for each message; surviving `kill -9` is enough here.
+ * - Giving a message back (visibility 0) fails.
+ */
+function mendMessageFile(prototype: FauxqsFile): void {
+  const { load } = prototype;
+  prototype.load = function loadMended(...stores) {
+    this.db.exec('PRAGMA synchronous = NORMAL');
+    load.apply(this, stores);
+  };
+  prototype.updateMessageReady = function updateMessageReady(messageId) {
+    this.db.prepare(`${RELEASE} WHERE message_id = ?`).run(messageId);
+  };
+}
+
+/** Makes visible what receivers of an earlier run hold. */
+export function releaseMessages(folder: string): void {
+  const path = join(folder, 'fauxqs.db');
+  if (!existsSync(path)) return;
+  const file = new DatabaseSync(path);
+  try {
+    file.exec(RELEASE);
+  } finally {
+    file.close();
   }
 }

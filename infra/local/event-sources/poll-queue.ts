@@ -1,9 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventSourceDefinition } from './event-source.ts';
-import { failedMessages } from './failed-messages.ts';
 import { sqsEvent } from './sqs-event.ts';
 import type { QueueOfSource, ReceivedMessage } from './queue-of-source.ts';
+
+export interface EventSourceDefinition {
+  readonly queueUrl: string;
+  readonly queueArn: string;
+  readonly functionArn: string;
+  readonly batchSize: number;
+  /** The most calls at once; undefined where the template sets none. */
+  readonly maximumConcurrency: number | undefined;
+  /** The function's answer says which messages failed (`ReportBatchItemFailures`). */
+  readonly reportsFailures: boolean;
+}
 
 interface PollOptions {
   readonly definition: EventSourceDefinition;
@@ -115,4 +124,12 @@ export function pollQueue({ definition, queue, call, report }: PollOptions): Que
 
 function describe(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);
+}
+
+/** Returns a batch's failed messages (`ReportBatchItemFailures`): unknown ids in an answer fail all. */
+export function failedMessages(answer: string, messageIds: ReadonlySet<string>): ReadonlySet<string> {
+  const failures: unknown = Object(JSON.parse(answer)).batchItemFailures ?? [];
+  if (!Array.isArray(failures)) return messageIds;
+  const failed = new Set(failures.map((failure: unknown) => String(Object(failure).itemIdentifier)));
+  return [...failed].every((id) => messageIds.has(id)) ? failed : messageIds;
 }

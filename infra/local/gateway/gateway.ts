@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { accessKeyOf, accessKeyOfRequest } from '../iam/access-key.ts';
-import { API_GATEWAY, SOURCE_ARN } from '../iam/condition.ts';
+import { API_GATEWAY, SOURCE_ARN } from '../iam/statement.ts';
 import { readRights, type Rights, type RightsByKey } from '../iam/rights.ts';
-import { listen } from '../listen.ts';
+import { listen, whyOtherHost } from '../server.ts';
 import { localArn } from '../arn.ts';
 import { textOf, type FunctionResult } from '../lambda/function-result.ts';
-import { accessLine, type AccessLine } from './access-line.ts';
+import {
+  accessLine,
+  type AccessLine,
+  readBody,
+  send,
+  within,
+  type RoutedAnswer,
+  gatewayAnswer,
+  httpAnswer,
+} from './http-exchange.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { corsHeaders, isPreflight, whyForeign, withCors, type CorsRules } from './cors.ts';
-import { whyOtherHost } from '../host.ts';
-import { readBody, send, within, type RoutedAnswer } from './http-exchange.ts';
-import { gatewayAnswer, httpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
 import { routeTable, type HttpRoute, type RouteTable } from './route-table.ts';
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { localArn } from '../arn.ts';
-import { LEADING_KEYS } from './condition.ts';
-import type { Call } from './statement.ts';
+import { LEADING_KEYS, type Call } from './statement.ts';
 
 /** Returns the calls that a request needs rights for: one for each table or item. */
 export type CallsOf = (request: Pick<IncomingMessage, 'headers' | 'url'>, body: string) => readonly Call[];

@@ -3,8 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { functionResult, type FunctionResult } from './function-result.ts';
-import { togetherInATurn } from './together-in-a-turn.ts';
-import { READY, TIDY, type AnswerMessage, type CallMessage, type RunnerStart } from './messages.ts';
+import { togetherInATurn, READY, TIDY, type AnswerMessage, type CallMessage, type RunnerStart } from './messages.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
 

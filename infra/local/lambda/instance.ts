@@ -2,8 +2,14 @@ import { fork } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { FunctionDefinition, FunctionMode } from './function-definition.ts';
-import { togetherInATurn } from './together-in-a-turn.ts';
-import { TIDY, type AnswerMessage, type CallMessage, type READY, type RunnerStart } from './messages.ts';
+import {
+  togetherInATurn,
+  TIDY,
+  type AnswerMessage,
+  type CallMessage,
+  type READY,
+  type RunnerStart,
+} from './messages.ts';
 
 export interface Instance {
   readonly pid: number;

@@ -1,5 +1,4 @@
 import { accessKeyOf } from '../iam/access-key.ts';
-import { serviceUrl } from './service-url.ts';
 import { PSEUDO } from '../arn.ts';
 
 export interface AwsLogin {
@@ -51,4 +50,13 @@ export function loginVariables({ region, credentials } = awsLogin()): Readonly<R
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     ...(credentials.sessionToken !== undefined && { AWS_SESSION_TOKEN: credentials.sessionToken }),
   };
+}
+
+/** Returns the SDK variable's URL of an outside service. Throws an Error that names an invalid one. */
+export function serviceUrl(variable: `AWS_ENDPOINT_URL_${string}`): string | undefined {
+  const url = process.env[variable];
+  if (url === undefined || url === '') return undefined;
+  if (!/^https?:\/\//u.test(url) || !URL.canParse(url))
+    throw new Error(`${variable}: wanted a URL such as http://127.0.0.1:4566, got ${JSON.stringify(url)}`);
+  return url.replace(/\/$/u, '');
 }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { cacheFolder, type InstalledEngine } from '../../setup/engine.mjs';
 import { copySparsely } from './copy-sparsely.ts';
 import { REDO_SETTINGS, asRoot } from './server-settings.ts';
-import type { ServerSize } from './server-size.ts';
+import type { ServerSize } from './node-status.ts';
 
 const run = promisify(execFile);
 

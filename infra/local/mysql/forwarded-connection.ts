@@ -1,6 +1,61 @@
 import { connect, type Socket } from 'node:net';
-import { CommandReader } from './command-reader.ts';
-import type { Fault } from './fault.ts';
+
+/**
+ * A forwarder's fault, for old and new connections.
+ *
+ * - `delay`: every answer is late.
+ * - `refuse`: connections are reset.
+ * - `blackhole`: connections are accepted, and nothing passes until the fault ends.
+ * - `cut-answers`: the request passes; the connection is reset instead of an answer.
+ * - `drop-answers`: the request passes; the connection never answers again.
+ *
+ * `share` (0 to 1) is the part of commands affected, handshakes excepted.
+ */
+export type Fault =
+  | { readonly kind: 'delay'; readonly milliseconds: number }
+  | { readonly kind: 'refuse' }
+  | { readonly kind: 'blackhole' }
+  | { readonly kind: 'cut-answers'; readonly share: number }
+  | { readonly kind: 'drop-answers'; readonly share: number };
+
+/** Throws a RangeError that names the field. */
+export function checkFault(fault: Fault): void {
+  if (fault.kind === 'delay' && !(fault.milliseconds >= 0 && fault.milliseconds <= 600_000)) {
+    throw new RangeError(`milliseconds: wanted 0 to 600000, got ${fault.milliseconds}`);
+  }
+  if ('share' in fault && !(fault.share >= 0 && fault.share <= 1)) {
+    throw new RangeError(`share: wanted a number from 0 to 1, got ${fault.share}`);
+  }
+}
+
+const HEADER_BYTES = 4;
+
+/** Counts commands in a MySQL client's stream: packets of sequence 0 (3 bytes length, 1 sequence). */
+class CommandReader {
+  #header: number[] = [];
+  #contentLeft = 0;
+
+  read(chunk: Uint8Array): number {
+    let commands = 0;
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#contentLeft > 0) {
+        const taken = Math.min(this.#contentLeft, chunk.length - at);
+        this.#contentLeft -= taken;
+        at += taken;
+        continue;
+      }
+      this.#header.push(chunk[at] ?? 0);
+      at += 1;
+      if (this.#header.length < HEADER_BYTES) continue;
+      const [low = 0, middle = 0, high = 0, sequence = 0] = this.#header;
+      this.#contentLeft = low + middle * 0x100 + high * 0x10000;
+      this.#header = [];
+      if (sequence === 0) commands += 1;
+    }
+    return commands;
+  }
+}
 
 export class ForwardedConnection {
   readonly #client: Socket;

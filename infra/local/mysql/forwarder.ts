@@ -1,8 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { checkFault, type Fault } from './fault.ts';
-import { ForwardedConnection } from './forwarded-connection.ts';
-
-export type { Fault } from './fault.ts';
+import { checkFault, type Fault, ForwardedConnection } from './forwarded-connection.ts';
 
 export interface Forwarder {
   readonly host: string;

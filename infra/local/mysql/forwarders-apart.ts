@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { checkFault } from './fault.ts';
-import type { ForwarderThreadData, FromForwarders, ToForwarders } from './forwarder-messages.ts';
+import { checkFault } from './forwarded-connection.ts';
+import type { ForwarderThreadData, FromForwarders, ToForwarders } from './forwarder-thread.ts';
 import type { Forwarder, ForwarderOptions, Target } from './forwarder.ts';
 
 /** A thread that takes longer has ended. */
 const CARRIED_OUT_MS = 10_000;
 
-export interface ApartOptions extends ForwarderOptions {
+interface ApartOptions extends ForwarderOptions {
   readonly target: () => Target | undefined;
 }
 
@@ -114,4 +114,38 @@ class ForwarderThread {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     this.#worker.postMessage(message);
   }
+}
+
+const ATTEMPTS = 20;
+
+interface EndpointWish {
+  readonly host: string;
+  readonly target: ApartOptions['target'];
+}
+
+/** Opens the forwarders on one port: the given one if it is free on every address, else another. */
+export async function openOnOnePort(wishes: readonly EndpointWish[], port: number): Promise<readonly Forwarder[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const open: Forwarder[] = [];
+    try {
+      for (const wish of wishes) {
+        open.push(await openForwarderApart({ ...wish, port: open[0]?.port ?? (attempt === 1 ? port : 0) }));
+      }
+      return open;
+    } catch (error) {
+      await Promise.all(open.map(async (forwarder) => await forwarder.close()));
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'EADDRNOTAVAIL') throw withoutAliases(wishes, error);
+      if (code !== 'EADDRINUSE' || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** macOS and BSD have 127.0.0.1 alone until aliases are added. */
+function withoutAliases(wishes: readonly EndpointWish[], cause: unknown): Error {
+  const hosts = wishes.map(({ host }) => host).join(' ');
+  return new Error(
+    `this system has no loopback addresses ${hosts}, at which endpoints of servers are to listen; until its next start it has them after\n  for host in ${hosts}; do sudo ifconfig lo0 alias $host up; done`,
+    { cause },
+  );
 }

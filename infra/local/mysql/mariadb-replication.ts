@@ -1,6 +1,5 @@
 import { type Operator, textOf } from './operator.ts';
-import type { Replication, ReplicationSource } from './replication.ts';
-import { untilApplied } from './until-applied.ts';
+import { type Replication, type ReplicationSource, untilApplied } from './replication.ts';
 
 /**
  * A MariaDB transaction id is domain-server-sequence, and two diverged writers can reuse a sequence. A node therefore

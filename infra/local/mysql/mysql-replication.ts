@@ -1,6 +1,5 @@
 import { type Operator, textOf } from './operator.ts';
-import type { Replication, ReplicationSource } from './replication.ts';
-import { untilApplied } from './until-applied.ts';
+import { type Replication, type ReplicationSource, untilApplied } from './replication.ts';
 
 const FOLLOW_ATTEMPTS = 3;
 

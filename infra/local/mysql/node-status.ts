@@ -19,3 +19,8 @@ export interface NodeStatus {
 export function nodeName(group: string, nth: number): string {
   return `${group}-${String.fromCharCode('a'.charCodeAt(0) + nth)}`;
 }
+
+/** A server's memory and disk; guarantees are the same. `small`: six of them on a laptop. `full`: for measurements. */
+export type ServerSize = 'small' | 'full';
+
+export const SERVER_SIZES = ['small', 'full'] as const satisfies readonly ServerSize[];

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning, processesWithArgument } from '../platform/process-table.ts';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { dataFolder } from './server-settings.ts';
 
 const TERMINATE_MS = 20_000;
 const POLL_MS = 20;
@@ -28,4 +31,13 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch {
     // Gone already.
   }
+}
+
+/** Stops the servers that still run on a data folder whose stack was killed. */
+export async function stopOrphansBelow(data: string): Promise<void> {
+  const groups = join(data, 'groups');
+  if (!existsSync(groups)) return;
+  const folder = realpathSync(groups);
+  const nodes = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  await Promise.all(nodes.map(({ name }) => stopOrphans(dataFolder(join(folder, name)))));
 }

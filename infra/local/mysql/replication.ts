@@ -1,4 +1,5 @@
 import type { Operator } from './operator.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ReplicationSource {
   readonly host: string;
@@ -25,4 +26,15 @@ export interface Replication {
   follow(node: Operator, source: ReplicationSource): Promise<void>;
   /** Stops following, logs under the server id, and takes writes. */
   open(node: Operator, serverId: number): Promise<void>;
+}
+
+const POLL_MS = 100;
+
+/** Waits until a log is applied. Throws what the check throws, or after the time. */
+export async function untilApplied(timeoutSeconds: number, isApplied: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + timeoutSeconds * 1000;
+  while (!(await isApplied())) {
+    if (performance.now() > deadline) throw new Error(`the log is not applied after ${timeoutSeconds} s`);
+    await sleep(POLL_MS);
+  }
 }

@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import type { InstalledEngine } from '../../setup/engine.mjs';
 import type { Forwarder } from './forwarder.ts';
 import { APPLICATION_USER, type Passwords } from './accounts.ts';
-import { openOnOnePort } from './group-endpoints.ts';
+import { openOnOnePort } from './forwarders-apart.ts';
 import { GroupRoles } from './group-roles.ts';
 import { type GroupRecord, type GroupsFile, newGroup } from './groups-file.ts';
-import { nodeName, type NodeStatus, SERVER_HOST } from './node-status.ts';
+import { nodeName, type NodeStatus, SERVER_HOST, type ServerSize } from './node-status.ts';
 import { stopOrphans } from './orphans.ts';
 import { replicationOf } from './replication-of.ts';
 import { ServerNode } from './server-node.ts';
-import type { ServerSize } from './server-size.ts';
 import { WorkInTurn } from './work-in-turn.ts';
 
 const RETRY_MS = 1000;

@@ -4,10 +4,9 @@ import type { InstalledEngine } from '../../setup/engine.mjs';
 import { accountsSql, type Passwords } from './accounts.ts';
 import { copyBlankData } from './blank-data.ts';
 import { launch, type RunningServer, stopServer } from './launch.ts';
-import type { NodeState } from './node-status.ts';
+import type { NodeState, ServerSize } from './node-status.ts';
 import { asOperator, type Operator } from './operator.ts';
 import { accountsFile, dataFolder, serverArguments, serverEnvironment, temporaryFolder } from './server-settings.ts';
-import type { ServerSize } from './server-size.ts';
 
 interface ServerNodeOptions {
   readonly name: string;

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EngineKind, InstalledEngine } from '../../setup/engine.mjs';
 import { openFilesLimit } from '../platform/process-table.ts';
-import { SERVER_HOST } from './node-status.ts';
-import type { ServerSize } from './server-size.ts';
+import { SERVER_HOST, type ServerSize } from './node-status.ts';
 
 const MAX_CONNECTIONS = 600;
 /** An entity table, index tables, a second datastore. */

@@ -6,10 +6,9 @@ import type { Forwarder } from './forwarder.ts';
 import { passwordsOf } from './accounts.ts';
 import { blankData } from './blank-data.ts';
 import { GroupsFile, type WantedGroup } from './groups-file.ts';
-import type { NodeStatus } from './node-status.ts';
+import type { NodeStatus, ServerSize } from './node-status.ts';
 import { RunningGroup } from './running-group.ts';
 import type { ServerNode } from './server-node.ts';
-import type { ServerSize } from './server-size.ts';
 
 export type { Forwarder } from './forwarder.ts';
 export type { NodeRole, NodeStatus } from './node-status.ts';

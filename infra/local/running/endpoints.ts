@@ -1,5 +1,5 @@
 import type { NodeStatus, ShardGroups } from '../mysql/shard-groups.ts';
-import { writeFileAtomically } from '../folder/write-file-atomically.ts';
+import { writeFileAtomically } from '../folder/state-file.ts';
 
 /** The addresses of a running stack: `endpoints.json`. */
 export interface Endpoints {

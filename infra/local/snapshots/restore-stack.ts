@@ -9,10 +9,8 @@ import { keptGroups } from '../mysql/groups-file.ts';
 import { awsLogin } from '../login/aws-login.ts';
 import { dataFolder } from '../folder/data-folder.ts';
 import { lockFolder } from '../folder/folder-lock.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
-import { noteSetBack } from './judge-set-back.ts';
-import { setBackGroup } from './set-back-group.ts';
-import { replaceItems } from './table-items.ts';
+import { readSnapshot, type Snapshot, replaceItems } from './snapshot.ts';
+import { noteSetBack, setBackGroup } from './set-back-group.ts';
 
 /** The size of the servers that replay logs. */
 const SHARDS = 1024;

@@ -1,10 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  BatchWriteItemCommand,
+  ScanCommand,
+  DynamoDBClient,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb';
 import { invalidField } from '../../../shared/errors.ts';
 import type { EngineKind } from '../../setup/engine.mjs';
 import type { DataFolder } from '../folder/data-folder.ts';
-import { writeFileAtomically } from '../folder/write-file-atomically.ts';
+import { writeFileAtomically } from '../folder/state-file.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { awsLogin } from '../login/aws-login.ts';
+import type { LocalStack } from '../running/running-stack.ts';
 
 export type TableItem = Record<string, AttributeValue>;
 
@@ -70,4 +79,63 @@ function withBytes(_key: string, value: unknown): unknown {
 function toBytes(_key: string, value: unknown): unknown {
   const { base64 } = Object(value) as { readonly base64?: unknown };
   return typeof base64 === 'string' ? new Uint8Array(Buffer.from(base64, 'base64')) : value;
+}
+
+const BATCH = 25;
+const AGAIN_MS = 100;
+
+export async function readItems(client: DynamoDBClient, table: string): Promise<readonly TableItem[]> {
+  const items: TableItem[] = [];
+  let start: TableItem | undefined;
+  do {
+    const page = await client.send(
+      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }),
+    );
+    items.push(...(page.Items ?? []));
+    start = page.LastEvaluatedKey;
+  } while (start);
+  return items;
+}
+
+/** Makes the items the table's only ones. No other writer may run. */
+export async function replaceItems(client: DynamoDBClient, table: string, items: readonly TableItem[]): Promise<void> {
+  const kept = new Set(items.map(keyOf));
+  const gone = (await readItems(client, table)).filter((item) => !kept.has(keyOf(item)));
+  const writes: WriteRequest[] = [
+    ...gone.map(({ pk = { S: '' } }) => ({ DeleteRequest: { Key: { pk } } })),
+    ...items.map((Item) => ({ PutRequest: { Item } })),
+  ];
+  for (let start = 0; start < writes.length; start += BATCH) {
+    for (let left = writes.slice(start, start + BATCH); left.length > 0;) {
+      const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: left } }));
+      left = UnprocessedItems?.[table] ?? [];
+      if (left.length > 0) await sleep(AGAIN_MS);
+    }
+  }
+}
+
+function keyOf({ pk }: TableItem): string {
+  return pk?.S ?? '';
+}
+
+/** The end of the keys table's logical id: an environment may be named `keys`. */
+const KEYS_TABLE = /keys[0-9A-F]{8}$/u;
+
+export async function takeSnapshot({ groups, endpoints }: Pick<LocalStack, 'groups' | 'endpoints'>): Promise<Snapshot> {
+  const taken_at = new Date().toISOString();
+  const positions = await groups.positions();
+  const client = new DynamoDBClient({ endpoint: endpoints.dynamodb, ...awsLogin() });
+  try {
+    // Keys stay as they are: a forgotten key must not return.
+    const setBack = endpoints.tables.filter((table) => !KEYS_TABLE.test(table));
+    const tables = await Promise.all(setBack.map(async (table) => [table, await readItems(client, table)] as const));
+    return {
+      taken_at,
+      engine: groups.engine.kind,
+      groups: Object.fromEntries(positions),
+      tables: Object.fromEntries(tables),
+    };
+  } finally {
+    client.destroy();
+  }
 }

@@ -1,6 +1,6 @@
 import { hasGroups, keptGroups } from '../mysql/groups-file.ts';
 import type { DataFolder } from '../folder/data-folder.ts';
-import { readNumber, writeNumber } from '../folder/number-file.ts';
+import { readNumber, writeNumber } from '../folder/state-file.ts';
 
 type Folder = Pick<DataFolder, 'root' | 'groupCount'>;
 

@@ -1,5 +1,5 @@
 import type { Access } from '../../../shared/environment.ts';
-import type { ServerSize } from '../mysql/server-size.ts';
+import type { ServerSize } from '../mysql/node-status.ts';
 import type { TemplateOptions } from '../template/template-options.ts';
 
 /** A local stack's options; `npm start` has flags for most of them. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { writeFileAtomically } from '../folder/write-file-atomically.ts';
+import { writeFileAtomically } from '../folder/state-file.ts';
 import type { CustomResourceDefinition } from './resources/custom-resource.ts';
 import { PSEUDO } from '../arn.ts';
 import { describeResource } from './template.ts';

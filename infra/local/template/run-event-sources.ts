@@ -1,8 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { loginOfFunction, type AwsLogin } from '../login/aws-login.ts';
-import { pollQueue, type QueuePoller } from '../event-sources/poll-queue.ts';
+import { pollQueue, type QueuePoller, type EventSourceDefinition } from '../event-sources/poll-queue.ts';
 import { queueCounts, queueOfSource } from '../event-sources/queue-of-source.ts';
-import type { EventSourceDefinition } from '../event-sources/event-source.ts';
 
 interface RunEventSourcesOptions {
   readonly sqsUrl: string;

@@ -6,7 +6,7 @@ import { App } from 'aws-cdk-lib';
 import { PROJECT_ROOT } from '../../app-context.ts';
 import { BUNDLED_FILES } from '../../stacks/bundles.ts';
 import { loadedModules } from './loaded-modules.ts';
-import type { SynthesisOrder, SynthesisReport } from './synthesis-order.ts';
+import type { SynthesisOrder, SynthesisReport } from './synthesis-record.ts';
 
 const { app: path, context, folder }: SynthesisOrder = JSON.parse(process.argv[2] ?? '');
 const settings: { readonly context?: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));

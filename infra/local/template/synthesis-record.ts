@@ -1,9 +1,19 @@
+import { type AppContext, PROJECT_ROOT } from '../../app-context.ts';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT_ROOT } from '../../app-context.ts';
 import { hashOfSettings, SourceLook } from '../../stacks/source-look.ts';
-import { writeFileAtomically } from '../folder/write-file-atomically.ts';
-import type { SynthesisOrder } from './synthesis-order.ts';
+import { writeFileAtomically } from '../folder/state-file.ts';
+
+/** The order to the synthesis process. */
+export interface SynthesisOrder {
+  readonly app: string;
+  readonly context: AppContext;
+  readonly folder: string;
+}
+
+export interface SynthesisReport {
+  readonly read: readonly string[];
+}
 
 /**
  * What an assembly was made from. It is reused only if all of this is unchanged, by content:

@@ -1,12 +1,9 @@
 import { fork } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync, existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { PROJECT_ROOT } from '../../app-context.ts';
 import { loadAssembly } from './load-assembly.ts';
-import { replaceAssembly } from './replace-assembly.ts';
-import { whatIsWrong } from './synthesis-complaint.ts';
-import type { SynthesisOrder, SynthesisReport } from './synthesis-order.ts';
-import { recordSynthesis, synthesizedFrom } from './synthesis-record.ts';
+import { type SynthesisOrder, type SynthesisReport, recordSynthesis, synthesizedFrom } from './synthesis-record.ts';
 import type { LoadedStack } from './template.ts';
 
 export const DEPLOYED_APP = join(PROJECT_ROOT, 'infra', 'app.ts');
@@ -60,4 +57,33 @@ async function synthesizeAnew(order: SynthesisOrder): Promise<SynthesisReport> {
   if (code !== 0 || report === undefined)
     throw new Error(`The synthesis failed: ${whatIsWrong(complaint) || `it ended with code ${code}`}`);
   return report;
+}
+
+/** Replaces the assembly, except bundles in use, which are named by their content. */
+export function replaceAssembly(next: string, folder: string, inUse: readonly string[]): void {
+  const kept = new Set(inUse.map((path) => relative(folder, path).split(sep)[0]));
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(folder))
+    if (!kept.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
+  for (const name of readdirSync(next))
+    if (!existsSync(join(folder, name))) renameSync(join(next, name), join(folder, name));
+}
+
+/** Shortens a failed process's output: the stack keeps its innermost frame outside packages. */
+export function whatIsWrong(complaint: string): string {
+  let hasFrame = false;
+  const lines = complaint
+    .trim()
+    .split('\n')
+    .filter((line) => {
+      if (/^Node\.js v\d/u.test(line)) return false;
+      if (!/^\s+at /u.test(line)) return true;
+      const isOurs = !hasFrame && line.includes(PROJECT_ROOT) && !line.includes('node_modules');
+      hasFrame ||= isOurs;
+      return isOurs;
+    });
+  return lines
+    .join('\n')
+    .replaceAll(/\n{2,}/gu, '\n')
+    .trim();
 }

@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseLogLine, type LogLine } from '../../../infra/local/control/log-line.ts';
+import { parseLogLine, type LogLine } from '../../../infra/local/control/read-logs.ts';
 import { folderOfTests } from '../../infra/support/folder-of-tests.ts';
 import { functionMetrics, logLines, takeFigures, takeRequest } from './figures.ts';
 import { MetricStore } from './metric-store.ts';

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
-import { parseLogLine, type LogLine } from '../../../infra/local/control/log-line.ts';
+import { parseLogLine, type LogLine } from '../../../infra/local/control/read-logs.ts';
 import type { FunctionStatus } from '../../../infra/local/lambda/function-host.ts';
 import type { MetricStore } from './metric-store.ts';
 

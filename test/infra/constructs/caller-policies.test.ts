@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pattern } from '../../../infra/local/iam/pattern.ts';
+import { pattern } from '../../../infra/local/iam/statement.ts';
 import { isPathColumnName } from '../../../shared/address.ts';
 import { operationsFor, ROUTES, type OperationName } from '../../../shared/api/operations.ts';
 import { DATASTORE_NAME, INDEX_NAME, TRIGGER_NAME } from '../../../shared/definitions/definitions.ts';

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startDataApi } from '../../../infra/local/data-api/data-api.ts';
 import { startDynamoDb } from '../../../infra/local/emulators/dynamodb.ts';
-import { userIn } from '../../../infra/local/refuse-others.ts';
+import { userIn } from '../../../infra/local/server.ts';
 import { startSecretsManager } from '../../../infra/local/emulators/secrets-manager.ts';
 import { startSqs } from '../../../infra/local/emulators/sqs.ts';
 import { localArn } from '../../../infra/local/arn.ts';

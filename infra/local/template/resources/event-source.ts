@@ -1,4 +1,4 @@
-import type { EventSourceDefinition } from '../../event-sources/event-source.ts';
+import type { EventSourceDefinition } from '../../event-sources/poll-queue.ts';
 import { describeResource, type ResourceAddress } from '../template.ts';
 import { localArn } from '../../arn.ts';
 import { QUEUE } from './queue.ts';

@@ -1,7 +1,6 @@
 import { accessKeyOf } from '../../iam/access-key.ts';
-import { API_GATEWAY, SOURCE_ARN } from '../../iam/condition.ts';
+import { API_GATEWAY, SOURCE_ARN, type WrittenStatement } from '../../iam/statement.ts';
 import type { RightsByKey } from '../../iam/rights.ts';
-import type { WrittenStatement } from '../../iam/statement.ts';
 import { describeResource, type ResourceAddress } from '../template.ts';
 import { localArn } from '../../arn.ts';
 import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';

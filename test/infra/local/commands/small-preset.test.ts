@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { startFlags } from '../../../../infra/local/commands/flags.ts';
-import { checkSmall, SMALL } from '../../../../infra/local/commands/small-preset.ts';
+import { startFlags, checkSmall, SMALL } from '../../../../infra/local/commands/flags.ts';
 
 function flagsOf(...given: readonly string[]): Parameters<typeof checkSmall>[0] {
   const command = new Command();

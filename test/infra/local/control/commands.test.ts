@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { commandsOf } from '../../../../infra/local/control/commands.ts';
 import { writeSnapshot } from '../../../../infra/local/snapshots/snapshot.ts';
 import { dataFolder } from '../../../../infra/local/folder/data-folder.ts';
-import { writeNumber } from '../../../../infra/local/folder/number-file.ts';
+import { writeNumber } from '../../../../infra/local/folder/state-file.ts';
 import type { LocalStack } from '../../../../infra/local/running/running-stack.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 

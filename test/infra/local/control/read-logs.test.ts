@@ -1,8 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { logLineAsJson, showLogLine } from '../../../../infra/local/control/log-line.ts';
-import { readLogs, type WantedLines } from '../../../../infra/local/control/read-logs.ts';
+import { logLineAsJson, showLogLine, readLogs, type WantedLines } from '../../../../infra/local/control/read-logs.ts';
 import { openFunctionLog } from '../../../../infra/local/lambda/function-log.ts';
 import { dataFolder } from '../../../../infra/local/folder/data-folder.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bind } from '../../../../infra/local/data-api/bind.ts';
-import { isSingleStatement, leavesSessionState, readSqlText } from '../../../../infra/local/data-api/sql-text.ts';
+import { bind, isSingleStatement, leavesSessionState, readSqlText } from '../../../../infra/local/data-api/sql-text.ts';
 
 const one = (sql: string): string => bind(readSqlText(sql), new Map([['a', 7n]]));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failedMessages } from '../../../../infra/local/event-sources/failed-messages.ts';
+import { failedMessages } from '../../../../infra/local/event-sources/poll-queue.ts';
 
 const BATCH = new Set(['1', '2', '3']);
 

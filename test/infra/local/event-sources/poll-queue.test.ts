@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type { SQSEvent } from 'aws-lambda';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { pollQueue } from '../../../../infra/local/event-sources/poll-queue.ts';
+import { pollQueue, type EventSourceDefinition } from '../../../../infra/local/event-sources/poll-queue.ts';
 import { queueOfSource } from '../../../../infra/local/event-sources/queue-of-source.ts';
-import type { EventSourceDefinition } from '../../../../infra/local/event-sources/event-source.ts';
 import { fifoQueue, texts, type FifoQueue } from '../../support/fifo-queue.ts';
 import { sqsOfTests } from '../../support/sqs-of-tests.ts';
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { AccessLine } from '../../../../infra/local/gateway/access-line.ts';
+import type { AccessLine } from '../../../../infra/local/gateway/http-exchange.ts';
 import { GATEWAY_LIMITS, openGateway, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
 import type { HttpRoute } from '../../../../infra/local/gateway/route-table.ts';
 import { startStandIns, type StandInHost } from '../../support/stand-in-host.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openOnOnePort } from '../../../../infra/local/mysql/group-endpoints.ts';
+import { openOnOnePort } from '../../../../infra/local/mysql/forwarders-apart.ts';
 
 it('an address that the system lacks is told with the command that adds it', async () => {
   // Reserved for documents, so that no machine has them: what 127.9.8.1 is to macOS.

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startShardGroups, type ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
-import type { ServerSize } from '../../../../infra/local/mysql/server-size.ts';
+import type { ServerSize } from '../../../../infra/local/mysql/node-status.ts';
 import { PATIENCE_MS } from '../../../support/until.ts';
 import { words } from '../../../support/words.ts';
 import { ask, eventuallyValue, firstGroup, killServersOn, smallGroups, withFolder } from './with-shard-groups.ts';

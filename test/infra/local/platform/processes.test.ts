@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { linuxProcesses } from '../../../../infra/local/platform/linux-processes.ts';
-import { posixProcesses } from '../../../../infra/local/platform/posix-processes.ts';
+import { linuxProcesses, posixProcesses } from '../../../../infra/local/platform/process-table.ts';
 
 const MARK = `--mark=${randomUUID()}`;
 // It uses some time of a processor, says that it runs, and goes on.

@@ -6,11 +6,11 @@ import {
   writeSnapshot,
   type Snapshot,
   type TableItem,
+  takeSnapshot,
+  readItems,
+  replaceItems,
 } from '../../../../infra/local/snapshots/snapshot.ts';
-import { takeSnapshot } from '../../../../infra/local/snapshots/take-snapshot.ts';
-import { readItems, replaceItems } from '../../../../infra/local/snapshots/table-items.ts';
-import { whyCellsWouldGo } from '../../../../infra/local/snapshots/judge-set-back.ts';
-import { setBackGroup } from '../../../../infra/local/snapshots/set-back-group.ts';
+import { whyCellsWouldGo, setBackGroup } from '../../../../infra/local/snapshots/set-back-group.ts';
 import { restoreStack } from '../../../../infra/local/snapshots/restore-stack.ts';
 import type { LocalStack } from '../../../../infra/local/running/running-stack.ts';
 import type { ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';

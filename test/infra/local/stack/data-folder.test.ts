@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { dataFolder, stackId } from '../../../../infra/local/folder/data-folder.ts';
 import { lockFolder } from '../../../../infra/local/folder/folder-lock.ts';
 import { groupCount, rememberGroupCount } from '../../../../infra/local/stack/group-count.ts';
-import { readNumber, writeNumber } from '../../../../infra/local/folder/number-file.ts';
+import { readNumber, writeNumber } from '../../../../infra/local/folder/state-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 function haveMade(root: string, count: number): void {

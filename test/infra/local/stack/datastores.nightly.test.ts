@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
 import { applyFolder } from '../../../../infra/cli/commands/definitions.ts';
-import { takeSnapshot } from '../../../../infra/local/snapshots/take-snapshot.ts';
+import { takeSnapshot } from '../../../../infra/local/snapshots/snapshot.ts';
 import { awsLogin } from '../../../../infra/local/login/aws-login.ts';
 import type { Json, NewCell } from '../../../../shared/cell.ts';
 import { apiClient } from '../../../../shared/client/api-client.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readAppContext } from '../../../../infra/app-context.ts';
-import { checkShardCounts, lastShardCounts } from '../../../../infra/local/stack/fixed-shards.ts';
+import { checkShardCounts, lastShardCounts } from '../../../../infra/local/stack/stack-sources.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 import { writeFiles } from '../../support/write-files.ts';
 

@@ -15,7 +15,7 @@ import { startSecretsManager } from '../../../../infra/local/emulators/secrets-m
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { openGateway } from '../../../../infra/local/gateway/gateway.ts';
 import { accessKeyOf } from '../../../../infra/local/iam/access-key.ts';
-import { API_GATEWAY, SOURCE_ARN } from '../../../../infra/local/iam/condition.ts';
+import { API_GATEWAY, SOURCE_ARN } from '../../../../infra/local/iam/statement.ts';
 import { readRights } from '../../../../infra/local/iam/rights.ts';
 import { openFunctionLog } from '../../../../infra/local/lambda/function-log.ts';
 import { DEFAULT_OPTIONS } from '../../../../infra/local/stack/local-stack-options.ts';

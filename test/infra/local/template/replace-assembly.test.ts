@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { replaceAssembly } from '../../../../infra/local/template/replace-assembly.ts';
+import { replaceAssembly } from '../../../../infra/local/template/synthesize.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { writeFiles } from '../../support/write-files.ts';
 

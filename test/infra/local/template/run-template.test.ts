@@ -6,7 +6,7 @@ import type { Service } from '../../../../infra/local/emulators/emulator.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { openGateway, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
 import { openFunctionLog } from '../../../../infra/local/lambda/function-log.ts';
-import { listen } from '../../../../infra/local/listen.ts';
+import { listen } from '../../../../infra/local/server.ts';
 import { makeDataFolder } from '../../../../infra/local/folder/data-folder.ts';
 import { DEFAULT_OPTIONS } from '../../../../infra/local/stack/local-stack-options.ts';
 import { localResources, type LocalResources } from '../../../../infra/local/template/resources/local-resources.ts';

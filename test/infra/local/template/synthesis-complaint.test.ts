@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
-import { whatIsWrong } from '../../../../infra/local/template/synthesis-complaint.ts';
+import { whatIsWrong } from '../../../../infra/local/template/synthesize.ts';
 
 it('of the places that called each other the innermost of ours is left', () => {
   const ours = join(PROJECT_ROOT, 'infra/stacks/store-api.ts');

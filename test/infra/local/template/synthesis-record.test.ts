@@ -1,8 +1,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { recordSynthesis, synthesizedFrom } from '../../../../infra/local/template/synthesis-record.ts';
-import type { SynthesisOrder } from '../../../../infra/local/template/synthesis-order.ts';
+import {
+  recordSynthesis,
+  synthesizedFrom,
+  type SynthesisOrder,
+} from '../../../../infra/local/template/synthesis-record.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 import { writeFiles } from '../../support/write-files.ts';
 

@@ -1,8 +1,45 @@
+import { once } from 'node:events';
+import type { Server, IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:http';
 import { readFileSync } from 'node:fs';
-import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { whyOtherHost } from './host.ts';
-import { standBefore } from './stand-before.ts';
+
+/** Listens and returns the port; 0 asks for any free one. Throws an Error that names the flag. */
+export async function listen(server: Server, port: number, host: string): Promise<number> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new Error(`--port: wanted a free port, got ${port}, which is in use or not allowed`, { cause });
+  }
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : port;
+}
+
+/** Puts a handler before a server's own; `look` answers or hands on. Call it before it listens. */
+export function standBefore(
+  server: Server,
+  look: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    handOn: (request: IncomingMessage, response: ServerResponse) => void,
+  ) => void,
+): void {
+  const answers = server.listeners('request');
+  server.removeAllListeners('request');
+  const handOn = (request: IncomingMessage, response: ServerResponse): void => {
+    for (const answer of answers) Reflect.apply(answer, server, [request, response]);
+  };
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => look(request, response, handOn));
+}
+
+/** This machine's own names and addresses, and a container's name for its host. */
+const OWN = /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\]|host\.docker\.internal)$/iu;
+
+/** Returns why a request is refused: a page whose name leads to this machine has the API's origin. */
+export function whyOtherHost(host: string | undefined): string | undefined {
+  if (host === undefined || OWN.test(host.replace(/:\d*$/u, ''))) return undefined;
+  return `host: wanted localhost or 127.0.0.1, got ${JSON.stringify(host.slice(0, 100))}`;
+}
 
 /** Refuses web pages and other host names: SQS takes forms without a preflight, and dynalite allows every origin. */
 export function refuseOthers(server: Server): void {
