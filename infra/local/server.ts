@@ -1,32 +1,37 @@
 import { once } from 'node:events';
-import type { Server, IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { readFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
-/** Listens and returns the port; 0 asks for any free one. Throws an Error that names the flag. */
-export async function listen(server: Server, port: number, host: string): Promise<number> {
-  server.listen(port, host);
+const LOOPBACK = '127.0.0.1';
+
+/** Listens on the loopback interface and returns the port; 0 asks for any free one. Throws an Error that names the flag. */
+export async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, LOOPBACK);
   try {
     await once(server, 'listening');
   } catch (cause) {
     throw new Error(`--port: wanted a free port, got ${port}, which is in use or not allowed`, { cause });
   }
-  const address = server.address();
-  return typeof address === 'object' && address ? address.port : port;
+  return (server.address() as AddressInfo).port;
+}
+
+/** Ends open connections too. */
+export async function closeAtOnce(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
 }
 
 /** Puts a handler before a server's own; `look` answers or hands on. Call it before it listens. */
 export function standBefore(
   server: Server,
-  look: (
-    request: IncomingMessage,
-    response: ServerResponse,
-    handOn: (request: IncomingMessage, response: ServerResponse) => void,
-  ) => void,
+  look: (request: IncomingMessage, response: ServerResponse, handOn: RequestListener) => void,
 ): void {
   const answers = server.listeners('request');
   server.removeAllListeners('request');
-  const handOn = (request: IncomingMessage, response: ServerResponse): void => {
+  const handOn: RequestListener = (request, response) => {
     for (const answer of answers) Reflect.apply(answer, server, [request, response]);
   };
   server.on('request', (request: IncomingMessage, response: ServerResponse) => look(request, response, handOn));

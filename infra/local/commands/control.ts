@@ -18,32 +18,24 @@ import { stopOrphansBelow } from '../mysql/orphans.ts';
 const program = new Command('npm run local --')
   .description('Acts on the local stack that npm start runs.')
   .showHelpAfterError();
+const command = (name: string, description: string): Command =>
+  program.command(name).description(description).addOption(dataFlag());
 
-program
-  .command('status')
-  .description('shows servers, functions, triggers and queues')
-  .addOption(dataFlag())
+command('status', 'shows servers, functions, triggers and queues')
   .option('--json', 'as JSON')
-  .action(({ data, json }: { data: string; json?: true }) =>
-    run(async () => {
-      const status = (await sendCommand(resolve(data), 'status')) as StackStatus;
-      console.log(json ? JSON.stringify(status, undefined, 2) : showStatus(status));
-    }),
-  );
+  .action(async ({ data, json }: { data: string; json?: true }) => {
+    const status = (await sendCommand(resolve(data), 'status')) as StackStatus;
+    console.log(json ? JSON.stringify(status, undefined, 2) : showStatus(status));
+  });
 
-program
-  .command('usage')
-  .description('shows what the stack takes of disk, memory and processor, part by part')
-  .addOption(dataFlag())
+command('usage', 'shows what the stack takes of disk, memory and processor, part by part')
   .addOption(wholeNumberFlag('--seconds <count>', 'that the processor is looked at', 1, 3600).default(10))
   .option('--json', 'as JSON')
-  .action(({ data, seconds, json }: { data: string; seconds: number; json?: true }) =>
-    run(async () => {
-      const status = (await sendCommand(resolve(data), 'status')) as StackStatus;
-      const usage = await usageOf(status, resolve(data), seconds);
-      console.log(json ? JSON.stringify(usage, undefined, 2) : showUsage(usage));
-    }),
-  );
+  .action(async ({ data, seconds, json }: { data: string; seconds: number; json?: true }) => {
+    const status = (await sendCommand(resolve(data), 'status')) as StackStatus;
+    const usage = await usageOf(status, resolve(data), seconds);
+    console.log(json ? JSON.stringify(usage, undefined, 2) : showUsage(usage));
+  });
 
 const ACTIONS = [
   {
@@ -68,121 +60,80 @@ const ACTIONS = [
 ] as const;
 
 for (const { name, argument, done, description } of ACTIONS) {
-  program
-    .command(`${name} <${argument}>`)
-    .description(description)
-    .addOption(dataFlag())
-    .action((target: string, { data }: { data: string }) =>
-      run(async () => {
-        await sendCommand(resolve(data), name, target);
-        console.log(`${done} ${target}`);
-      }),
-    );
+  command(`${name} <${argument}>`, description).action(async (target: string, { data }: { data: string }) => {
+    await sendCommand(resolve(data), name, target);
+    console.log(`${done} ${target}`);
+  });
 }
 
-program
-  .command('add-group')
-  .description('starts one more group: it takes copies of writes, and shards of datastores that come later')
-  .addOption(dataFlag())
-  .action(({ data }: { data: string }) =>
-    run(async () => {
-      const { name, readers, groups } = (await sendCommand(resolve(data), 'add-group')) as AddedGroup;
-      const servers = `a writer and ${readers === 1 ? '1 reader' : `${readers} readers`}`;
-      console.log(`${name} is there, ${servers}: ${groups} groups; no shard has moved`);
-    }),
-  );
+command(
+  'add-group',
+  'starts one more group: it takes copies of writes, and shards of datastores that come later',
+).action(async ({ data }: { data: string }) => {
+  const { name, readers, groups } = (await sendCommand(resolve(data), 'add-group')) as AddedGroup;
+  const servers = `a writer and ${readers === 1 ? '1 reader' : `${readers} readers`}`;
+  console.log(`${name} is there, ${servers}: ${groups} groups; no shard has moved`);
+});
 
-program
-  .command('tailers <count>')
-  .description('sets how many workers send cells to the triggers, from now on')
-  .addOption(dataFlag())
-  .action((count: string, { data }: { data: string }) =>
-    run(async () => {
-      await sendCommand(resolve(data), 'tailers', count);
-      console.log(count === '1' ? '1 tailer' : `${count} tailers`);
-    }),
-  );
+command('tailers <count>', 'sets how many workers send cells to the triggers, from now on').action(
+  async (count: string, { data }: { data: string }) => {
+    await sendCommand(resolve(data), 'tailers', count);
+    console.log(count === '1' ? '1 tailer' : `${count} tailers`);
+  },
+);
 
-program
-  .command('snapshot <name>')
-  .description('remembers this moment, for `set-back` and `restore`')
-  .addOption(dataFlag())
-  .action((name: string, { data }: { data: string }) =>
-    run(async () => console.log(`${name} is ${String(await sendCommand(resolve(data), 'snapshot', name))}`)),
-  );
+command('snapshot <name>', 'remembers this moment, for `set-back` and `restore`').action(
+  async (name: string, { data }: { data: string }) =>
+    console.log(`${name} is ${String(await sendCommand(resolve(data), 'snapshot', name))}`),
+);
 
-program
-  .command('snapshots')
-  .description('lists what there is to go back to, the oldest first')
-  .addOption(dataFlag())
-  .action(({ data }: { data: string }) =>
-    run(async () => {
-      for (const { name, taken_at } of listSnapshots(dataFolder(resolve(data)))) console.log(`${taken_at}  ${name}`);
-    }),
-  );
+command('snapshots', 'lists what there is to go back to, the oldest first').action(({ data }: { data: string }) => {
+  for (const { name, taken_at } of listSnapshots(dataFolder(resolve(data)))) console.log(`${taken_at}  ${name}`);
+});
 
-program
-  .command('set-back <group> <snapshot>')
-  .description(
-    'gives one group what it had at a snapshot, while the rest goes on; it gets back what the others kept copies of',
-  )
-  .addOption(dataFlag())
+command(
+  'set-back <group> <snapshot>',
+  'gives one group what it had at a snapshot, while the rest goes on; it gets back what the others kept copies of',
+)
   .option('--yes', 'without asking')
   .option('--force', 'also where it would not get back everything')
-  .action((group: string, snapshot: string, { data, yes, force }: { data: string; yes?: true; force?: true }) =>
-    run(async () => {
-      const { taken_at } = readSnapshot(dataFolder(resolve(data)), snapshot);
-      if (yes !== true && !(await confirmed(`Set ${group} back to ${snapshot}, of ${taken_at}?`, 'set-back')))
-        throw new Error('nothing was done');
-      const argument = `${group} ${snapshot}${force === true ? ' force' : ''}`;
-      const { seconds, closed } = (await sendCommand(resolve(data), 'set-back', argument)) as SetBack;
-      console.log(
-        closed === 0
-          ? `${group} is back at ${snapshot}, has what the others kept copies of, and takes writes again, after ${seconds.toFixed(0)} s`
-          : `${group} is back at ${snapshot}; ${closed} of its shards take no writes yet: npm run local -- logs --function drain-buffer says why`,
-      );
-    }),
-  );
+  .action(async (group: string, snapshot: string, { data, yes, force }: { data: string; yes?: true; force?: true }) => {
+    const { taken_at } = readSnapshot(dataFolder(resolve(data)), snapshot);
+    if (yes !== true && !(await confirmed(`Set ${group} back to ${snapshot}, of ${taken_at}?`, 'set-back')))
+      throw new Error('nothing was done');
+    const argument = `${group} ${snapshot}${force === true ? ' force' : ''}`;
+    const { seconds, closed } = (await sendCommand(resolve(data), 'set-back', argument)) as SetBack;
+    console.log(
+      closed === 0
+        ? `${group} is back at ${snapshot}, has what the others kept copies of, and takes writes again, after ${seconds.toFixed(0)} s`
+        : `${group} is back at ${snapshot}; ${closed} of its shards take no writes yet: npm run local -- logs --function drain-buffer says why`,
+    );
+  });
 
-program
-  .command('restore <snapshot>')
-  .description('sets a stopped stack back to a snapshot, all of it; what came since is gone')
-  .addOption(dataFlag())
+command('restore <snapshot>', 'sets a stopped stack back to a snapshot, all of it; what came since is gone')
   .option('--yes', 'without asking')
-  .action((snapshot: string, { data, yes }: { data: string; yes?: true }) =>
-    run(async () => {
-      if (!isDataFolder(resolve(data)))
-        throw new Error(`--data: wanted the folder of a local stack, got ${resolve(data)}, which is none`);
-      const { taken_at } = readSnapshot(dataFolder(resolve(data)), snapshot);
-      if (
-        yes !== true &&
-        !(await confirmed(`Set everything in ${data} back to ${snapshot}, of ${taken_at}?`, 'restore'))
-      )
-        throw new Error('nothing was done');
-      const { restoreStack } = await import('../snapshots/restore-stack.ts');
-      await restoreStack(resolve(data), snapshot, (line) => console.log(line));
-      console.log(`${data} is back at ${snapshot}; npm start runs it from there`);
-    }),
-  );
+  .action(async (snapshot: string, { data, yes }: { data: string; yes?: true }) => {
+    if (!isDataFolder(resolve(data)))
+      throw new Error(`--data: wanted the folder of a local stack, got ${resolve(data)}, which is none`);
+    const { taken_at } = readSnapshot(dataFolder(resolve(data)), snapshot);
+    if (yes !== true && !(await confirmed(`Set everything in ${data} back to ${snapshot}, of ${taken_at}?`, 'restore')))
+      throw new Error('nothing was done');
+    const { restoreStack } = await import('../snapshots/restore-stack.ts');
+    await restoreStack(resolve(data), snapshot, (line) => console.log(line));
+    console.log(`${data} is back at ${snapshot}; npm start runs it from there`);
+  });
 
-program
-  .command('reset')
-  .description('deletes the data of a stopped stack')
-  .addOption(dataFlag())
+command('reset', 'deletes the data of a stopped stack')
   .option('--yes', 'without asking')
-  .action(({ data, yes }: { data: string; yes?: true }) => run(() => reset(resolve(data), yes === true)));
+  .action(({ data, yes }: { data: string; yes?: true }) => reset(resolve(data), yes === true));
 
 program.addCommand(logsCommand());
 
-await program.parseAsync();
-
-async function run(action: () => Promise<void>): Promise<void> {
-  try {
-    await action();
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
-  }
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
 }
 
 async function reset(data: string, yes: boolean): Promise<void> {

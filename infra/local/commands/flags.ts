@@ -22,7 +22,7 @@ function smallFlag(): Option {
 }
 
 interface CheckedFlags extends Readonly<Record<keyof typeof SMALL, number>> {
-  readonly groups?: number;
+  readonly groups?: number | undefined;
   readonly small?: boolean;
 }
 

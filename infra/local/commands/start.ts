@@ -1,37 +1,37 @@
 /** `npm start`: a whole deployment on this machine, until Ctrl-C. */
 import { Command } from 'commander';
-import type { Access } from '../../../shared/environment.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { awsLogin } from '../login/aws-login.ts';
 import { startFlags, checkSmall, SMALL_GROUPS, SMALL_SHARDS } from './flags.ts';
 import { localSigner } from '../login/local-signer.ts';
 import { startLocalStack } from '../stack/local-stack.ts';
-import type { ServerSize } from '../mysql/node-status.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import type { LocalStackOptions } from '../stack/local-stack-options.ts';
 import { loadTriggers } from '../stack/load-triggers.ts';
 import { prove } from '../stack/proof.ts';
 import { watchSources, type WatchedSources } from '../stack/watch-sources.ts';
 
-interface Flags {
-  readonly port: number;
-  readonly data: string;
-  readonly groups?: number;
-  readonly readers: number;
-  readonly shards?: number;
-  readonly engine?: 'mysql' | 'mariadb';
-  readonly serverSize: ServerSize;
+interface Flags extends Pick<
+  LocalStackOptions,
+  | 'port'
+  | 'data'
+  | 'readers'
+  | 'serverSize'
+  | 'functions'
+  | 'access'
+  | 'checkSignatures'
+  | 'groups'
+  | 'shards'
+  | 'engine'
+  | 'functionMemory'
+  | 'tailers'
+  | 'keepCopies'
+  | 'datastores'
+  | 'cors'
+> {
   readonly restartAfter: number;
-  readonly functions: 'threads' | 'process';
-  readonly functionMemory?: number;
   readonly functionIdle: number;
-  readonly tailers?: number;
-  readonly keepCopies?: number;
-  readonly access: Access;
-  readonly checkSignatures: boolean;
-  readonly datastores?: string;
   readonly watch: boolean;
-  readonly cors?: string;
   readonly small?: boolean;
 }
 
@@ -41,36 +41,14 @@ const command = new Command('npm start --')
 for (const flag of startFlags()) command.addOption(flag);
 command.parse();
 try {
-  checkSmall(command.opts<Flags & { readonly functionIdle: number }>());
+  checkSmall(command.opts<Flags>());
 } catch (error) {
   command.error(`error: ${error instanceof Error ? error.message : String(error)}`);
 }
-const {
-  groups,
-  engine,
-  datastores,
-  shards,
-  tailers,
-  keepCopies,
-  functionMemory,
-  functionIdle,
-  restartAfter,
-  watch,
-  cors,
-  small,
-  ...flags
-} = command.opts<Flags>();
+const { functionIdle, restartAfter, watch, small, ...flags } = command.opts<Flags>();
 const options: Partial<LocalStackOptions> = {
   ...flags,
-  groups,
-  engine,
-  datastores,
-  shards,
-  tailers,
-  keepCopies,
-  cors,
   ...(small === true && { groupsAtFirst: SMALL_GROUPS, shardsAtFirst: SMALL_SHARDS }),
-  functionMemory,
   functionIdleSeconds: functionIdle,
   restartAfterSeconds: restartAfter,
   log: (line) => console.log(line),

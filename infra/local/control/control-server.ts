@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { writeFileAtomically } from '../folder/state-file.ts';
+import { closeAtOnce, listen } from '../server.ts';
 
 export interface ControlAddress {
   readonly port: number;
@@ -37,18 +37,12 @@ export async function startControlServer(file: string, commands: Commands): Prom
         (error: unknown) => answer(400, { error: error instanceof Error ? error.message : String(error) }),
       );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || !address) throw new Error('control: wanted a port');
-  writeFileAtomically(file, JSON.stringify({ port: address.port, token, pid: process.pid } satisfies ControlAddress));
+  const port = await listen(server, 0);
+  writeFileAtomically(file, JSON.stringify({ port, token, pid: process.pid } satisfies ControlAddress));
   return {
     close: () => {
       rmSync(file, { force: true });
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      return closeAtOnce(server);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { refuseOthers, refuseOtherUsers, listen } from '../server.ts';
+import { closeAtOnce, listen, refuseOthers, refuseOtherUsers } from '../server.ts';
 import { Connections } from './connections.ts';
 import { DataApiException, exceptionOf } from './exceptions.ts';
 import { execute, type ResolveLogin } from './execute.ts';
@@ -57,15 +57,12 @@ export async function startDataApi({ login, seed = 1, onServer }: DataApiOptions
   onServer?.(server);
   refuseOthers(server);
   refuseOtherUsers(server);
-  const port = await listen(server, 0, '127.0.0.1');
+  const port = await listen(server, 0);
   return {
     url: `http://127.0.0.1:${port}`,
     faults,
     async stop() {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await closeAtOnce(server);
       await connections.close();
     },
   };

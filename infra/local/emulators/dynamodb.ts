@@ -20,7 +20,7 @@ export async function startDynamoDb(
   refuseOthers(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   return {
-    url: `http://127.0.0.1:${await listen(server, port, '127.0.0.1')}`,
+    url: `http://127.0.0.1:${await listen(server, port)}`,
     setRights: async (rights) => guard.setRights(rights),
     close: () => closeDynalite(server),
   };

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { closeAtOnce } from '../server.ts';
 import dynalite from 'dynalite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import validations, { type ExpressionNode, type ExpressionRequest } from 'dynalite/validations/index.js';
@@ -17,10 +18,7 @@ export async function closeDynalite(server: Server): Promise<void> {
   server.removeAllListeners('request');
   server.closeAllConnections();
   await sleep(MOMENT_MS);
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  await closeAtOnce(server);
 }
 
 /** DynamoDB's expression limits, which dynalite lacks ("Constraints in Amazon DynamoDB"), in its words. */

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { callsOfSecretsManager } from '../iam/calls-of.ts';
 import { guardServer, refuseAsJson } from '../iam/guard-server.ts';
 import type { Emulator } from './emulator.ts';
-import { listen, refuseOthers, refuseOtherUsers } from '../server.ts';
+import { closeAtOnce, listen, refuseOthers, refuseOtherUsers } from '../server.ts';
 
 export interface SecretsManager extends Emulator {
   /** Sets the secrets by ARN; callers may use the name, its last part. */
@@ -38,16 +38,12 @@ export async function startSecretsManager(onRefused: (why: string) => void = () 
   refuseOthers(server);
   refuseOtherUsers(server);
   return {
-    url: `http://127.0.0.1:${await listen(server, 0, '127.0.0.1')}`,
+    url: `http://127.0.0.1:${await listen(server, 0)}`,
     setRights: async (rights) => guard.setRights(rights),
     setSecrets(next) {
       secrets = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeAtOnce(server),
   };
 }
 

@@ -202,7 +202,7 @@ export async function openGateway(
     return target.judged.why;
   }
 
-  const bound = await listen(server, port, '127.0.0.1');
+  const bound = await listen(server, port);
   return {
     port: bound,
     url: `http://127.0.0.1:${bound}`,

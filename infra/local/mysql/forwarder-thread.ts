@@ -1,7 +1,28 @@
 /** Runs a stack's forwarders in their own thread. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openForwarder, type Forwarder, type Target } from './forwarder.ts';
 import type { Fault } from './forwarded-connection.ts';
+import { openForwarder, type Forwarder, type Target } from './forwarder.ts';
+
+export interface ForwarderThreadData {
+  readonly done: Int32Array;
+}
+
+/** The methods of a forwarder that the caller waits for, blocked. */
+export type Order = 'setFault' | 'dropConnections' | 'forgetConnections';
+
+/** To the forwarders' thread; `id` is a forwarder's. */
+export type ToForwarders =
+  | { readonly kind: 'open'; readonly id: number; readonly host: string; readonly port: number }
+  | { readonly kind: 'order'; readonly id: number; readonly order: Order; readonly fault: Fault | undefined }
+  | { readonly kind: 'close'; readonly id: number }
+  | { readonly kind: 'end' }
+  /** The target of a new connection. */
+  | { readonly kind: 'target'; readonly ask: number; readonly target: Target | undefined };
+
+export type FromForwarders =
+  | { readonly kind: 'done'; readonly id: number; readonly port: number }
+  | { readonly kind: 'failed'; readonly id: number; readonly message: string; readonly code: string | undefined }
+  | { readonly kind: 'ask'; readonly id: number; readonly ask: number };
 
 const { done } = workerData as ForwarderThreadData;
 const forwarders = new Map<number, Forwarder>();
@@ -20,7 +41,7 @@ parentPort?.on('message', (message: ToForwarders) => {
       asking.get(message.ask)?.(message.target);
       return void asking.delete(message.ask);
     default:
-      carryOut(message);
+      forwarders.get(message.id)?.[message.order](message.fault);
       // The caller waits for this.
       Atomics.add(done, 0, 1);
       Atomics.notify(done, 0);
@@ -55,29 +76,3 @@ async function close(id: number): Promise<void> {
   forwarders.delete(id);
   tell({ kind: 'done', id, port: forwarder?.port ?? 0 });
 }
-
-function carryOut(message: Extract<ToForwarders, { kind: 'fault' | 'drop' | 'forget' }>): void {
-  const forwarder = forwarders.get(message.id);
-  if (message.kind === 'fault') forwarder?.setFault(message.fault);
-  else if (message.kind === 'drop') forwarder?.dropConnections();
-  else forwarder?.forgetConnections();
-}
-
-export interface ForwarderThreadData {
-  readonly done: Int32Array;
-}
-
-/** To the forwarders' thread; `id` is a forwarder's. */
-export type ToForwarders =
-  | { readonly kind: 'open'; readonly id: number; readonly host: string; readonly port: number }
-  | { readonly kind: 'fault'; readonly id: number; readonly fault: Fault | undefined }
-  | { readonly kind: 'drop' | 'forget'; readonly id: number }
-  | { readonly kind: 'close'; readonly id: number }
-  | { readonly kind: 'end' }
-  /** The target of a new connection. */
-  | { readonly kind: 'target'; readonly ask: number; readonly target: Target | undefined };
-
-export type FromForwarders =
-  | { readonly kind: 'done'; readonly id: number; readonly port: number }
-  | { readonly kind: 'failed'; readonly id: number; readonly message: string; readonly code: string | undefined }
-  | { readonly kind: 'ask'; readonly id: number; readonly ask: number };

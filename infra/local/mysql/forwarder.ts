@@ -1,4 +1,5 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { checkFault, type Fault, ForwardedConnection } from './forwarded-connection.ts';
 
 export interface Forwarder {
@@ -26,87 +27,59 @@ export interface Target {
 }
 
 /** Rejects with the system's error (EADDRINUSE, EADDRNOTAVAIL). */
-export async function openForwarder(options: ForwarderOptions): Promise<Forwarder> {
-  // Paused until forwarded, so that no bytes are lost.
-  const server = createServer({ pauseOnConnect: true, noDelay: true });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host: options.host, port: options.port, backlog: 511 }, resolve);
-  });
-  return new TcpForwarder(server, options);
-}
-
-class TcpForwarder implements Forwarder {
-  readonly host: string;
-  readonly port: number;
-  readonly #server: Server;
-  readonly #target: ForwarderOptions['target'];
-  readonly #connections = new Set<ForwardedConnection>();
+export async function openForwarder({ host, port, target }: ForwarderOptions): Promise<Forwarder> {
+  const connections = new Set<ForwardedConnection>();
   /** Accepted during a blackhole, or while the target is unknown. */
-  readonly #waiting = new Set<Socket>();
-  #fault: Fault | undefined;
+  const waiting = new Set<Socket>();
+  let fault: Fault | undefined;
+  const isUnder = (kind: Fault['kind']): boolean => fault?.kind === kind;
 
-  constructor(server: Server, options: ForwarderOptions) {
-    const address = server.address();
-    this.host = options.host;
-    this.port = typeof address === 'object' && address !== null ? address.port : options.port;
-    this.#server = server;
-    this.#target = options.target;
-    server.on('connection', (socket) => this.#take(socket));
-  }
-
-  setFault(fault: Fault | undefined): void {
-    if (fault !== undefined) checkFault(fault);
-    this.#fault = fault;
-    for (const connection of this.#connections) connection.setFault(fault);
-    if (fault?.kind === 'blackhole') return;
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const socket of waiting) this.#take(socket);
-  }
-
-  dropConnections(): void {
-    for (const connection of this.#connections) connection.reset();
-  }
-
-  forgetConnections(): void {
-    for (const connection of this.#connections) connection.forget();
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-    });
-    this.dropConnections();
-    for (const socket of this.#waiting) socket.destroy();
-    await closed;
-  }
-
-  #take(socket: Socket): void {
+  async function take(socket: Socket): Promise<void> {
     socket.on('error', () => socket.destroy());
-    if (this.#fault?.kind === 'blackhole') {
-      this.#waiting.add(socket);
-      socket.once('close', () => this.#waiting.delete(socket));
-      return;
-    }
-    if (this.#fault?.kind === 'refuse') return void socket.resetAndDestroy();
-    const target = this.#target();
-    if (!(target instanceof Promise)) return this.#forward(socket, target);
-    this.#waiting.add(socket);
-    void target.then((found) => {
-      // A fault that began in the meantime applies.
-      if (!this.#waiting.delete(socket) || socket.destroyed) return;
-      if (this.#fault?.kind === 'refuse' || this.#fault?.kind === 'blackhole') return this.#take(socket);
-      this.#forward(socket, found);
-    });
+    if (isUnder('refuse')) return void socket.resetAndDestroy();
+    waiting.add(socket);
+    socket.once('close', () => waiting.delete(socket));
+    if (isUnder('blackhole')) return;
+    const found = await target();
+    // A fault that began in the meantime applies.
+    if (isUnder('blackhole') || !waiting.delete(socket) || socket.destroyed) return;
+    if (found === undefined || isUnder('refuse')) return void socket.resetAndDestroy();
+    const connection: ForwardedConnection = new ForwardedConnection(socket, found, () =>
+      connections.delete(connection),
+    );
+    connections.add(connection);
+    connection.setFault(fault);
   }
 
-  #forward(socket: Socket, target: Target | undefined): void {
-    if (target === undefined) return void socket.resetAndDestroy();
-    const connection: ForwardedConnection = new ForwardedConnection(socket, target, () =>
-      this.#connections.delete(connection),
-    );
-    this.#connections.add(connection);
-    connection.setFault(this.#fault);
-  }
+  // Paused until forwarded, so that no bytes are lost.
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => void take(socket));
+  server.listen({ host, port, backlog: 511 });
+  await once(server, 'listening');
+  const dropConnections = (): void => {
+    for (const connection of connections) connection.reset();
+  };
+  return {
+    host,
+    port: (server.address() as AddressInfo).port,
+    setFault(next) {
+      if (next !== undefined) checkFault(next);
+      fault = next;
+      for (const connection of connections) connection.setFault(next);
+      if (isUnder('blackhole')) return;
+      const again = [...waiting];
+      waiting.clear();
+      for (const socket of again) void take(socket);
+    },
+    dropConnections,
+    forgetConnections() {
+      for (const connection of connections) connection.forget();
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      dropConnections();
+      for (const socket of waiting) socket.destroy();
+      await closed;
+    },
+  };
 }

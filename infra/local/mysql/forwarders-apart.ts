@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { checkFault } from './forwarded-connection.ts';
-import type { ForwarderThreadData, FromForwarders, ToForwarders } from './forwarder-thread.ts';
+import { checkFault, type Fault } from './forwarded-connection.ts';
+import type { ForwarderThreadData, FromForwarders, Order, ToForwarders } from './forwarder-thread.ts';
 import type { Forwarder, ForwarderOptions, Target } from './forwarder.ts';
 
 /** A thread that takes longer has ended. */
@@ -20,17 +20,12 @@ export async function openForwarderApart(options: ApartOptions): Promise<Forward
   return thread.open(options);
 }
 
-interface Waiting {
-  readonly resolve: (port: number) => void;
-  readonly reject: (error: Error) => void;
-}
-
 class ForwarderThread {
   readonly #worker: Worker;
   readonly #done = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #targets = new Map<number, ApartOptions['target']>();
   /** For the port of one that opens, or the end of one that closes. */
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<number>>();
   readonly #ended: () => void;
   #opened = 0;
 
@@ -63,10 +58,10 @@ class ForwarderThread {
       port,
       setFault: (fault) => {
         if (fault !== undefined) checkFault(fault);
-        this.#carryOut({ kind: 'fault', id, fault });
+        this.#carryOut(id, 'setFault', fault);
       },
-      dropConnections: () => this.#carryOut({ kind: 'drop', id }),
-      forgetConnections: () => this.#carryOut({ kind: 'forget', id }),
+      dropConnections: () => this.#carryOut(id, 'dropConnections'),
+      forgetConnections: () => this.#carryOut(id, 'forgetConnections'),
       close: async () => {
         if (!this.#targets.has(id)) return;
         await this.#ask({ kind: 'close', id });
@@ -76,19 +71,19 @@ class ForwarderThread {
   }
 
   #ask(message: Extract<ToForwarders, { kind: 'open' | 'close' }>): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(message.id, { resolve, reject });
-      this.#tell(message);
-    });
+    const waiting = Promise.withResolvers<number>();
+    this.#waiting.set(message.id, waiting);
+    this.#tell(message);
+    return waiting.promise;
   }
 
   /** Returns once the order is carried out. */
-  #carryOut(message: Extract<ToForwarders, { kind: 'fault' | 'drop' | 'forget' }>): void {
-    if (!this.#targets.has(message.id)) return;
+  #carryOut(id: number, order: Order, fault?: Fault): void {
+    if (!this.#targets.has(id)) return;
     const before = Atomics.load(this.#done, 0);
-    this.#tell(message);
+    this.#tell({ kind: 'order', id, order, fault });
     if (Atomics.wait(this.#done, 0, before, CARRIED_OUT_MS) === 'timed-out')
-      throw new Error(`the forwarders did not carry out ${message.kind} within ${CARRIED_OUT_MS / 1000} s`);
+      throw new Error(`the forwarders did not carry out ${order} within ${CARRIED_OUT_MS / 1000} s`);
   }
 
   #hear(message: FromForwarders): void {
@@ -118,10 +113,7 @@ class ForwarderThread {
 
 const ATTEMPTS = 20;
 
-interface EndpointWish {
-  readonly host: string;
-  readonly target: ApartOptions['target'];
-}
+type EndpointWish = Omit<ApartOptions, 'port'>;
 
 /** Opens the forwarders on one port: the given one if it is free on every address, else another. */
 export async function openOnOnePort(wishes: readonly EndpointWish[], port: number): Promise<readonly Forwarder[]> {

@@ -1,5 +1,11 @@
 import { type Operator, textOf } from './operator.ts';
-import { type Replication, type ReplicationSource, untilApplied } from './replication.ts';
+import {
+  finishWith,
+  followUntilApplied,
+  leaveForGood,
+  type Replication,
+  type ReplicationSource,
+} from './replication.ts';
 
 /**
  * A MariaDB transaction id is domain-server-sequence, and two diverged writers can reuse a sequence. A node therefore
@@ -24,22 +30,8 @@ export const mariaDbReplication: Replication = {
     await node.run('STOP SLAVE');
   },
 
-  async finish(node, timeoutSeconds) {
-    const status = await node.run('SHOW SLAVE STATUS');
-    if (status.length === 0) return;
-    await node.run('STOP SLAVE IO_THREAD');
-    await node.run('START SLAVE SQL_THREAD');
-    const received = textOf(await node.run('SHOW SLAVE STATUS'), 'Gtid_IO_Pos');
-    if (received !== '') {
-      const wait = await node.run(
-        `SELECT MASTER_GTID_WAIT(?, ${timeoutSeconds}) AS failed`,
-        [received],
-        (timeoutSeconds + 5) * 1000,
-      );
-      if (textOf(wait, 'failed') !== '0') throw new Error(`what was received is not applied after ${timeoutSeconds} s`);
-    }
-    await node.run('STOP SLAVE');
-  },
+  finish: (node, timeoutSeconds) =>
+    finishWith({ replica: 'SLAVE', received: 'Gtid_IO_Pos', wait: 'MASTER_GTID_WAIT' }, node, timeoutSeconds),
 
   async follow(node, source) {
     await node.run('SET GLOBAL read_only = ON');
@@ -55,19 +47,17 @@ export const mariaDbReplication: Replication = {
   async followUntil(node, source, position, timeoutSeconds) {
     await pointTo(node, source);
     await node.run('START SLAVE UNTIL master_gtid_pos = ?', [position]);
-    await untilApplied(timeoutSeconds, async () => {
-      const status = await node.run('SHOW SLAVE STATUS');
-      const error = textOf(status, 'Last_SQL_Error') || textOf(status, 'Last_IO_Error');
-      if (error !== '') throw new Error(`the log could not be applied: ${error}`);
-      return textOf(status, 'Slave_SQL_Running') === 'No' && (await mariaDbReplication.position(node)) === position;
-    });
-    await node.run('STOP SLAVE');
-    await node.run('RESET SLAVE ALL');
+    await followUntilApplied(
+      node,
+      'SLAVE',
+      timeoutSeconds,
+      async (status) =>
+        textOf(status, 'Slave_SQL_Running') === 'No' && (await mariaDbReplication.position(node)) === position,
+    );
   },
 
   async open(node, serverId) {
-    await node.run('STOP SLAVE');
-    await node.run('RESET SLAVE ALL');
+    await leaveForGood(node, 'SLAVE');
     await node.run(`SET GLOBAL server_id = ${serverId}`);
     await node.run('SET GLOBAL read_only = OFF');
   },

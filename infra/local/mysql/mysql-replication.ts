@@ -1,5 +1,11 @@
 import { type Operator, textOf } from './operator.ts';
-import { type Replication, type ReplicationSource, untilApplied } from './replication.ts';
+import {
+  finishWith,
+  followUntilApplied,
+  leaveForGood,
+  type Replication,
+  type ReplicationSource,
+} from './replication.ts';
 
 const FOLLOW_ATTEMPTS = 3;
 
@@ -32,22 +38,12 @@ export const mySqlReplication: Replication = {
     await node.run('STOP REPLICA');
   },
 
-  async finish(node, timeoutSeconds) {
-    const status = await node.run('SHOW REPLICA STATUS');
-    if (status.length === 0) return;
-    await node.run('STOP REPLICA IO_THREAD');
-    await node.run('START REPLICA SQL_THREAD');
-    const received = textOf(await node.run('SHOW REPLICA STATUS'), 'Retrieved_Gtid_Set').replaceAll(/\s/g, '');
-    if (received !== '') {
-      const wait = await node.run(
-        `SELECT WAIT_FOR_EXECUTED_GTID_SET(?, ${timeoutSeconds}) AS failed`,
-        [received],
-        (timeoutSeconds + 5) * 1000,
-      );
-      if (textOf(wait, 'failed') !== '0') throw new Error(`what was received is not applied after ${timeoutSeconds} s`);
-    }
-    await node.run('STOP REPLICA');
-  },
+  finish: (node, timeoutSeconds) =>
+    finishWith(
+      { replica: 'REPLICA', received: 'Retrieved_Gtid_Set', wait: 'WAIT_FOR_EXECUTED_GTID_SET' },
+      node,
+      timeoutSeconds,
+    ),
 
   async follow(node, source) {
     for (let attempt = 1; ; attempt += 1) {
@@ -63,30 +59,22 @@ export const mySqlReplication: Replication = {
     }
   },
 
-  async position(node) {
-    return mySqlReplication.executed(node);
-  },
+  position: (node) => mySqlReplication.executed(node),
 
   async followUntil(node, source, position, timeoutSeconds) {
     await pointTo(node, source);
     await node.run('START REPLICA UNTIL SQL_AFTER_GTIDS = ?', [position]);
-    await untilApplied(timeoutSeconds, async () => {
-      const status = await node.run('SHOW REPLICA STATUS');
-      const error = textOf(status, 'Last_SQL_Error') || textOf(status, 'Last_IO_Error');
-      if (error !== '') throw new Error(`the log could not be applied: ${error}`);
+    await followUntilApplied(node, 'REPLICA', timeoutSeconds, async (status) => {
       if (textOf(status, 'Replica_SQL_Running') !== 'No') return false;
       const executed = await mySqlReplication.executed(node);
       if (!(await mySqlReplication.includes(node, position, executed)))
         throw new Error(`wanted what was logged up to ${position}, got ${executed}`);
       return mySqlReplication.includes(node, executed, position);
     });
-    await node.run('STOP REPLICA');
-    await node.run('RESET REPLICA ALL');
   },
 
   async open(node, serverId) {
-    await node.run('STOP REPLICA');
-    await node.run('RESET REPLICA ALL');
+    await leaveForGood(node, 'REPLICA');
     await node.run(`SET GLOBAL server_id = ${serverId}`);
     await node.run('SET GLOBAL super_read_only = OFF');
     await node.run('SET GLOBAL read_only = OFF');

@@ -8,7 +8,7 @@ const STATEMENT_MS = 10_000;
 /** A paused server does not answer. */
 const GOODBYE_MS = 200;
 
-type OperatorRow = Readonly<Record<string, unknown>>;
+export type OperatorRow = Readonly<Record<string, unknown>>;
 
 /** A connection that assigns roles. */
 export interface Operator {

@@ -1,5 +1,5 @@
-import type { Operator } from './operator.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Operator, type OperatorRow, textOf } from './operator.ts';
 
 export interface ReplicationSource {
   readonly host: string;
@@ -28,13 +28,56 @@ export interface Replication {
   open(node: Operator, serverId: number): Promise<void>;
 }
 
+/** What an engine calls the parts of its replication. */
+interface Words {
+  readonly replica: 'REPLICA' | 'SLAVE';
+  /** The column of the status with what was received. */
+  readonly received: string;
+  /** The function that waits until a set is applied. */
+  readonly wait: string;
+}
+
+/** See `Replication.finish`. */
+export async function finishWith(
+  { replica, received: column, wait }: Words,
+  node: Operator,
+  timeoutSeconds: number,
+): Promise<void> {
+  const status = await node.run(`SHOW ${replica} STATUS`);
+  if (status.length === 0) return;
+  await node.run(`STOP ${replica} IO_THREAD`);
+  await node.run(`START ${replica} SQL_THREAD`);
+  const received = textOf(await node.run(`SHOW ${replica} STATUS`), column).replaceAll(/\s/g, '');
+  if (received !== '') {
+    const sql = `SELECT ${wait}(?, ${timeoutSeconds}) AS failed`;
+    const failed = textOf(await node.run(sql, [received], (timeoutSeconds + 5) * 1000), 'failed');
+    if (failed !== '0') throw new Error(`what was received is not applied after ${timeoutSeconds} s`);
+  }
+  await node.run(`STOP ${replica}`);
+}
+
 const POLL_MS = 100;
 
-/** Waits until a log is applied. Throws what the check throws, or after the time. */
-export async function untilApplied(timeoutSeconds: number, isApplied: () => Promise<boolean>): Promise<void> {
+/** Waits until a followed log is applied, then stops following. Throws what the check throws, or after the time. */
+export async function followUntilApplied(
+  node: Operator,
+  replica: Words['replica'],
+  timeoutSeconds: number,
+  isApplied: (status: readonly OperatorRow[]) => Promise<boolean>,
+): Promise<void> {
   const deadline = performance.now() + timeoutSeconds * 1000;
-  while (!(await isApplied())) {
+  for (;;) {
+    const status = await node.run(`SHOW ${replica} STATUS`);
+    const error = textOf(status, 'Last_SQL_Error') || textOf(status, 'Last_IO_Error');
+    if (error !== '') throw new Error(`the log could not be applied: ${error}`);
+    if (await isApplied(status)) break;
     if (performance.now() > deadline) throw new Error(`the log is not applied after ${timeoutSeconds} s`);
     await sleep(POLL_MS);
   }
+  await leaveForGood(node, replica);
+}
+
+export async function leaveForGood(node: Operator, replica: Words['replica']): Promise<void> {
+  await node.run(`STOP ${replica}`);
+  await node.run(`RESET ${replica} ALL`);
 }

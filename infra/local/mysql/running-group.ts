@@ -1,31 +1,24 @@
 import { join } from 'node:path';
-import type { InstalledEngine } from '../../setup/engine.mjs';
 import type { Forwarder } from './forwarder.ts';
-import { APPLICATION_USER, type Passwords } from './accounts.ts';
+import { APPLICATION_USER } from './accounts.ts';
 import { openOnOnePort } from './forwarders-apart.ts';
 import { GroupRoles } from './group-roles.ts';
 import { type GroupRecord, type GroupsFile, newGroup } from './groups-file.ts';
-import { nodeName, type NodeStatus, SERVER_HOST, type ServerSize } from './node-status.ts';
+import { nodeName, type NodeStatus, SERVER_HOST } from './node-status.ts';
 import { stopOrphans } from './orphans.ts';
-import { replicationOf } from './replication-of.ts';
-import { ServerNode } from './server-node.ts';
+import { mariaDbReplication } from './mariadb-replication.ts';
+import { mySqlReplication } from './mysql-replication.ts';
+import { ServerNode, type ServerOptions } from './server-node.ts';
 import { WorkInTurn } from './work-in-turn.ts';
 
 const RETRY_MS = 1000;
 
-interface RunningGroupOptions {
+interface RunningGroupOptions extends ServerOptions {
   readonly name: string;
   readonly readers: number;
   readonly folder: string;
   readonly file: GroupsFile;
-  readonly engine: InstalledEngine;
-  readonly blank: string;
-  readonly passwords: Passwords;
-  readonly shards: number;
-  readonly size: ServerSize;
-  readonly extraArguments: readonly string[];
   readonly restartAfterSeconds: number;
-  readonly changed: () => void;
   readonly log: (line: string) => void;
 }
 
@@ -52,19 +45,14 @@ export class RunningGroup {
     this.#record = known ?? newGroup(names);
     this.#nodes = names.map(
       (name) =>
-        new ServerNode({
-          ...options,
-          name,
-          folder: join(options.folder, name),
-          died: (node) => this.#died(node),
-        }),
+        new ServerNode({ ...options, name, folder: join(options.folder, name), died: (node) => this.#died(node) }),
     );
     this.#roles = new GroupRoles({
       group: options.name,
       record: this.#record,
       save: () => options.file.save(),
       nodes: this.#nodes,
-      replication: replicationOf(options.engine.kind),
+      replication: options.engine.kind === 'mysql' ? mySqlReplication : mariaDbReplication,
       passwords: options.passwords,
       changed: options.changed,
       log: options.log,
@@ -98,7 +86,7 @@ export class RunningGroup {
   /** Shuts down servers that an earlier run left behind, then starts servers and endpoints. */
   async start(): Promise<void> {
     await this.#work.now(async () => {
-      const orphans = await Promise.all(this.#nodes.map(async (node) => await stopOrphans(node.data)));
+      const orphans = await Promise.all(this.#nodes.map((node) => stopOrphans(node.data)));
       const count = orphans.reduce((sum, one) => sum + one, 0);
       if (count > 0)
         this.#options.log(
@@ -106,7 +94,7 @@ export class RunningGroup {
         );
       await this.#makeMissingData();
       await this.#openEndpoints();
-      await Promise.all(this.#nodes.filter((node) => node.hasData).map(async (node) => await this.#startFirst(node)));
+      await Promise.all(this.#nodes.filter((node) => node.hasData).map((node) => this.#startFirst(node)));
       if (!this.#roles.writer.hasData) await this.#promote();
       await this.#arrangeFirst();
     });
@@ -153,8 +141,8 @@ export class RunningGroup {
 
   async stop(): Promise<void> {
     this.#work.end();
-    const endpoints = Promise.all(this.#endpoints.map(async (endpoint) => await endpoint.close()));
-    const stopAll = async () => await Promise.all(this.#nodes.map(async (node) => await node.stop()));
+    const endpoints = Promise.all(this.#endpoints.map((endpoint) => endpoint.close()));
+    const stopAll = () => Promise.all(this.#nodes.map((node) => node.stop()));
     await stopAll();
     // Open work may have started one more server.
     await this.#work.settled();

@@ -1,23 +1,30 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import type { InstalledEngine } from '../../setup/engine.mjs';
 import { accountsSql, type Passwords } from './accounts.ts';
 import { copyBlankData } from './blank-data.ts';
 import { launch, type RunningServer, stopServer } from './launch.ts';
-import type { NodeState, ServerSize } from './node-status.ts';
+import type { NodeState } from './node-status.ts';
 import { asOperator, type Operator } from './operator.ts';
-import { accountsFile, dataFolder, serverArguments, serverEnvironment, temporaryFolder } from './server-settings.ts';
+import {
+  accountsFile,
+  dataFolder,
+  serverArguments,
+  serverEnvironment,
+  type ServerSettings,
+  temporaryFolder,
+} from './server-settings.ts';
 
-interface ServerNodeOptions {
-  readonly name: string;
-  readonly folder: string;
-  readonly engine: InstalledEngine;
+/** What servers of a stack are made and started with. */
+export interface ServerOptions extends ServerSettings {
+  /** An empty data folder, to be copied. */
   readonly blank: string;
   readonly passwords: Passwords;
-  readonly shards: number;
-  readonly size: ServerSize;
-  readonly extraArguments: readonly string[];
   readonly changed: () => void;
+}
+
+interface ServerNodeOptions extends ServerOptions {
+  readonly name: string;
+  readonly folder: string;
   readonly died: (node: ServerNode) => void;
 }
 
@@ -69,7 +76,7 @@ export class ServerNode {
 
   /** Starts the server read-only and without replication; `starting` until `serve`. */
   async start(serverId: number): Promise<void> {
-    const { engine, folder, passwords, shards, size, extraArguments } = this.#options;
+    const { engine, folder, passwords, size } = this.#options;
     // MySQL's replication does not start on a trial file left by a killed server.
     rmSync(temporaryFolder(folder), { recursive: true, force: true });
     mkdirSync(temporaryFolder(folder), { recursive: true, mode: 0o700 });
@@ -82,7 +89,7 @@ export class ServerNode {
         command: engine.command,
         folder,
         port: this.#port,
-        argumentsFor: (port) => serverArguments({ engine, folder, port, serverId, shards, size, extraArguments }),
+        argumentsFor: (port) => serverArguments(this.#options, { folder, port, serverId }),
         environment: serverEnvironment(size),
         answers: async (port) =>
           await asOperator(port, passwords.operator, async (operator) => {

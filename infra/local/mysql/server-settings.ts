@@ -14,15 +14,20 @@ const HANDLES_PER_SHARD = 8;
 const OTHER_FILES = 600;
 const SOCKET_PATH_BYTES = 103;
 
-interface ServerSettings {
+/** What the servers of a stack have in common. */
+export interface ServerSettings {
   readonly engine: InstalledEngine;
+  /** The most shards of one group; sizes table caches and open files. */
+  readonly shards: number;
+  readonly size: ServerSize;
+  readonly extraArguments: readonly string[];
+}
+
+interface ServerPlace {
   readonly folder: string;
   readonly port: number;
   /** Unique in the group for each stretch of history. */
   readonly serverId: number;
-  readonly shards: number;
-  readonly size: ServerSize;
-  readonly extraArguments: readonly string[];
 }
 
 /** Used for new data folders too, so that the first start keeps its logs. */
@@ -31,8 +36,10 @@ export const REDO_SETTINGS: Readonly<Record<EngineKind, readonly string[]>> = {
   mariadb: ['--innodb-log-file-size=64M'],
 };
 
-export function serverArguments(settings: ServerSettings): readonly string[] {
-  const { engine, folder } = settings;
+export function serverArguments(
+  { engine, shards, size, extraArguments }: ServerSettings,
+  { folder, port, serverId }: ServerPlace,
+): readonly string[] {
   return [
     '--no-defaults',
     ...engine.ownArguments,
@@ -42,18 +49,18 @@ export function serverArguments(settings: ServerSettings): readonly string[] {
     `--socket=${socketPath(folder)}`,
     `--pid-file=${join(folder, 'server.pid')}`,
     `--bind-address=${SERVER_HOST}`,
-    `--port=${settings.port}`,
+    `--port=${port}`,
     '--skip-name-resolve',
     '--back-log=512',
     `--max-connections=${MAX_CONNECTIONS}`,
     `--init-file=${accountsFile(folder)}`,
-    `--server-id=${settings.serverId}`,
+    `--server-id=${serverId}`,
     '--read-only=ON',
-    ...common(settings.shards),
+    ...common(shards),
     ...REDO_SETTINGS[engine.kind],
     ...(engine.kind === 'mysql' ? MYSQL : MARIADB),
-    ...(settings.size === 'small' ? small(engine.kind, settings.shards) : full(settings.shards)),
-    ...settings.extraArguments,
+    ...(size === 'small' ? small(engine.kind, shards) : full(shards)),
+    ...extraArguments,
   ];
 }
 

@@ -24,7 +24,7 @@ export interface ShardGroupsOptions {
   /** Groups and readers may be added to a data folder, not removed. */
   readonly groups: readonly WantedGroup[];
   readonly restartAfterSeconds: number;
-  /** The most shards of one group; sizes table caches and open files. */
+  /** See `ServerSettings`. */
   readonly shards: number;
   /** May change at each start. */
   readonly size?: ServerSize | undefined;
@@ -83,9 +83,9 @@ export async function startShardGroups(options: ShardGroupsOptions): Promise<Sha
     const changed = (): void => {
       for (const listener of listeners) listener();
     };
-    const make = await prepare(options, realpathSync(folder), engine, changed);
+    const make = await makerOf(options, realpathSync(folder), engine, changed);
     const groups = await startAll(options.groups.map(make));
-    return new LocalShardGroups({ engine, groups, make, listeners, changed, release: () => lock.release() });
+    return running({ engine, groups, make, listeners, changed, release: () => lock.release() });
   } catch (error) {
     lock.release();
     throw error;
@@ -94,40 +94,26 @@ export async function startShardGroups(options: ShardGroupsOptions): Promise<Sha
 
 async function startAll(groups: readonly RunningGroup[]): Promise<readonly RunningGroup[]> {
   try {
-    await Promise.all(groups.map(async (group) => await group.start()));
+    await Promise.all(groups.map((group) => group.start()));
     return groups;
   } catch (error) {
-    await Promise.all(groups.map(async (group) => await group.stop()));
+    await Promise.all(groups.map((group) => group.stop()));
     throw error;
   }
 }
 
 /** Returns a maker of the folder's groups. */
-async function prepare(
+async function makerOf(
   options: ShardGroupsOptions,
   folder: string,
   engine: InstalledEngine,
   changed: () => void,
 ): Promise<(group: WantedGroup) => RunningGroup> {
-  const file = new GroupsFile(folder, engine, options.groups);
-  const blank = await blankData(engine, options.log);
-  const passwords = passwordsOf(folder);
   const { shards, size = 'full', extraArguments = [], restartAfterSeconds, log } = options;
-  return (group) =>
-    new RunningGroup({
-      ...group,
-      folder,
-      file,
-      engine,
-      blank,
-      passwords,
-      shards,
-      size,
-      extraArguments,
-      restartAfterSeconds,
-      changed,
-      log,
-    });
+  const file = new GroupsFile(folder, engine, options.groups);
+  const blank = await blankData(engine, log);
+  const servers = { engine, blank, passwords: passwordsOf(folder), shards, size, extraArguments, changed };
+  return (group) => new RunningGroup({ ...group, ...servers, folder, file, restartAfterSeconds, log });
 }
 
 interface StartedGroups {
@@ -139,94 +125,63 @@ interface StartedGroups {
   readonly release: () => void;
 }
 
-class LocalShardGroups implements ShardGroups {
-  readonly engine: ShardGroups['engine'];
-  readonly #started: StartedGroups;
-  #groups: readonly RunningGroup[];
-  #stopped: Promise<void> | undefined;
+function running({
+  engine: { kind, version },
+  make,
+  listeners,
+  changed,
+  release,
+  ...started
+}: StartedGroups): ShardGroups {
+  let { groups } = started;
+  let stopped: Promise<void> | undefined;
+  const status = (): readonly NodeStatus[] => groups.flatMap((group) => group.nodes);
 
-  constructor(started: StartedGroups) {
-    const { kind, version } = started.engine;
-    this.engine = { kind, version };
-    this.#started = started;
-    this.#groups = started.groups;
-  }
-
-  get groups(): readonly RunningGroup[] {
-    return this.#groups;
-  }
-
-  status(): readonly NodeStatus[] {
-    return this.groups.flatMap((group) => group.nodes);
-  }
-
-  async kill(name: string): Promise<void> {
-    await this.#find(name).node.kill();
-  }
-
-  pause(name: string): void {
-    this.#find(name).node.pause();
-  }
-
-  resume(name: string): void {
-    const { group, node } = this.#find(name);
-    group.resume(node);
-  }
-
-  async restart(name: string): Promise<void> {
-    const { group, node } = this.#find(name);
-    await group.restart(node);
-  }
-
-  async promote(name: string): Promise<void> {
-    await this.#group(name).promote();
-  }
-
-  async add(wanted: readonly WantedGroup[]): Promise<void> {
-    const running = this.groups.map(({ name, nodes }) => ({ name, readers: nodes.length - 1 }));
-    checkGroups([...running, ...wanted]);
-    const added = await startAll(wanted.map(this.#started.make));
-    this.#groups = [...this.#groups, ...added];
-    this.#started.changed();
-  }
-
-  async positions(): Promise<ReadonlyMap<string, string>> {
-    return new Map(await Promise.all(this.groups.map(async (group) => [group.name, await group.position()] as const)));
-  }
-
-  async setBack(name: string, position: string, marked?: string): Promise<void> {
-    await this.#group(name).setBack(position, marked);
-  }
-
-  onChange(listener: () => void): void {
-    this.#started.listeners.add(listener);
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped ??= Promise.all(this.groups.map(async (group) => await group.stop())).then(() =>
-      this.#started.release(),
-    );
-    await this.#stopped;
-  }
-
-  #group(name: string): RunningGroup {
-    const group = this.groups.find((one) => one.name === name);
+  function groupOf(name: string): RunningGroup {
+    const group = groups.find((one) => one.name === name);
     if (group === undefined)
-      throw new Error(`group: wanted one of ${this.groups.map((one) => one.name).join(', ')}, got ${name}`);
+      throw new Error(`group: wanted one of ${groups.map((one) => one.name).join(', ')}, got ${name}`);
     return group;
   }
 
-  #find(name: string): { readonly group: RunningGroup; readonly node: ServerNode } {
-    for (const group of this.groups) {
+  function nodeOf(name: string): { readonly group: RunningGroup; readonly node: ServerNode } {
+    for (const group of groups) {
       const node = group.node(name);
       if (node !== undefined) return { group, node };
     }
-    throw new Error(
-      `node: wanted one of ${this.status()
-        .map((node) => node.node)
-        .join(', ')}, got ${name}`,
-    );
+    const known = status().map(({ node }) => node);
+    throw new Error(`node: wanted one of ${known.join(', ')}, got ${name}`);
   }
+
+  return {
+    engine: { kind, version },
+    get groups() {
+      return groups;
+    },
+    status,
+    kill: async (name) => nodeOf(name).node.kill(),
+    pause: (name) => nodeOf(name).node.pause(),
+    resume(name) {
+      const { group, node } = nodeOf(name);
+      group.resume(node);
+    },
+    async restart(name) {
+      const { group, node } = nodeOf(name);
+      await group.restart(node);
+    },
+    promote: async (name) => groupOf(name).promote(),
+    async add(wanted) {
+      checkGroups([...groups.map(({ name, nodes }) => ({ name, readers: nodes.length - 1 })), ...wanted]);
+      const added = await startAll(wanted.map(make));
+      groups = [...groups, ...added];
+      changed();
+    },
+    positions: async () =>
+      new Map(await Promise.all(groups.map(async (group) => [group.name, await group.position()] as const))),
+    setBack: async (name, position, marked) => groupOf(name).setBack(position, marked),
+    onChange: (listener) => void listeners.add(listener),
+    stop: () => (stopped ??= Promise.all(groups.map((group) => group.stop())).then(release)),
+  };
 }
 
 function checkOptions({ groups, restartAfterSeconds, shards }: ShardGroupsOptions): void {

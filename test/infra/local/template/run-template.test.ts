@@ -45,7 +45,7 @@ beforeAll(async () => {
   const server = createServer(async (_request, response) => {
     response.writeHead((await migrating()) === 'done' ? 200 : 500).end();
   });
-  testUrl = `http://127.0.0.1:${await listen(server, 0, '127.0.0.1')}`;
+  testUrl = `http://127.0.0.1:${await listen(server, 0)}`;
   parts.defer(() => void server.close());
   gateway = await openGateway(0, () => undefined);
   parts.defer(() => gateway.close());
