@@ -8,7 +8,7 @@ import { sendCommand } from '../control/control-client.ts';
 import { showStatus } from '../control/show-status.ts';
 import { showUsage, usageOf } from '../control/usage.ts';
 import { listSnapshots, readSnapshot } from '../snapshots/snapshot.ts';
-import { dataFolder, isDataFolder } from '../folder/data-folder.ts';
+import { dataFolder, existingFolder } from '../folder/data-folder.ts';
 import type { AddedGroup } from '../running/running-stack.ts';
 import { dataFlag, wholeNumberFlag } from './flags.ts';
 import { logsCommand } from './logs.ts';
@@ -113,9 +113,7 @@ command(
 command('restore <snapshot>', 'sets a stopped stack back to a snapshot, all of it; what came since is gone')
   .option('--yes', 'without asking')
   .action(async (snapshot: string, { data, yes }: { data: string; yes?: true }) => {
-    if (!isDataFolder(resolve(data)))
-      throw new Error(`--data: wanted the folder of a local stack, got ${resolve(data)}, which is none`);
-    const { taken_at } = readSnapshot(dataFolder(resolve(data)), snapshot);
+    const { taken_at } = readSnapshot(existingFolder(resolve(data)), snapshot);
     if (yes !== true && !(await confirmed(`Set everything in ${data} back to ${snapshot}, of ${taken_at}?`, 'restore')))
       throw new Error('nothing was done');
     const { restoreStack } = await import('../snapshots/restore-stack.ts');
@@ -138,7 +136,7 @@ try {
 
 async function reset(data: string, yes: boolean): Promise<void> {
   if (!existsSync(data)) return void console.log(`${data} is not there: nothing to delete`);
-  if (!isDataFolder(data)) throw new Error(`--data: wanted the folder of a local stack, got ${data}, which is none`);
+  existingFolder(data);
   const lock = lockFolder(data);
   try {
     if (!yes && !(await confirmed(`Delete everything in ${data}?`, 'reset')))

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { logLineAsJson, showLogLine, readLogs } from '../control/read-logs.ts';
-import { dataFolder, isDataFolder } from '../folder/data-folder.ts';
+import { existingFolder } from '../folder/data-folder.ts';
 import { dataFlag } from './flags.ts';
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -41,12 +41,7 @@ export function logsCommand(): Command {
 }
 
 async function show(requestId: string | undefined, flags: Flags): Promise<void> {
-  const root = resolve(flags.data);
-  if (!isDataFolder(root)) {
-    console.error(`--data: wanted the folder of a local stack, got ${root}, which is none`);
-    process.exitCode = 1;
-    return;
-  }
+  const folder = existingFolder(resolve(flags.data));
   const stopped = new AbortController();
   process.once('SIGINT', () => stopped.abort());
   // A reader such as `head` may close the pipe.
@@ -55,7 +50,7 @@ async function show(requestId: string | undefined, flags: Flags): Promise<void> 
   const wanted = { requestId, title: flags.function, since };
   const shown = flags.format === 'ndjson' ? logLineAsJson : showLogLine;
   let count = 0;
-  for await (const line of readLogs(dataFolder(root), wanted, flags.follow ? stopped.signal : undefined)) {
+  for await (const line of readLogs(folder, wanted, flags.follow ? stopped.signal : undefined)) {
     console.log(shown(line));
     count += 1;
   }

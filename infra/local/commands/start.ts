@@ -11,24 +11,11 @@ import { loadTriggers } from '../stack/load-triggers.ts';
 import { prove } from '../stack/proof.ts';
 import { watchSources, type WatchedSources } from '../stack/watch-sources.ts';
 
-interface Flags extends Pick<
-  LocalStackOptions,
-  | 'port'
-  | 'data'
-  | 'readers'
-  | 'serverSize'
-  | 'functions'
-  | 'access'
-  | 'checkSignatures'
-  | 'groups'
-  | 'shards'
-  | 'engine'
-  | 'functionMemory'
-  | 'tailers'
-  | 'keepCopies'
-  | 'datastores'
-  | 'cors'
-> {
+/** Options that have no flag, or another name there. */
+type Unnamed = 'groupsAtFirst' | 'shardsAtFirst' | 'app' | 'projectFolder' | 'functionsFolder' | 'log';
+type Renamed = 'restartAfterSeconds' | 'functionIdleSeconds' | 'functionArguments' | 'serverArguments';
+
+interface Flags extends Omit<LocalStackOptions, Unnamed | Renamed> {
   readonly restartAfter: number;
   readonly functionIdle: number;
   readonly watch: boolean;

@@ -1,7 +1,6 @@
 /** `npm run verify-index -- NAME`: compares an index of a running local stack with what its cells say. */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { Command } from 'commander';
 import { verifyIndex, type IndexProblem, type Verification } from '../../../shared/index/verify.ts';
 import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
@@ -10,7 +9,7 @@ import { openContext } from '../../../shared/access/context.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { TopologySource } from '../../../shared/topology/topology.ts';
 import { requireDatastore } from '../../../shared/access/groups.ts';
-import { awsLogin } from '../login/aws-login.ts';
+import { dynamoClient } from '../login/clients.ts';
 import { sendCommand } from '../control/control-client.ts';
 import { dataFolder } from '../folder/data-folder.ts';
 import { tableOf, type Endpoints } from '../running/endpoints.ts';
@@ -46,7 +45,7 @@ await new Command('npm run verify-index --')
 
 async function verify(name: string, { data, datastore, repair }: VerifyFlags): Promise<Verification> {
   const endpoints = await endpointsOf(resolve(data));
-  const client = new DynamoDBClient({ endpoint: endpoints.dynamodb, ...awsLogin() });
+  using client = dynamoClient(endpoints.dynamodb);
   const topology = dynamoTopology({ client, table: tableOf(endpoints, 'topology') });
   const context = openContext({
     topology,
@@ -62,7 +61,6 @@ async function verify(name: string, { data, datastore, repair }: VerifyFlags): P
     });
   } finally {
     await context.groups.close();
-    client.destroy();
   }
 }
 

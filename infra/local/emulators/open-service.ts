@@ -1,9 +1,9 @@
 import { stackId, type DataFolder } from '../folder/data-folder.ts';
 import { elsewhere, type Service, type ServiceName } from './emulator.ts';
 import { startService } from './start-service.ts';
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { awsLogin } from '../login/aws-login.ts';
+import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { ListQueuesCommand } from '@aws-sdk/client-sqs';
+import { dynamoClient, onceWithin, sqsClient } from '../login/clients.ts';
 
 interface OpenedService extends Service {
   /** Ends the names of the stack's queues or tables; empty where no other stack has any. */
@@ -39,23 +39,18 @@ const ANSWER_MS = 5000;
 
 /** Asks a service at a URL once, for up to 5 s. Returns why it does not answer, or undefined. */
 export async function whyAway(name: ServiceName, url: string): Promise<string | undefined> {
-  const options = {
-    endpoint: url,
-    ...awsLogin(),
-    maxAttempts: 1,
-    requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
-  };
-  const client = name === 'sqs' ? new SQSClient(options) : new DynamoDBClient(options);
   try {
-    await (client instanceof SQSClient
-      ? client.send(new ListQueuesCommand({}))
-      : client.send(new ListTablesCommand({ Limit: 1 })));
+    if (name === 'sqs') {
+      using client = sqsClient(url, onceWithin(ANSWER_MS));
+      await client.send(new ListQueuesCommand({}));
+    } else {
+      using client = dynamoClient(url, onceWithin(ANSWER_MS));
+      await client.send(new ListTablesCommand({ Limit: 1 }));
+    }
     return undefined;
   } catch (error) {
     // A name with several addresses fails with one error for each, without a message of its own.
     const { message, code, name: kind } = Object(error);
     return String(message || code || kind);
-  } finally {
-    client.destroy();
   }
 }

@@ -4,49 +4,42 @@ import { join } from 'node:path';
 
 const MARK = 'schemaless-local-stack';
 
-export interface DataFolder {
-  readonly root: string;
-  readonly assembly: string;
-  readonly dynamodb: string;
-  readonly sqs: string;
-  readonly functionLog: string;
-  readonly metricLog: string;
-  readonly requestLog: string;
-  readonly endpoints: string;
-  readonly customResources: string;
-  readonly queues: string;
-  readonly control: string;
-  readonly groupCount: string;
-  readonly mostShards: string;
-  readonly keepCopies: string;
-  readonly snapshots: string;
-  readonly setBacks: string;
-}
+/** What a data folder holds, by the names of its files and folders. */
+const PARTS = {
+  assembly: 'cdk.out',
+  dynamodb: 'dynamodb',
+  sqs: 'sqs',
+  functionLog: 'functions.log',
+  metricLog: 'metrics.log',
+  requestLog: 'requests.log',
+  endpoints: 'endpoints.json',
+  customResources: 'custom-resources.json',
+  queues: 'queues.json',
+  control: 'control.json',
+  groupCount: 'group-count',
+  mostShards: 'most-shards',
+  keepCopies: 'keep-copies',
+  snapshots: 'snapshots',
+  setBacks: 'set-backs.json',
+} as const;
+
+/** Paths. */
+export type DataFolder = Readonly<Record<'root' | keyof typeof PARTS, string>>;
 
 export function dataFolder(root: string): DataFolder {
-  return {
-    root,
-    assembly: join(root, 'cdk.out'),
-    dynamodb: join(root, 'dynamodb'),
-    sqs: join(root, 'sqs'),
-    functionLog: join(root, 'functions.log'),
-    metricLog: join(root, 'metrics.log'),
-    requestLog: join(root, 'requests.log'),
-    endpoints: join(root, 'endpoints.json'),
-    customResources: join(root, 'custom-resources.json'),
-    queues: join(root, 'queues.json'),
-    control: join(root, 'control.json'),
-    groupCount: join(root, 'group-count'),
-    mostShards: join(root, 'most-shards'),
-    keepCopies: join(root, 'keep-copies'),
-    snapshots: join(root, 'snapshots'),
-    setBacks: join(root, 'set-backs.json'),
-  };
+  const parts = Object.entries(PARTS).map(([part, name]) => [part, join(root, name)]);
+  return { root, ...(Object.fromEntries(parts) as Record<keyof typeof PARTS, string>) };
 }
 
 /** True for a folder that a local stack made: the only kind that may be deleted. */
 export function isDataFolder(root: string): boolean {
   return existsSync(join(root, MARK));
+}
+
+/** Throws an Error for a folder that no local stack made. */
+export function existingFolder(root: string): DataFolder {
+  if (isDataFolder(root)) return dataFolder(root);
+  throw new Error(`--data: wanted the folder of a local stack, got ${root}, which is none`);
 }
 
 /** Makes the folder for its owner alone. Throws if it holds other files. */

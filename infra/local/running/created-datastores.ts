@@ -1,7 +1,7 @@
-import { DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
+import { ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
-import { awsLogin } from '../login/aws-login.ts';
+import { dynamoClient } from '../login/clients.ts';
 
 /** A datastore in a stack's topology. */
 export interface CreatedDatastore {
@@ -17,7 +17,7 @@ export async function createdDatastores(
 ): Promise<readonly CreatedDatastore[]> {
   const table = tables.find((name) => name.includes('topology'));
   if (table === undefined) return [];
-  const client = new DynamoDBClient({ endpoint: dynamodbUrl, ...awsLogin() });
+  using client = dynamoClient(dynamodbUrl);
   try {
     const topology = dynamoTopology({ client, table });
     const [names, served] = await Promise.all([topology.datastores(), topology.served()]);
@@ -31,7 +31,5 @@ export async function createdDatastores(
   } catch (error) {
     if (error instanceof SchemalessError && error.cause instanceof ResourceNotFoundException) return [];
     throw error;
-  } finally {
-    client.destroy();
   }
 }

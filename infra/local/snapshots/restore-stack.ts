@@ -1,12 +1,11 @@
 import { rmSync } from 'node:fs';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { readTriggerItems } from '../../../shared/topology/trigger-catalogue.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { startService } from '../emulators/start-service.ts';
 import { elsewhere } from '../emulators/emulator.ts';
 import { startShardGroups } from '../mysql/shard-groups.ts';
 import { keptGroups } from '../mysql/groups-file.ts';
-import { awsLogin } from '../login/aws-login.ts';
+import { dynamoClient } from '../login/clients.ts';
 import { dataFolder } from '../folder/data-folder.ts';
 import { lockFolder } from '../folder/folder-lock.ts';
 import { readSnapshot, type Snapshot, replaceItems } from './snapshot.ts';
@@ -73,8 +72,8 @@ async function setBackTables(
   log: (line: string) => void,
 ): Promise<void> {
   const dynamodb = await startService('dynamodb', folder, () => undefined);
-  const client = new DynamoDBClient({ endpoint: dynamodb.url, ...awsLogin() });
   try {
+    using client = dynamoClient(dynamodb.url);
     for (const [table, items] of Object.entries(tables)) {
       await replaceItems(client, table, items);
       log(`${table}: ${items.length} items of ${taken_at}`);
@@ -87,7 +86,6 @@ async function setBackTables(
       await store.wantResend({ why: `all was set back to ${taken_at}`, seen: await store.status() });
     }
   } finally {
-    client.destroy();
     await dynamodb.close();
   }
 }

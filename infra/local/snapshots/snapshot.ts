@@ -4,7 +4,7 @@ import {
   type AttributeValue,
   BatchWriteItemCommand,
   ScanCommand,
-  DynamoDBClient,
+  type DynamoDBClient,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
 import { invalidField } from '../../../shared/errors.ts';
@@ -12,7 +12,7 @@ import type { EngineKind } from '../../setup/engine.mjs';
 import type { DataFolder } from '../folder/data-folder.ts';
 import { writeFileAtomically } from '../folder/state-file.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { awsLogin } from '../login/aws-login.ts';
+import { dynamoClient } from '../login/clients.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 
 export type TableItem = Record<string, AttributeValue>;
@@ -124,18 +124,14 @@ const KEYS_TABLE = /keys[0-9A-F]{8}$/u;
 export async function takeSnapshot({ groups, endpoints }: Pick<LocalStack, 'groups' | 'endpoints'>): Promise<Snapshot> {
   const taken_at = new Date().toISOString();
   const positions = await groups.positions();
-  const client = new DynamoDBClient({ endpoint: endpoints.dynamodb, ...awsLogin() });
-  try {
-    // Keys stay as they are: a forgotten key must not return.
-    const setBack = endpoints.tables.filter((table) => !KEYS_TABLE.test(table));
-    const tables = await Promise.all(setBack.map(async (table) => [table, await readItems(client, table)] as const));
-    return {
-      taken_at,
-      engine: groups.engine.kind,
-      groups: Object.fromEntries(positions),
-      tables: Object.fromEntries(tables),
-    };
-  } finally {
-    client.destroy();
-  }
+  using client = dynamoClient(endpoints.dynamodb);
+  // Keys stay as they are: a forgotten key must not return.
+  const setBack = endpoints.tables.filter((table) => !KEYS_TABLE.test(table));
+  const tables = await Promise.all(setBack.map(async (table) => [table, await readItems(client, table)] as const));
+  return {
+    taken_at,
+    engine: groups.engine.kind,
+    groups: Object.fromEntries(positions),
+    tables: Object.fromEntries(tables),
+  };
 }

@@ -1,5 +1,6 @@
-import { SQSClient } from '@aws-sdk/client-sqs';
-import { loginOfFunction, type AwsLogin } from '../login/aws-login.ts';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { loginOfFunction } from '../login/aws-login.ts';
+import { onceWithin, sqsClient } from '../login/clients.ts';
 import { pollQueue, type QueuePoller, type EventSourceDefinition } from '../event-sources/poll-queue.ts';
 import { queueCounts, queueOfSource } from '../event-sources/queue-of-source.ts';
 
@@ -35,10 +36,11 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
   /** By the whole definition. */
   const running = new Map<string, Source>();
 
+  /** Without retries: the poller decides. */
   function clientOf(functionArn: string): SQSClient {
     const login = loginOfFunction(functionArn.slice(functionArn.lastIndexOf(':') + 1));
     const { accessKeyId } = login.credentials;
-    const client = clients.get(accessKeyId) ?? localSqs(sqsUrl, login);
+    const client = clients.get(accessKeyId) ?? sqsClient(sqsUrl, { ...login, ...onceWithin(25_000, 1000) });
     clients.set(accessKeyId, client);
     return client;
   }
@@ -81,14 +83,4 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
       for (const client of clients.values()) client.destroy();
     },
   };
-}
-
-/** Without retries: the poller decides. */
-function localSqs(url: string, login: AwsLogin): SQSClient {
-  return new SQSClient({
-    endpoint: url,
-    ...login,
-    maxAttempts: 1,
-    requestHandler: { connectionTimeout: 1000, requestTimeout: 25_000, throwOnRequestTimeout: true },
-  });
 }

@@ -1,8 +1,7 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ENVIRONMENT_VARIABLES } from '../../../shared/environment.ts';
 import { readTailerCount, writeTailerCount } from '../../../shared/triggers/send/tailer-count.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { awsLogin } from '../login/aws-login.ts';
+import { dynamoClient } from '../login/clients.ts';
 import type { FunctionDefinition } from '../lambda/function-definition.ts';
 import type { ScheduleDefinition } from './resources/schedule.ts';
 import type { RunningSchedules } from './run-schedules.ts';
@@ -32,16 +31,9 @@ export function tailerWish(
   const name = functions.find((definition) => definition.arn === arn)?.environment[ENVIRONMENT_VARIABLES.stateTable];
   if (name === undefined) return undefined;
   const withTable = async <T>(use: (table: DynamoTable) => Promise<T>): Promise<T> => {
-    const client = new DynamoDBClient({
-      endpoint: dynamodbUrl,
-      ...awsLogin(),
-      requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
-    });
-    try {
-      return await use({ client, table: name });
-    } finally {
-      client.destroy();
-    }
+    const requestHandler = { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true };
+    using client = dynamoClient(dynamodbUrl, { requestHandler });
+    return await use({ client, table: name });
   };
   return {
     read: () => withTable(readTailerCount),

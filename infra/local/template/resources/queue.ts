@@ -1,5 +1,13 @@
-import { SQSClient, DeleteQueueCommand, QueueDoesNotExist } from '@aws-sdk/client-sqs';
+import {
+  CreateQueueCommand,
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  QueueDoesNotExist,
+  SetQueueAttributesCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import { awsAccount, awsLogin } from '../../login/aws-login.ts';
+import { sqsClient } from '../../login/clients.ts';
 import { localArn } from '../../arn.ts';
 import type { ResourceAddress } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
@@ -64,35 +72,21 @@ export async function createQueues(
     }))
     .sort((left, right) => Number('RedrivePolicy' in left.attributes) - Number('RedrivePolicy' in right.attributes));
   if (queues.length === 0) return [];
-  return withSqs(context, async (client) => {
-    const changes: QueueChange[] = [];
-    for (const queue of queues) changes.push(...(await createQueue(client, queue)));
-    return changes;
-  });
+  using client = sqsClient(context.world.sqsUrl);
+  const changes: QueueChange[] = [];
+  for (const queue of queues) changes.push(...(await createQueue(client, queue)));
+  return changes;
 }
 
 export async function changeQueues(changes: readonly QueueChange[], context: Context): Promise<void> {
   if (changes.length === 0) return;
-  const { SetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
-  await withSqs(context, async (client) => {
-    for (const { url, attributes } of changes)
-      await client.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: attributes }));
-  });
-}
-
-async function withSqs<T>({ world }: Context, use: (client: SQSClient) => Promise<T>): Promise<T> {
-  const { SQSClient } = await import('@aws-sdk/client-sqs');
-  const client = new SQSClient({ endpoint: world.sqsUrl, ...awsLogin() });
-  try {
-    return await use(client);
-  } finally {
-    client.destroy();
-  }
+  using client = sqsClient(context.world.sqsUrl);
+  for (const { url, attributes } of changes)
+    await client.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: attributes }));
 }
 
 /** Returns the differences of an existing queue. */
 async function createQueue(client: SQSClient, { url, name, attributes }: WantedQueue): Promise<readonly QueueChange[]> {
-  const { CreateQueueCommand, GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
   try {
     const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
     // The queue is asked at its known host, whatever host SQS names.
@@ -155,15 +149,11 @@ export async function deleteFormerQueues({ file, urls, sqsUrl, log }: FormerQueu
     .filter((name) => !names.includes(name))
     .sort();
   if (gone.length === 0) return;
-  const client = new SQSClient({ endpoint: sqsUrl, ...awsLogin() });
-  try {
-    for (const name of gone)
-      await deleteQueue(client, `${sqsUrl}/${awsAccount()}/${name}`, (messages) =>
-        log(`deleted the queue ${name}, which is not defined any more${messages}`),
-      );
-  } finally {
-    client.destroy();
-  }
+  using client = sqsClient(sqsUrl);
+  for (const name of gone)
+    await deleteQueue(client, `${sqsUrl}/${awsAccount()}/${name}`, (messages) =>
+      log(`deleted the queue ${name}, which is not defined any more${messages}`),
+    );
   writeFileAtomically(file, JSON.stringify(names));
 }
 

@@ -1,5 +1,11 @@
-import type { CreateTableInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { awsLogin } from '../../login/aws-login.ts';
+import {
+  CreateTableCommand,
+  ResourceInUseException,
+  waitUntilTableExists,
+  type CreateTableInput,
+  type DynamoDBClient,
+} from '@aws-sdk/client-dynamodb';
+import { dynamoClient } from '../../login/clients.ts';
 import { localArn } from '../../arn.ts';
 import type { ResourceAddress } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
@@ -27,17 +33,11 @@ export async function createTables(
 ): Promise<void> {
   const tables = resources.filter(({ resource }) => resource.Type === 'AWS::DynamoDB::Table');
   if (tables.length === 0) return;
-  const { DynamoDBClient } = await import('@aws-sdk/client-dynamodb');
-  const client = new DynamoDBClient({ endpoint, ...awsLogin() });
-  try {
-    await Promise.all(tables.map((table) => createTable(client, table, context)));
-  } finally {
-    client.destroy();
-  }
+  using client = dynamoClient(endpoint);
+  await Promise.all(tables.map((table) => createTable(client, table, context)));
 }
 
 async function createTable(client: DynamoDBClient, address: ResourceAddress, context: Context): Promise<void> {
-  const { CreateTableCommand, ResourceInUseException, waitUntilTableExists } = await import('@aws-sdk/client-dynamodb');
   const property = <T>(name: string): T | undefined => context.property(address, name) as T | undefined;
   const input: CreateTableInput = {
     TableName: tableName(address, context),
