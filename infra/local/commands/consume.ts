@@ -8,6 +8,7 @@ import { consumerEnvironment } from './consumer-environment.ts';
 import { dataFolder } from '../folder/data-folder.ts';
 import type { Endpoints } from '../running/endpoints.ts';
 import { dataFlag } from './flags.ts';
+import { messageOf } from '../message-of.ts';
 
 const command = new Command('npm run consume --')
   .description(
@@ -43,7 +44,7 @@ try {
   process.on('SIGTERM', () => consumer.kill('SIGTERM'));
   consumer.once('exit', (code) => process.exit(code ?? 1));
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(messageOf(error));
   process.exit(1);
 }
 

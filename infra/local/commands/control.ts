@@ -14,6 +14,7 @@ import { dataFlag, wholeNumberFlag } from './flags.ts';
 import { logsCommand } from './logs.ts';
 import { lockFolder } from '../folder/folder-lock.ts';
 import { stopOrphansBelow } from '../mysql/orphans.ts';
+import { messageOf } from '../message-of.ts';
 
 const program = new Command('npm run local --')
   .description('Acts on the local stack that npm start runs.')
@@ -130,7 +131,7 @@ program.addCommand(logsCommand());
 try {
   await program.parseAsync();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(messageOf(error));
   process.exitCode = 1;
 }
 

@@ -10,6 +10,7 @@ import type { LocalStackOptions } from '../stack/local-stack-options.ts';
 import { loadTriggers } from '../stack/load-triggers.ts';
 import { prove } from '../stack/proof.ts';
 import { watchSources, type WatchedSources } from '../stack/watch-sources.ts';
+import { messageOf } from '../message-of.ts';
 
 /** Options that have no flag, or another name there. */
 type Unnamed = 'groupsAtFirst' | 'shardsAtFirst' | 'app' | 'projectFolder' | 'functionsFolder' | 'log';
@@ -30,7 +31,7 @@ command.parse();
 try {
   checkSmall(command.opts<Flags>());
 } catch (error) {
-  command.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+  command.error(`error: ${messageOf(error)}`);
 }
 const { functionIdle, restartAfter, watch, small, ...flags } = command.opts<Flags>();
 const options: Partial<LocalStackOptions> = {
@@ -62,7 +63,7 @@ try {
 } catch (error) {
   // A stack stopped during its own check reports nothing more.
   if (!stopping) {
-    console.error(error instanceof Error ? error.message : String(error));
+    console.error(messageOf(error));
     await stack?.stop();
     process.exit(1);
   }

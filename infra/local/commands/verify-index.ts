@@ -14,6 +14,7 @@ import { sendCommand } from '../control/control-client.ts';
 import { dataFolder } from '../folder/data-folder.ts';
 import { tableOf, type Endpoints } from '../running/endpoints.ts';
 import { dataFlag } from './flags.ts';
+import { messageOf } from '../message-of.ts';
 
 /** Problems listed; the rest is only counted. */
 const SHOWN = 100;
@@ -37,7 +38,7 @@ await new Command('npm run verify-index --')
     try {
       process.exitCode = show(name, await verify(name, flags), flags.repair === true);
     } catch (error) {
-      console.error(error instanceof Error ? error.message : String(error));
+      console.error(messageOf(error));
       process.exitCode = 1;
     }
   })
@@ -96,10 +97,7 @@ function show(name: string, { rows, entries, found, problems, mended, failed }: 
   console.log(
     `${name}: ${rows} rows, ${entries} entries: ${count('missing')}, ${count('extra')}, ${count('wrong')}${repair ? `; ${mended} entries written` : ''}`,
   );
-  for (const [shard, error] of failed)
-    console.log(
-      `shard ${shard} could not be compared whole: ${error instanceof Error ? error.message : String(error)}`,
-    );
+  for (const [shard, error] of failed) console.log(`shard ${shard} could not be compared whole: ${messageOf(error)}`);
   if (failed.size > 0) return 1;
   if (all === 0) return 0;
   if (!repair) console.log('Mend them with --repair.');

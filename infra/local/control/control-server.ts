@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { writeFileAtomically } from '../folder/state-file.ts';
 import { closeAtOnce, listen } from '../server.ts';
+import { messageOf } from '../message-of.ts';
 
 export interface ControlAddress {
   readonly port: number;
@@ -34,7 +35,7 @@ export async function startControlServer(file: string, commands: Commands): Prom
       .then(() => command(searchParams.get('argument') ?? ''))
       .then(
         (result) => answer(200, { result: result ?? null }),
-        (error: unknown) => answer(400, { error: error instanceof Error ? error.message : String(error) }),
+        (error: unknown) => answer(400, { error: messageOf(error) }),
       );
   });
   const port = await listen(server, 0);

@@ -5,6 +5,7 @@ import { Connections, type Login } from './connections.ts';
 import { DataApiException } from './exceptions.ts';
 import { toRecords, runStatement, type StatementResult } from './run-statement.ts';
 import type { ExecuteRequest } from './request.ts';
+import { messageOf } from '../message-of.ts';
 
 export const STATEMENT_MS = 45_000;
 /** How long a killed statement may take to end before the call is answered. */
@@ -45,7 +46,7 @@ async function findLogin(resolveLogin: ResolveLogin, { resourceArn, secretArn }:
   try {
     login = await resolveLogin(resourceArn, secretArn);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new DataApiException('SecretsErrorException', `Error fetching secret ${secretArn} : ${why}`, {
       cause: error,
     });

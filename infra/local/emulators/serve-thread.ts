@@ -1,6 +1,7 @@
 import type { Login } from '../data-api/connections.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 import { parentPort } from 'node:worker_threads';
+import { messageOf } from '../message-of.ts';
 
 /** A cluster of the RDS Data API, with the owner's login. */
 export interface ServedCluster extends Login {
@@ -44,7 +45,7 @@ export function serveThread(url: string, { setRights, setClusters, close }: Told
       await setRights(message.rights);
       tellStack({ id: message.id });
     } catch (error) {
-      tellStack({ id: message.id, unjudged: error instanceof Error ? error.message : String(error) });
+      tellStack({ id: message.id, unjudged: messageOf(error) });
     }
   });
   tellStack({ url });

@@ -20,6 +20,7 @@ import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { corsHeaders, isPreflight, whyForeign, withCors, type CorsRules } from './cors.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
 import { routeTable, type HttpRoute, type RouteTable } from './route-table.ts';
+import { messageOf } from '../message-of.ts';
 
 const MIB = 1024 * 1024;
 
@@ -51,13 +52,8 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-interface RouteTarget {
+interface RouteTarget extends HttpRoute {
   readonly call: Caller;
-  readonly functionArn: string;
-  readonly routeKey: string;
-  readonly timeoutMs: number;
-  readonly authorization: HttpRoute['authorization'];
-  readonly apiId: string;
   readonly load: { calls: number };
   /** Why API Gateway may not call the function, by these rights. */
   judged?: { readonly rights: Rights; readonly why: string | undefined };
@@ -91,8 +87,7 @@ export async function openGateway(
         },
         (error: unknown) => {
           onError(error instanceof Error ? (error.stack ?? error.message) : String(error));
-          if (!response.destroyed)
-            send(response, { ...gatewayAnswer(500, 'Internal Server Error'), requestId: '' }, closing);
+          if (!response.destroyed) send(response, refused(500, 'Internal Server Error'), closing);
         },
       );
     },
@@ -101,11 +96,11 @@ export async function openGateway(
   async function answerWithCors(request: IncomingMessage): Promise<RoutedAnswer> {
     const { origin, host, 'access-control-request-method': requestedMethod } = request.headers;
     const whyOther = whyOtherHost(host);
-    if (whyOther !== undefined) return { ...gatewayAnswer(403, whyOther), requestId: randomUUID() };
+    if (whyOther !== undefined) return refused(403, whyOther, randomUUID());
     const asked = { method: request.method ?? '', origin, requestedMethod };
     const why = whyForeign(cors, asked);
     // Refused first: a browser sends simple requests without a preflight.
-    if (why !== undefined) return { ...gatewayAnswer(403, why), requestId: randomUUID() };
+    if (why !== undefined) return refused(403, why, randomUUID());
     if (cors === undefined) return answerTo(request);
     const headers = corsHeaders(cors, asked);
     if (isPreflight(asked)) return { status: 204, headers, body: '', requestId: randomUUID() };
@@ -114,62 +109,51 @@ export async function openGateway(
   }
 
   async function answerTo(request: IncomingMessage): Promise<RoutedAnswer> {
-    const refuse = (status: number, message: string, requestId = ''): RoutedAnswer => ({
-      ...gatewayAnswer(status, message),
-      requestId,
-    });
     const target = parseTarget(request.url ?? '/');
-    if (!target) return refuse(400, 'Bad Request');
-    if (!routes) return refuse(503, 'Service Unavailable');
+    if (!target) return refused(400, 'Bad Request');
+    if (!routes) return refused(503, 'Service Unavailable');
     const match = routes.match(request.method ?? '', target.segments);
-    if (!match) return refuse(404, 'Not Found');
+    if (!match) return refused(404, 'Not Found');
     const body = await readBody(request, GATEWAY_LIMITS.requestBytes);
-    if (!body) return refuse(413, 'Request Entity Too Large');
+    if (!body) return refused(413, 'Request Entity Too Large');
     const forbidden = await whyForbidden(request, body, match.target);
     if (forbidden !== undefined) {
-      const requestId = randomUUID();
-      onError(`${requestId} refused ${request.method} ${request.url?.split('?', 1)[0]}: ${forbidden}`);
-      return refuse(403, 'Forbidden', requestId);
+      const answer = refused(403, 'Forbidden', randomUUID());
+      onError(`${answer.requestId} refused ${request.method} ${request.url?.split('?', 1)[0]}: ${forbidden}`);
+      return answer;
     }
     const uncallable = whyUncallable(match.target);
     if (uncallable !== undefined) {
-      const requestId = randomUUID();
-      onError(`${requestId} ${match.routeKey}: ${uncallable}`);
-      return refuse(500, 'Internal Server Error', requestId);
+      const answer = refused(500, 'Internal Server Error', randomUUID());
+      onError(`${answer.requestId} ${match.routeKey}: ${uncallable}`);
+      return answer;
     }
     const { load, call, timeoutMs } = match.target;
     if (load.calls >= GATEWAY_LIMITS.callsAtOnce) {
-      const { headers, ...answer } = refuse(503, 'Service Unavailable');
-      return { ...answer, headers: { ...headers, 'retry-after': RETRY_AFTER } };
+      const answer = refused(503, 'Service Unavailable');
+      return { ...answer, headers: { ...answer.headers, 'retry-after': RETRY_AFTER } };
     }
-    const { event, requestId } = httpEvent(
-      {
-        request,
-        body,
-        accessKeyId:
-          credentials && match.target.authorization === 'AWS_IAM'
-            ? accessKeyOfRequest(request.headers.authorization, request.url ?? '')
-            : undefined,
-      },
-      target,
-      match,
-    );
-    if (tooLong(event)) return refuse(413, 'Request Too Long', requestId);
+    const accessKeyId =
+      credentials && match.target.authorization === 'AWS_IAM'
+        ? accessKeyOfRequest(request.headers.authorization, request.url ?? '')
+        : undefined;
+    const { event, requestId } = httpEvent({ request, body, accessKeyId }, target, match);
+    if (tooLong(event)) return refused(413, 'Request Too Long', requestId);
     load.calls += 1;
     try {
       const result = await within(
         timeoutMs,
         call(event).finally(() => (load.calls -= 1)),
       );
-      if (result === undefined) return refuse(503, 'Service Unavailable', requestId);
+      if (result === undefined) return refused(503, 'Service Unavailable', requestId);
       if (tooLong(result.text, result.body, result.decoded)) {
         onError(`${match.routeKey}: the function's answer is over ${GATEWAY_LIMITS.functionBytes} bytes`);
-        return refuse(500, 'Internal Server Error', requestId);
+        return refused(500, 'Internal Server Error', requestId);
       }
       return { ...httpAnswer(result), requestId, routeKey: match.routeKey };
     } catch (error) {
-      onError(`${requestId} ${error instanceof Error ? error.message : String(error)}`);
-      return refuse(500, 'Internal Server Error', requestId);
+      onError(`${requestId} ${messageOf(error)}`);
+      return refused(500, 'Internal Server Error', requestId);
     }
   }
 
@@ -210,17 +194,9 @@ export async function openGateway(
       cors = rules;
       const loads = new Map(list.map(({ functionArn }) => [functionArn, { calls: 0 }]));
       routes = routeTable(
-        list.map(({ routeKey, functionArn, timeoutMs, authorization, apiId }) => ({
-          routeKey,
-          target: {
-            call: callerOf(functionArn),
-            functionArn,
-            routeKey,
-            timeoutMs,
-            authorization,
-            apiId,
-            load: loads.get(functionArn) ?? { calls: 0 },
-          },
+        list.map((route) => ({
+          routeKey: route.routeKey,
+          target: { ...route, call: callerOf(route.functionArn), load: loads.get(route.functionArn) ?? { calls: 0 } },
         })),
       );
     },
@@ -236,6 +212,10 @@ export async function openGateway(
       clearTimeout(impatient);
     },
   };
+}
+
+function refused(status: number, message: string, requestId = ''): RoutedAnswer {
+  return { ...gatewayAnswer(status, message), requestId };
 }
 
 function tooLong(text: string, body: string | Uint8Array = '', decoded = false): boolean {

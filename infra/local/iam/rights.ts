@@ -1,4 +1,5 @@
 import { readStatement, type Call, type Statement, type WrittenStatement } from './statement.ts';
+import { messageOf } from '../message-of.ts';
 
 /** What a caller is allowed; plain data that threads can exchange. */
 export interface RoleRights {
@@ -44,7 +45,7 @@ function statementsOf({ name, role = name, statements }: RoleRights): readonly S
     try {
       return readStatement(statement);
     } catch (cause) {
-      throw new Error(`${role}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      throw new Error(`${role}: ${messageOf(cause)}`, { cause });
     }
   });
 }

@@ -10,6 +10,7 @@ import {
   type READY,
   type RunnerStart,
 } from './messages.ts';
+import { messageOf } from '../message-of.ts';
 
 export interface Instance {
   readonly pid: number;
@@ -58,7 +59,7 @@ function startThread(start: RunnerStart, environment: Record<string, string>, ev
   let reason = 'it ended';
   worker.on('message', (messages: readonly (AnswerMessage | typeof READY)[]) => messages.forEach(events.onMessage));
   worker.on('error', (error) => {
-    reason = error instanceof Error ? error.message : String(error);
+    reason = messageOf(error);
     events.onOutput(Buffer.from(`${error instanceof Error ? error.stack : String(error)}\n`));
   });
   const gone = new Promise<void>((resolve) => {

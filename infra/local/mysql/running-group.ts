@@ -10,6 +10,7 @@ import { mariaDbReplication } from './mariadb-replication.ts';
 import { mySqlReplication } from './mysql-replication.ts';
 import { ServerNode, type ServerOptions } from './server-node.ts';
 import { WorkInTurn } from './work-in-turn.ts';
+import { messageOf } from '../message-of.ts';
 
 const RETRY_MS = 1000;
 
@@ -156,7 +157,7 @@ export class RunningGroup {
       await this.#roles.startServer(node);
     } catch (error) {
       if (this.#isNew || node === this.#roles.writer)
-        throw new Error(`${node.name}: ${message(error)}`, { cause: error });
+        throw new Error(`${node.name}: ${messageOf(error)}`, { cause: error });
       this.#failed(node, error);
     }
   }
@@ -250,7 +251,7 @@ export class RunningGroup {
   #failed(node: ServerNode, error: unknown): void {
     if (this.#work.hasEnded) return;
     const { restartAfterSeconds: seconds, log } = this.#options;
-    log(`${this.name}: ${node.name} did not start: ${message(error)}`);
+    log(`${this.name}: ${node.name} did not start: ${messageOf(error)}`);
     if (seconds > 0 && node.hasData) this.#bringUpLater(node, seconds * 1000);
   }
 
@@ -260,7 +261,7 @@ export class RunningGroup {
         await this.#roles.arrange();
       } catch (error) {
         if (!this.#work.hasEnded)
-          this.#options.log(`${this.name}: roles are given again in ${RETRY_MS / 1000} s: ${message(error)}`);
+          this.#options.log(`${this.name}: roles are given again in ${RETRY_MS / 1000} s: ${messageOf(error)}`);
         this.#arrangeLater(RETRY_MS);
       }
     });
@@ -271,8 +272,4 @@ export class RunningGroup {
     if (endpoint === undefined) throw new Error(`${this.name} has not been started`);
     return endpoint;
   }
-}
-
-function message(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import type { LocalStack } from '../running/running-stack.ts';
+import { messageOf } from '../message-of.ts';
 
 /** Loads the function's module and nothing else: see `loadedTrigger`. */
 const NO_MESSAGES = JSON.stringify({ Records: [] });
@@ -19,9 +20,7 @@ export async function loadTriggers(
           await functions.invoke(arn, NO_MESSAGES);
           return [];
         } catch (error) {
-          return [
-            `trigger ${name} of ${datastore} fails for every cell: ${error instanceof Error ? error.message : String(error)}`,
-          ];
+          return [`trigger ${name} of ${datastore} fails for every cell: ${messageOf(error)}`];
         }
       }),
     ),

@@ -7,7 +7,7 @@ import type { LocalStackOptions } from './local-stack-options.ts';
 import type { WantedGroup } from '../mysql/groups-file.ts';
 import { startShardGroups, type ShardGroups } from '../mysql/shard-groups.ts';
 import { wantedGroups } from '../template/resources/cluster.ts';
-import type { LoadedStack } from '../template/template.ts';
+import { addressesOf, type LoadedStack } from '../template/template.ts';
 
 interface StartGroupsOptions {
   readonly options: LocalStackOptions;
@@ -79,9 +79,5 @@ export async function startAddedGroups(
 }
 
 export function groupsOf(stacks: readonly LoadedStack[]): readonly WantedGroup[] {
-  return wantedGroups(
-    stacks.flatMap((stack) =>
-      Object.entries(stack.template.Resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })),
-    ),
-  );
+  return wantedGroups(addressesOf(stacks));
 }

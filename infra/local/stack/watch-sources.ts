@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { watch, type FSWatcher } from 'chokidar';
 import { loadTriggers } from './load-triggers.ts';
 import type { LocalStack, TakenOver } from '../running/running-stack.ts';
+import { messageOf } from '../message-of.ts';
 
 export interface WatchedSources {
   /** Resolves when nothing is watched or being applied. */
@@ -60,7 +61,7 @@ export async function watchSources(
     } catch (error) {
       hasFailed = true;
       log(`${what}: not taken over, what ran before goes on (${took()})`);
-      log(error instanceof Error ? error.message : String(error));
+      log(messageOf(error));
     }
   }
 

@@ -1,5 +1,6 @@
 import { resolve, type Scope } from './intrinsics.ts';
-import { describeResource, type LoadedStack, type ResourceAddress } from './template.ts';
+import { addressesOf, describeResource, type LoadedStack, type ResourceAddress } from './template.ts';
+import { messageOf } from '../message-of.ts';
 
 export interface ResourceValues {
   ref(address: ResourceAddress): string;
@@ -62,10 +63,8 @@ export function createResolver(stacks: readonly LoadedStack[], values: ResourceV
     };
   }
 
-  const resources = stacks.flatMap((stack) =>
-    Object.entries(stack.template.Resources)
-      .filter(([, { Condition }]) => Condition === undefined || scopeFor(stack.name).condition(Condition))
-      .map(([logicalId, resource]): ResourceAddress => ({ stack, logicalId, resource })),
+  const resources = addressesOf(stacks).filter(
+    ({ stack, resource: { Condition } }) => Condition === undefined || scopeFor(stack.name).condition(Condition),
   );
 
   return {
@@ -74,10 +73,7 @@ export function createResolver(stacks: readonly LoadedStack[], values: ResourceV
       try {
         return withSecrets(resolve(address.resource.Properties?.[name], scopeFor(address.stack.name)), values);
       } catch (cause) {
-        throw new Error(
-          `${describeResource(address)}, ${name}: ${cause instanceof Error ? cause.message : String(cause)}`,
-          { cause },
-        );
+        throw new Error(`${describeResource(address)}, ${name}: ${messageOf(cause)}`, { cause });
       }
     },
   };

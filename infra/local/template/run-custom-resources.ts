@@ -6,6 +6,7 @@ import { writeFileAtomically } from '../folder/state-file.ts';
 import type { CustomResourceDefinition } from './resources/custom-resource.ts';
 import { PSEUDO } from '../arn.ts';
 import { describeResource } from './template.ts';
+import { messageOf } from '../message-of.ts';
 
 type Made = Record<string, { readonly physicalId: string; readonly properties: Readonly<Record<string, unknown>> }>;
 
@@ -33,10 +34,7 @@ export async function runCustomResources(
     try {
       made[key] = { physicalId: await deploy(definition, made[key], invoke, mostLooks), properties };
     } catch (cause) {
-      throw new Error(
-        `${describeResource(address)} failed: ${cause instanceof Error ? cause.message : String(cause)}`,
-        { cause },
-      );
+      throw new Error(`${describeResource(address)} failed: ${messageOf(cause)}`, { cause });
     }
     writeFileAtomically(file, JSON.stringify(made));
   }

@@ -3,6 +3,7 @@ import { loginOfFunction } from '../login/aws-login.ts';
 import { onceWithin, sqsClient } from '../login/clients.ts';
 import { pollQueue, type QueuePoller, type EventSourceDefinition } from '../event-sources/poll-queue.ts';
 import { queueCounts, queueOfSource } from '../event-sources/queue-of-source.ts';
+import { messageOf } from '../message-of.ts';
 
 interface RunEventSourcesOptions {
   readonly sqsUrl: string;
@@ -50,9 +51,7 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
       onError(`${definition.queueUrl.slice(definition.queueUrl.lastIndexOf('/') + 1)}: ${message}`);
     const client = clientOf(definition.functionArn);
     // Lambda checks its rights before the first receive.
-    queueCounts(client, definition.queueUrl).catch((error: unknown) =>
-      report(error instanceof Error ? error.message : String(error)),
-    );
+    queueCounts(client, definition.queueUrl).catch((error: unknown) => report(messageOf(error)));
     const poller = pollQueue({
       definition,
       queue: queueOfSource(client, definition.queueUrl, definition.batchSize),

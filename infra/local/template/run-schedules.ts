@@ -3,6 +3,7 @@ import { accessKeyOf } from '../iam/access-key.ts';
 import { readRights, type RightsByKey } from '../iam/rights.ts';
 import type { ScheduleDefinition } from './resources/schedule.ts';
 import { PSEUDO } from '../arn.ts';
+import { messageOf } from '../message-of.ts';
 
 /** A working call and its successor. */
 const MOST_UNDER_WAY = 2;
@@ -60,9 +61,7 @@ export function runSchedules({ invoke, onError }: RunSchedulesOptions): RunningS
       if (why !== undefined) return onError(`${schedule.name}: ${why}`);
       underWay += 1;
       invoke(schedule.functionArn, schedule.input ?? scheduledEvent(schedule))
-        .catch((error: unknown) =>
-          onError(`${schedule.name}: ${error instanceof Error ? error.message : String(error)}`),
-        )
+        .catch((error: unknown) => onError(`${schedule.name}: ${messageOf(error)}`))
         .finally(() => (underWay -= 1));
     };
     fire();

@@ -21,6 +21,7 @@ import { runEventSources, type RunningEventSources } from './run-event-sources.t
 import { runSchedules, type RunningSchedules } from './run-schedules.ts';
 import type { TemplateOptions } from './template-options.ts';
 import { tailersOf, tailerWish, type TailerWish, type Tailers } from './tailers.ts';
+import { messageOf } from '../message-of.ts';
 
 interface RunTemplateOptions {
   readonly options: TemplateOptions;
@@ -141,7 +142,7 @@ export function runTemplate({
       await deleteFormerQueues({ file: folder.queues, urls, sqsUrl: services.sqs, log: options.log });
     } catch (error) {
       options.log(
-        `queues that are not defined any more could not be deleted, which is tried again with the next change or start: ${error instanceof Error ? error.message : String(error)}`,
+        `queues that are not defined any more could not be deleted, which is tried again with the next change or start: ${messageOf(error)}`,
       );
     }
   }

@@ -33,6 +33,17 @@ export interface ResourceAddress {
   readonly resource: TemplateResource;
 }
 
+/** The resources of stacks, in the templates' order. */
+export function addressesOf(stacks: readonly LoadedStack[]): readonly ResourceAddress[] {
+  return stacks.flatMap((stack) =>
+    Object.entries(stack.template.Resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })),
+  );
+}
+
+export function ofType(resources: readonly ResourceAddress[], type: string): readonly ResourceAddress[] {
+  return resources.filter(({ resource }) => resource.Type === type);
+}
+
 /** `logical id (type) of stack`, for messages. */
 export function describeResource({ stack, logicalId, resource }: ResourceAddress): string {
   return `${logicalId} (${resource.Type}) of ${stack.name}`;

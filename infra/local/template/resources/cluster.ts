@@ -1,6 +1,6 @@
 import { GROUP_TAG, NODE_TAG } from '../../../constructs/store-environment.ts';
 import type { Forwarder, ShardGroup } from '../../mysql/shard-groups.ts';
-import { describeResource, type ResourceAddress } from '../template.ts';
+import { describeResource, type ResourceAddress, ofType } from '../template.ts';
 import { clusterArn } from '../../arn.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
@@ -44,10 +44,8 @@ export const INSTANCE: ResourceKind = {
 
 /** Returns the groups of the clusters and instances, in the clusters' order. */
 export function wantedGroups(resources: readonly ResourceAddress[]): { name: string; readers: number }[] {
-  const clusters = resources.filter(({ resource }) => resource.Type === 'AWS::RDS::DBCluster');
-  const nodes = resources
-    .filter(({ resource }) => resource.Type === 'AWS::RDS::DBInstance')
-    .map((address) => tagOf(address, NODE_TAG));
+  const clusters = ofType(resources, 'AWS::RDS::DBCluster');
+  const nodes = ofType(resources, 'AWS::RDS::DBInstance').map((address) => tagOf(address, NODE_TAG));
   return clusters.map((cluster) => {
     const name = tagOf(cluster, GROUP_TAG);
     const ofGroup = nodes.filter((node) => groupNameOf(node) === name).length;

@@ -1,6 +1,6 @@
 import { describeResource, type ResourceAddress } from '../template.ts';
 import { FUNCTION } from './lambda-function.ts';
-import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
+import { textProperty, type Context } from './resource-kind.ts';
 
 export interface CustomResourceDefinition {
   readonly address: ResourceAddress;
@@ -11,8 +11,6 @@ export interface CustomResourceDefinition {
   /** Undefined if the work is done when `onEvent` returns. */
   readonly isCompleteArn: string | undefined;
 }
-
-export const CUSTOM_RESOURCE: ResourceKind = { ref: physicalName, attribute: () => undefined };
 
 export function isCustomResource(type: string): boolean {
   return type.startsWith('Custom::') || type === 'AWS::CloudFormation::CustomResource';

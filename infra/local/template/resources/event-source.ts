@@ -1,8 +1,8 @@
 import type { EventSourceDefinition } from '../../event-sources/poll-queue.ts';
-import { describeResource, type ResourceAddress } from '../template.ts';
+import { describeResource, type ResourceAddress, ofType } from '../template.ts';
 import { localArn } from '../../arn.ts';
 import { QUEUE } from './queue.ts';
-import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
+import { functionArn, physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
 
 export const EVENT_SOURCE: ResourceKind = {
   ref: physicalName,
@@ -23,16 +23,13 @@ export function eventSources(
   context: Context,
 ): readonly EventSourceDefinition[] {
   const queues = new Map(
-    resources
-      .filter(({ resource }) => resource.Type === 'AWS::SQS::Queue')
-      .map((queue) => [String(QUEUE.attribute(queue, 'Arn', context)), QUEUE.ref(queue, context)]),
+    ofType(resources, 'AWS::SQS::Queue').map((queue) => [
+      String(QUEUE.attribute(queue, 'Arn', context)),
+      QUEUE.ref(queue, context),
+    ]),
   );
-  return resources
-    .filter(
-      (address) =>
-        address.resource.Type === 'AWS::Lambda::EventSourceMapping' &&
-        String(context.property(address, 'Enabled')) !== 'false',
-    )
+  return ofType(resources, 'AWS::Lambda::EventSourceMapping')
+    .filter((address) => String(context.property(address, 'Enabled')) !== 'false')
     .map((address) => definitionOf(address, queues, context));
 }
 
@@ -49,13 +46,12 @@ function definitionOf(
   if (!(batchSize >= 1 && batchSize <= 10)) refuse('BatchSize', '1 to 10, which is what one receive gives', batchSize);
   const filters: unknown = context.property(address, 'FilterCriteria');
   if (filters !== undefined) refuse('FilterCriteria', 'none, since messages are not filtered here', filters);
-  const called = textProperty(context, address, 'FunctionName');
   const responseTypes: unknown = context.property(address, 'FunctionResponseTypes');
   const concurrency: unknown = Object(context.property(address, 'ScalingConfig')).MaximumConcurrency;
   return {
     queueUrl: queues.get(queueArn) ?? refuse('EventSourceArn', 'a queue of the template', queueArn),
     queueArn,
-    functionArn: called.startsWith('arn:') ? called : localArn('lambda', `function:${called}`),
+    functionArn: functionArn(textProperty(context, address, 'FunctionName')),
     batchSize,
     maximumConcurrency: concurrency === undefined ? undefined : Number(concurrency),
     reportsFailures: Array.isArray(responseTypes) && responseTypes.includes('ReportBatchItemFailures'),

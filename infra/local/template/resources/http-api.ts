@@ -1,6 +1,6 @@
 import type { CorsRules } from '../../gateway/cors.ts';
 import type { HttpRoute } from '../../gateway/route-table.ts';
-import type { ResourceAddress } from '../template.ts';
+import { type ResourceAddress, ofType } from '../template.ts';
 import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
 
 export const HTTP_API: ResourceKind = {
@@ -8,34 +8,30 @@ export const HTTP_API: ResourceKind = {
   attribute: (_, name, { world }) => (name === 'ApiEndpoint' ? world.httpUrl : undefined),
 };
 
-/** Routes name an integration inside a longer text, by its logical id. */
-export const HTTP_INTEGRATION: ResourceKind = { ref: physicalName, attribute: () => undefined };
-
 /** API Gateway's default. */
 const INTEGRATION_TIMEOUT_MS = 30_000;
 
 /** Returns the HTTP API's routes with their functions and authorization. */
 export function httpRoutes(resources: readonly ResourceAddress[], context: Context): readonly HttpRoute[] {
   const integrations = new Map(
-    resources
-      .filter(({ resource }) => resource.Type === 'AWS::ApiGatewayV2::Integration')
-      .map((address) => [`integrations/${physicalName(address)}`, address]),
+    ofType(resources, 'AWS::ApiGatewayV2::Integration').map((address) => [
+      `integrations/${physicalName(address)}`,
+      address,
+    ]),
   );
-  return resources
-    .filter(({ resource }) => resource.Type === 'AWS::ApiGatewayV2::Route')
-    .map((route) => {
-      const target = textProperty(context, route, 'Target');
-      const integration = integrations.get(target);
-      if (!integration)
-        throw new Error(`${route.logicalId}.Target: wanted an integration of the template, got ${target}`);
-      return {
-        routeKey: textProperty(context, route, 'RouteKey'),
-        functionArn: textProperty(context, integration, 'IntegrationUri'),
-        timeoutMs: Number(context.property(integration, 'TimeoutInMillis') ?? INTEGRATION_TIMEOUT_MS),
-        authorization: authorizationOf(route, context),
-        apiId: textProperty(context, route, 'ApiId'),
-      };
-    });
+  return ofType(resources, 'AWS::ApiGatewayV2::Route').map((route) => {
+    const target = textProperty(context, route, 'Target');
+    const integration = integrations.get(target);
+    if (!integration)
+      throw new Error(`${route.logicalId}.Target: wanted an integration of the template, got ${target}`);
+    return {
+      routeKey: textProperty(context, route, 'RouteKey'),
+      functionArn: textProperty(context, integration, 'IntegrationUri'),
+      timeoutMs: Number(context.property(integration, 'TimeoutInMillis') ?? INTEGRATION_TIMEOUT_MS),
+      authorization: authorizationOf(route, context),
+      apiId: textProperty(context, route, 'ApiId'),
+    };
+  });
 }
 
 function authorizationOf(route: ResourceAddress, context: Context): HttpRoute['authorization'] {
@@ -46,7 +42,7 @@ function authorizationOf(route: ResourceAddress, context: Context): HttpRoute['a
 
 /** Undefined if the API has no rules. */
 export function corsRules(resources: readonly ResourceAddress[], context: Context): CorsRules | undefined {
-  const api = resources.find(({ resource }) => resource.Type === 'AWS::ApiGatewayV2::Api');
+  const [api] = ofType(resources, 'AWS::ApiGatewayV2::Api');
   const configured = api && context.property(api, 'CorsConfiguration');
   if (configured === undefined) return undefined;
   const { AllowOrigins, AllowMethods, AllowHeaders, ExposeHeaders, MaxAge, ...others } = Object(configured) as Readonly<

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import type { FunctionDefinition } from '../../lambda/function-definition.ts';
-import { describeResource, type ResourceAddress } from '../template.ts';
+import { describeResource, ofType, type ResourceAddress } from '../template.ts';
 import { localArn } from '../../arn.ts';
-import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
-
-const TYPE = 'AWS::Lambda::Function';
+import { functionArn, physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
 
 export const FUNCTION: ResourceKind = {
   ref: functionName,
@@ -18,10 +16,8 @@ export function lambdaFunctions(
   context: Context,
   arns: ReadonlySet<string>,
 ): readonly FunctionDefinition[] {
-  return resources
-    .filter(
-      (address) => address.resource.Type === TYPE && arns.has(String(FUNCTION.attribute(address, 'Arn', context))),
-    )
+  return ofType(resources, 'AWS::Lambda::Function')
+    .filter((address) => arns.has(String(FUNCTION.attribute(address, 'Arn', context))))
     .map((address) => definitionOf(address, context));
 }
 
@@ -56,16 +52,11 @@ function functionName(address: ResourceAddress, context: Context): string {
 
 /** There is one version of a function, the newest. */
 export const FUNCTION_ALIAS: ResourceKind = {
-  ref: functionArn,
+  ref: (address, context) => functionArn(textProperty(context, address, 'FunctionName')),
   attribute: (address, name, context) =>
     name === 'AliasArn' || name === 'FunctionArn'
-      ? functionArn(address, context)
+      ? FUNCTION_ALIAS.ref(address, context)
       : name === 'Version'
         ? '$LATEST'
         : undefined,
 };
-
-function functionArn(address: ResourceAddress, context: Context): string {
-  const name = textProperty(context, address, 'FunctionName');
-  return name.startsWith('arn:') ? name : localArn('lambda', `function:${name}`);
-}

@@ -1,25 +1,24 @@
 import { createResolver, type Resolver, type ResourceValues } from '../resolver.ts';
-import { describeResource, type LoadedStack, type ResourceAddress } from '../template.ts';
+import { addressesOf, describeResource, type LoadedStack, type ResourceAddress } from '../template.ts';
 import { localArn } from '../../arn.ts';
 import { WITHOUT_LOCAL_MEANING } from '../without-meaning.ts';
 import { CLUSTER, INSTANCE } from './cluster.ts';
-import { CUSTOM_RESOURCE, isCustomResource } from './custom-resource.ts';
+import { isCustomResource } from './custom-resource.ts';
 import { EVENT_SOURCE } from './event-source.ts';
 import { FUNCTION_ALIAS, FUNCTION } from './lambda-function.ts';
-import { HTTP_API, HTTP_INTEGRATION } from './http-api.ts';
-import { PERMISSION } from './permission.ts';
+import { HTTP_API } from './http-api.ts';
 import { QUEUE } from './queue.ts';
 import { POLICY, ROLE } from './role.ts';
-import { physicalName, type Context, type ResourceKind, type World } from './resource-kind.ts';
-import { SCHEDULE } from './schedule.ts';
+import { NAMED, physicalName, type Context, type ResourceKind, type World } from './resource-kind.ts';
 import { SECRET, SECRET_ATTACHMENT, secretTexts } from './secret.ts';
 import { TABLE } from './table.ts';
 
 /** The types with a local implementation. */
 const KINDS: Readonly<Record<string, ResourceKind>> = {
   'AWS::ApiGatewayV2::Api': HTTP_API,
-  'AWS::ApiGatewayV2::Integration': HTTP_INTEGRATION,
-  'AWS::ApiGatewayV2::Route': HTTP_INTEGRATION,
+  // Routes name an integration inside a longer text, by its logical id.
+  'AWS::ApiGatewayV2::Integration': NAMED,
+  'AWS::ApiGatewayV2::Route': NAMED,
   'AWS::DynamoDB::Table': TABLE,
   'AWS::IAM::ManagedPolicy': POLICY,
   'AWS::IAM::Policy': POLICY,
@@ -27,12 +26,12 @@ const KINDS: Readonly<Record<string, ResourceKind>> = {
   'AWS::Lambda::Alias': FUNCTION_ALIAS,
   'AWS::Lambda::EventSourceMapping': EVENT_SOURCE,
   'AWS::Lambda::Function': FUNCTION,
-  'AWS::Lambda::Permission': PERMISSION,
+  'AWS::Lambda::Permission': NAMED,
   'AWS::Lambda::Version': FUNCTION_ALIAS,
   'AWS::RDS::DBCluster': CLUSTER,
   'AWS::RDS::DBInstance': INSTANCE,
   'AWS::SQS::Queue': QUEUE,
-  'AWS::Scheduler::Schedule': SCHEDULE,
+  'AWS::Scheduler::Schedule': NAMED,
   'AWS::SecretsManager::Secret': SECRET,
   'AWS::SecretsManager::SecretTargetAttachment': SECRET_ATTACHMENT,
 };
@@ -46,15 +45,7 @@ const MEANINGLESS: ResourceKind = {
 
 /** Throws an `Error` that names every resource with neither an implementation nor an entry in `without-meaning.ts`. */
 export function checkTypes(stacks: readonly LoadedStack[]): void {
-  const strange = stacks
-    .flatMap((stack) =>
-      Object.entries(stack.template.Resources).map(([logicalId, resource]): ResourceAddress => ({
-        stack,
-        logicalId,
-        resource,
-      })),
-    )
-    .filter((address) => kindOf(address) === undefined);
+  const strange = addressesOf(stacks).filter((address) => kindOf(address) === undefined);
   if (strange.length === 0) return;
   throw new Error(
     `The local stack cannot run ${strange.map(describeResource).join(', ')}: run the type in infra/local/resources, or list it in infra/local/template/without-meaning.ts`,
@@ -96,5 +87,5 @@ function kindOf({ resource }: ResourceAddress): ResourceKind | undefined {
   const kind = KINDS[resource.Type];
   if (kind) return kind;
   if (WITHOUT_LOCAL_MEANING[resource.Type] !== undefined) return MEANINGLESS;
-  return isCustomResource(resource.Type) ? CUSTOM_RESOURCE : undefined;
+  return isCustomResource(resource.Type) ? NAMED : undefined;
 }

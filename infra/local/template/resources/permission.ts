@@ -1,21 +1,15 @@
 import { accessKeyOf } from '../../iam/access-key.ts';
 import { API_GATEWAY, SOURCE_ARN, type WrittenStatement } from '../../iam/statement.ts';
 import type { RightsByKey } from '../../iam/rights.ts';
-import { describeResource, type ResourceAddress } from '../template.ts';
-import { localArn } from '../../arn.ts';
-import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
-
-export const PERMISSION: ResourceKind = { ref: physicalName, attribute: () => undefined };
+import { describeResource, ofType, type ResourceAddress } from '../template.ts';
+import { functionArn, textProperty, type Context } from './resource-kind.ts';
 
 const KNOWN = new Set(['Action', 'FunctionName', 'Principal', 'SourceArn']);
 
 /** What API Gateway may call: each function's permission says for which routes. */
 export function rightsOfApiGateway(resources: readonly ResourceAddress[], context: Context): RightsByKey {
-  const statements = resources
-    .filter(
-      (address) =>
-        address.resource.Type === 'AWS::Lambda::Permission' && context.property(address, 'Principal') === API_GATEWAY,
-    )
+  const statements = ofType(resources, 'AWS::Lambda::Permission')
+    .filter((permission) => context.property(permission, 'Principal') === API_GATEWAY)
     .map((permission) => statementOf(permission, context));
   return { [accessKeyOf(API_GATEWAY)]: { name: API_GATEWAY, statements } };
 }
@@ -27,12 +21,11 @@ function statementOf(permission: ResourceAddress, context: Context): WrittenStat
     throw new Error(
       `${describeResource(permission)}: wanted ${[...KNOWN].join(', ')} alone, got ${strange.join(', ')}`,
     );
-  const called = textProperty(context, permission, 'FunctionName');
   const source = context.property(permission, 'SourceArn');
   return {
     Effect: 'Allow',
     Action: context.property(permission, 'Action'),
-    Resource: called.startsWith('arn:') ? called : localArn('lambda', `function:${called}`),
+    Resource: functionArn(textProperty(context, permission, 'FunctionName')),
     ...(source !== undefined && { Condition: { ArnLike: { [SOURCE_ARN]: source } } }),
   };
 }

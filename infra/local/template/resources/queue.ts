@@ -9,7 +9,7 @@ import {
 import { awsAccount, awsLogin } from '../../login/aws-login.ts';
 import { sqsClient } from '../../login/clients.ts';
 import { localArn } from '../../arn.ts';
-import type { ResourceAddress } from '../template.ts';
+import { type ResourceAddress, ofType } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { queueCounts } from '../../event-sources/queue-of-source.ts';
@@ -47,9 +47,7 @@ interface WantedQueue {
 }
 
 export function queueUrls(resources: readonly ResourceAddress[], context: Context): readonly string[] {
-  return resources
-    .filter(({ resource }) => resource.Type === 'AWS::SQS::Queue')
-    .map((address) => QUEUE.ref(address, context));
+  return ofType(resources, 'AWS::SQS::Queue').map((address) => QUEUE.ref(address, context));
 }
 
 /** Attributes in which an existing queue differs. */
@@ -63,8 +61,7 @@ export async function createQueues(
   resources: readonly ResourceAddress[],
   context: Context,
 ): Promise<readonly QueueChange[]> {
-  const queues = resources
-    .filter(({ resource }) => resource.Type === 'AWS::SQS::Queue')
+  const queues = ofType(resources, 'AWS::SQS::Queue')
     .map((address): WantedQueue => ({
       url: QUEUE.ref(address, context),
       name: queueName(address, context),

@@ -1,3 +1,4 @@
+import { localArn } from '../../arn.ts';
 import type { ShardGroup } from '../../mysql/shard-groups.ts';
 import type { ResourceAddress } from '../template.ts';
 
@@ -23,6 +24,9 @@ export interface ResourceKind {
   attribute(address: ResourceAddress, name: string, context: Context): unknown;
 }
 
+/** Known by its name alone. */
+export const NAMED: ResourceKind = { ref: physicalName, attribute: () => undefined };
+
 /** The name of an unnamed resource: the same at each start. */
 export function physicalName({ stack, logicalId }: ResourceAddress): string {
   return `${stack.name}-${logicalId}`;
@@ -33,4 +37,9 @@ export function textProperty(context: Pick<Context, 'property'>, address: Resour
   if (typeof value !== 'string')
     throw new Error(`${address.logicalId}.${name}: wanted text, got ${JSON.stringify(value)}`);
   return value;
+}
+
+/** Properties name a function by its ARN, or by its name. */
+export function functionArn(called: string): string {
+  return called.startsWith('arn:') ? called : localArn('lambda', `function:${called}`);
 }

@@ -1,7 +1,7 @@
 import { accessKeyOf } from '../../iam/access-key.ts';
 import type { RightsByKey, RoleRights } from '../../iam/rights.ts';
 import type { WrittenStatement } from '../../iam/statement.ts';
-import { describeResource, type ResourceAddress } from '../template.ts';
+import { describeResource, type ResourceAddress, ofType } from '../template.ts';
 import { PSEUDO } from '../../arn.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 import type { ScheduleDefinition } from './schedule.ts';
@@ -78,9 +78,7 @@ function isTrusted(service: string, trust: unknown): boolean {
 
 function rolesIn(resources: readonly ResourceAddress[], context: Context): ReadonlyMap<string, ResourceAddress> {
   return new Map(
-    resources
-      .filter(({ resource }) => resource.Type === 'AWS::IAM::Role')
-      .map((role) => [String(ROLE.attribute(role, 'Arn', context)), role] as const),
+    ofType(resources, 'AWS::IAM::Role').map((role) => [String(ROLE.attribute(role, 'Arn', context)), role] as const),
   );
 }
 

@@ -1,7 +1,5 @@
-import { describeResource, type ResourceAddress } from '../template.ts';
-import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
-
-export const SCHEDULE: ResourceKind = { ref: physicalName, attribute: () => undefined };
+import { describeResource, ofType, type ResourceAddress } from '../template.ts';
+import { physicalName, textProperty, type Context } from './resource-kind.ts';
 
 export interface ScheduleDefinition {
   readonly name: string;
@@ -18,11 +16,8 @@ const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_
 
 /** Returns the enabled schedules. Throws for one without a rate. */
 export function schedules(resources: readonly ResourceAddress[], context: Context): readonly ScheduleDefinition[] {
-  return resources
-    .filter(
-      (address) =>
-        address.resource.Type === 'AWS::Scheduler::Schedule' && context.property(address, 'State') !== 'DISABLED',
-    )
+  return ofType(resources, 'AWS::Scheduler::Schedule')
+    .filter((address) => context.property(address, 'State') !== 'DISABLED')
     .map((address) => {
       const target = Object(context.property(address, 'Target'));
       const input = typeof target.Input === 'string' ? target.Input : undefined;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { localArn } from '../../arn.ts';
-import type { ResourceAddress } from '../template.ts';
+import { type ResourceAddress, ofType } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 
 /** A secret holds its group's login, or a generated password. */
@@ -17,13 +17,10 @@ export const SECRET_ATTACHMENT: ResourceKind = {
 
 /** Returns each secret's text by ARN, in the shape of a cluster's rotated secret. */
 export function secretTexts(resources: readonly ResourceAddress[], context: Context): ReadonlyMap<string, string> {
-  const attachments = resources.filter(
-    ({ resource }) => resource.Type === 'AWS::SecretsManager::SecretTargetAttachment',
-  );
+  const attachments = ofType(resources, 'AWS::SecretsManager::SecretTargetAttachment');
   const attached = new Set(attachments.map((attachment) => context.property(attachment, 'SecretId')));
   return new Map([
-    ...resources
-      .filter(({ resource }) => resource.Type === 'AWS::SecretsManager::Secret')
+    ...ofType(resources, 'AWS::SecretsManager::Secret')
       .map((secret) => [SECRET.ref(secret, context), secret] as const)
       .filter(([arn]) => !attached.has(arn))
       .map(([arn, secret]): [string, string] => [arn, generatedText(arn, secret, context)]),

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { dynamoClient } from '../../login/clients.ts';
 import { localArn } from '../../arn.ts';
-import type { ResourceAddress } from '../template.ts';
+import { type ResourceAddress, ofType } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 
 /** Outside emulators take longer. */
@@ -20,9 +20,7 @@ export const TABLE: ResourceKind = {
 };
 
 export function tableNames(resources: readonly ResourceAddress[], context: Context): readonly string[] {
-  return resources
-    .filter(({ resource }) => resource.Type === 'AWS::DynamoDB::Table')
-    .map((address) => tableName(address, context));
+  return ofType(resources, 'AWS::DynamoDB::Table').map((address) => tableName(address, context));
 }
 
 /** Makes the missing tables, as a deployment finds retained ones. */
@@ -31,7 +29,7 @@ export async function createTables(
   context: Context,
   endpoint: string,
 ): Promise<void> {
-  const tables = resources.filter(({ resource }) => resource.Type === 'AWS::DynamoDB::Table');
+  const tables = ofType(resources, 'AWS::DynamoDB::Table');
   if (tables.length === 0) return;
   using client = dynamoClient(endpoint);
   await Promise.all(tables.map((table) => createTable(client, table, context)));
