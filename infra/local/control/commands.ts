@@ -1,8 +1,6 @@
 import { invalidField } from '../../../shared/errors.ts';
 import { MAX_TAILERS } from '../../../shared/triggers/send/tailer-count.ts';
 import type { Service } from '../emulators/emulator.ts';
-import type { FunctionStatus } from '../lambda/function-host.ts';
-import type { NodeStatus } from '../mysql/shard-groups.ts';
 import {
   noteSetBack,
   readSetBacks,
@@ -16,23 +14,7 @@ import { dataFolder } from '../folder/data-folder.ts';
 import { readNumber } from '../folder/state-file.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import type { Commands } from './control-server.ts';
-import { queueStatus, type QueueStatus } from './queue-status.ts';
-import { triggerStatus, type TriggerState } from './trigger-status.ts';
-import { weightOf, type Weight } from './weight.ts';
-
-export interface StackStatus {
-  readonly url: string;
-  readonly pid: number;
-  readonly engine: string;
-  readonly weight: Weight;
-  readonly nodes: readonly NodeStatus[];
-  readonly functions: readonly FunctionStatus[];
-  readonly functionMode: string;
-  readonly functionLog: string;
-  readonly tailers: number;
-  readonly triggers: readonly TriggerState[];
-  readonly queues: readonly QueueStatus[];
-}
+import { statusOf, type ObservedStack } from './status.ts';
 
 export interface SetBack {
   readonly seconds: number;
@@ -40,19 +22,7 @@ export interface SetBack {
   readonly closed: number;
 }
 
-type CommandedStack = Pick<
-  LocalStack,
-  | 'groups'
-  | 'functions'
-  | 'services'
-  | 'url'
-  | 'functionLog'
-  | 'tailers'
-  | 'queues'
-  | 'datastores'
-  | 'endpoints'
-  | 'addGroup'
->;
+type CommandedStack = ObservedStack & Pick<LocalStack, 'endpoints' | 'addGroup'>;
 
 export function commandsOf(stack: CommandedStack, data: string): Commands {
   const { groups, services } = stack;
@@ -98,34 +68,5 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
       if (!/^\d{1,5}$/u.test(count)) throw invalidField('tailers', `an integer from 0 to ${MAX_TAILERS}`, count);
       return stack.tailers.set(Number(count));
     },
-  };
-}
-
-async function statusOf(
-  { groups, functions, services, url, functionLog, tailers, queues, datastores }: CommandedStack,
-  data: string,
-): Promise<StackStatus> {
-  const [triggers, counted] = await Promise.all([
-    triggerStatus(datastores, url),
-    queueStatus(queues(), services.sqs.url),
-  ]);
-  const called = functions.status();
-  const ofFunctions = called.flatMap(({ instances }) => instances.map(({ pid }) => pid));
-  return {
-    url,
-    pid: process.pid,
-    weight: weightOf({
-      own: [process.pid, ...ofFunctions],
-      servers: groups.status().map(({ pid }) => pid),
-      folder: data,
-    }),
-    engine: `${groups.engine.kind} ${groups.engine.version}`,
-    nodes: groups.status(),
-    functions: called,
-    functionMode: functions.mode,
-    functionLog,
-    tailers: tailers.count,
-    triggers,
-    queues: counted,
   };
 }

@@ -1,6 +1,4 @@
-import type { StackStatus } from './commands.ts';
-import type { QueueStatus } from './queue-status.ts';
-import type { TriggerState } from './trigger-status.ts';
+import type { QueueStatus, StackStatus, TriggerState } from './status.ts';
 
 export function showStatus({
   url,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuTicks, proportionalBytes, TICKS_PER_SECOND } from '../platform/process-table.ts';
-import type { StackStatus } from './commands.ts';
-import { filesBelow, type FilesBelow } from './weight.ts';
+import type { StackStatus } from './status.ts';
+import { filesBelow, type FilesBelow } from './files-below.ts';
 import { megabytes, table } from './show-status.ts';
 
 interface Usage extends FilesBelow {

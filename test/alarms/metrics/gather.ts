@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
-import { queueStatus } from '../../../infra/local/control/queue-status.ts';
+import { queueStatus } from '../../../infra/local/control/status.ts';
 import type { NodeStatus } from '../../../infra/local/mysql/node-status.ts';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import { dataFolder } from '../../../infra/local/folder/data-folder.ts';

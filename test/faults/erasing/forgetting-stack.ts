@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
-import type { StackStatus } from '../../../infra/local/control/commands.ts';
+import type { StackStatus } from '../../../infra/local/control/status.ts';
 import { writeFiles } from '../../infra/support/write-files.ts';
 import { CommandProcess } from '../../support/files/command-process.ts';
 import { lookUntil } from '../../support/look-until.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StackStatus } from '../../../infra/local/control/commands.ts';
+import type { StackStatus } from '../../../infra/local/control/status.ts';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
 import type { BufferOperations } from '../../../shared/api/buffer.ts';
 import type { TriggerOperations } from '../../../shared/api/triggers.ts';

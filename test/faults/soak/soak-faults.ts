@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StackStatus } from '../../../infra/local/control/commands.ts';
+import type { StackStatus } from '../../../infra/local/control/status.ts';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
 import { Random } from '../../support/random.ts';
 import type { RunWorld } from '../../support/run-world.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StackStatus } from '../../../infra/local/control/commands.ts';
+import type { StackStatus } from '../../../infra/local/control/status.ts';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
 import { isRunning } from '../../../infra/local/platform/process-table.ts';
 import { faultsLine, inspect, type Aftermath } from '../aftermath.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { StackStatus } from '../../../../infra/local/control/commands.ts';
+import type { StackStatus } from '../../../../infra/local/control/status.ts';
 import { showStatus } from '../../../../infra/local/control/show-status.ts';
 import { SUMMARY } from '../../../functions/support/fake-triggers.ts';
 
