@@ -8,7 +8,7 @@ import { localSigner } from '../login/local-signer.ts';
 import type { NodeStatus } from '../mysql/node-status.ts';
 import { residentBytes } from '../platform/process-table.ts';
 import type { LocalStack } from '../running/running-stack.ts';
-import type { StackQueue } from '../template/stack-queues.ts';
+import type { StackQueue } from '../template/run-template.ts';
 import { filesBelow } from './files-below.ts';
 
 export interface StackStatus {

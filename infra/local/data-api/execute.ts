@@ -6,6 +6,7 @@ import { DataApiException } from './exceptions.ts';
 import { toRecords, runStatement, type StatementResult } from './run-statement.ts';
 import type { ExecuteRequest } from './request.ts';
 import { messageOf } from '../message-of.ts';
+import { within } from '../within.ts';
 
 export const STATEMENT_MS = 45_000;
 /** How long a killed statement may take to end before the call is answered. */
@@ -60,15 +61,11 @@ async function findLogin(resolveLogin: ResolveLogin, { resourceArn, secretArn }:
 
 /** Throws `StatementTimeoutException` once the time is over and `killed` is done; without that the work continues. */
 async function inTime<T>(work: Promise<T>, killed: (() => Promise<void>) | undefined): Promise<T> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(true), STATEMENT_MS).unref();
-  const ended = work.then(
-    () => false,
-    () => false,
+  const ended = await within(
+    STATEMENT_MS,
+    work.then((result) => ({ result })),
   );
-  const isLate = await Promise.race([ended, late]);
-  clearTimeout(timer);
-  if (!isLate) return work;
+  if (ended) return ended.result;
   await killed?.();
   throw new DataApiException('StatementTimeoutException', 'Request timed out');
 }

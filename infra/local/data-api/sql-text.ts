@@ -10,44 +10,35 @@ interface SqlText {
   readonly bare: string;
 }
 
-const NAME = /[\p{L}\p{N}_]+/uy;
+/** What the text is made of, as far as parameters go: quoted text, comments, `::name`, and a parameter `:name`. */
+const PARTS = new RegExp(
+  [
+    // A doubled quote begins the next string at once, which comes to the same.
+    String.raw`'(?:\\.|[^'\\])*\\?(?:'|$)`,
+    String.raw`"(?:\\.|[^"\\])*\\?(?:"|$)`,
+    '`[^`]*(?:`|$)',
+    String.raw`(?:#|--(?=\s|$))[^\n]*`,
+    String.raw`/\*.*?(?:\*/|$)`,
+    String.raw`::[\p{L}\p{N}_]*`,
+    String.raw`:(?<name>[\p{L}\p{N}_]+)`,
+  ].join('|'),
+  'gsu',
+);
 
 /** Finds parameters `:name` outside strings, comments and quoted names; `::name` and `:=` are none. */
 export function readSqlText(sql: string): SqlText {
   const pieces: string[] = [];
   const names: string[] = [];
-  let bare = '';
   let pieceStart = 0;
-  let bareStart = 0;
-  let at = 0;
-  const skipTo = (end: number): void => {
-    bare += `${sql.slice(bareStart, at)} `;
-    bareStart = end;
-    at = end;
-  };
-  while (at < sql.length) {
-    const end = endOfQuoted(sql, at);
-    if (end > at) {
-      skipTo(end);
-    } else if (sql[at] !== ':') {
-      at += 1;
-    } else if (sql[at + 1] === ':') {
-      at += 2;
-      at += nameAt(sql, at).length;
-    } else {
-      const name = nameAt(sql, at + 1);
-      if (name === '') {
-        at += 1;
-        continue;
-      }
-      pieces.push(sql.slice(pieceStart, at));
-      names.push(name);
-      pieceStart = at + 1 + name.length;
-      skipTo(pieceStart);
-    }
+  for (const { 0: part, index, groups } of sql.matchAll(PARTS)) {
+    const name = groups?.['name'];
+    if (name === undefined) continue;
+    pieces.push(sql.slice(pieceStart, index));
+    names.push(name);
+    pieceStart = index + part.length;
   }
-  pieces.push(sql.slice(pieceStart));
-  return { pieces, names, bare: bare + sql.slice(bareStart) };
+  const bare = sql.replaceAll(PARTS, (part) => (part.startsWith('::') ? part : ' '));
+  return { pieces: [...pieces, sql.slice(pieceStart)], names, bare };
 }
 
 export function isSingleStatement({ bare }: SqlText): boolean {
@@ -61,37 +52,6 @@ const SESSION_STATE =
 
 export function leavesSessionState({ bare }: SqlText): boolean {
   return SESSION_STATE.test(bare);
-}
-
-function nameAt(sql: string, at: number): string {
-  NAME.lastIndex = at;
-  return NAME.exec(sql)?.[0] ?? '';
-}
-
-/** Where the string, quoted name or comment that begins at this place ends; the place itself when none begins. */
-function endOfQuoted(sql: string, at: number): number {
-  const first = sql[at];
-  if (first === "'" || first === '"' || first === '`') return endOfString(sql, at, first);
-  if (first === '#') return endOfLine(sql, at);
-  if (first === '-' && /^--(?:\s|$)/u.test(sql.slice(at, at + 3))) return endOfLine(sql, at);
-  if (first !== '/' || sql[at + 1] !== '*') return at;
-  const end = sql.indexOf('*/', at + 2);
-  return end < 0 ? sql.length : end + 2;
-}
-
-function endOfString(sql: string, at: number, quote: string): number {
-  for (let next = at + 1; next < sql.length; next += 1) {
-    const character = sql[next];
-    if (character === '\\' && quote !== '`') next += 1;
-    // A doubled quote begins the next string at once, which comes to the same.
-    else if (character === quote) return next + 1;
-  }
-  return sql.length;
-}
-
-function endOfLine(sql: string, at: number): number {
-  const end = sql.indexOf('\n', at);
-  return end < 0 ? sql.length : end;
 }
 
 /** Writes the values into the statement as literals. Throws a `DataApiException` for a name without a value. */

@@ -8,14 +8,10 @@ interface Holder {
   readonly startTime: string;
 }
 
-interface FolderLock {
-  release(): void;
-}
-
 const ATTEMPTS = 20;
 
 /** Locks a folder for this process; throws an Error that names the holder. Dead holders do not count. */
-export function lockFolder(folder: string): FolderLock {
+export function lockFolder(folder: string): { release(): void } {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'lock');
   const own = `${file}.${process.pid}`;
@@ -75,9 +71,8 @@ function read(file: string): string {
 
 function parse(text: string): Holder | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || !('pid' in value) || !('startTime' in value)) return undefined;
-    return { pid: Number(value.pid), startTime: String(value.startTime) };
+    const { pid, startTime } = Object(JSON.parse(text));
+    return { pid: Number(pid), startTime: String(startTime) };
   } catch {
     return undefined;
   }

@@ -11,11 +11,11 @@ import {
   type AccessLine,
   readBody,
   send,
-  within,
   type RoutedAnswer,
   gatewayAnswer,
   httpAnswer,
 } from './http-exchange.ts';
+import { within } from '../within.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { corsHeaders, isPreflight, whyForeign, withCors, type CorsRules } from './cors.ts';
 import { httpEvent, parseTarget } from './http-event.ts';

@@ -89,31 +89,23 @@ export function httpEvent(
   return { event: JSON.stringify(event), requestId };
 }
 
-function headersOf({ rawHeaders, socket }: IncomingMessage): {
+function headersOf({ headersDistinct, socket }: IncomingMessage): {
   headers: Record<string, string>;
   cookies: string[] | undefined;
 } {
-  const headers: Record<string, string> = {};
-  let cookies: string[] | undefined;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase();
-    const value = rawHeaders[index + 1] ?? '';
-    if (name === 'cookie') cookies = [...(cookies ?? []), ...value.split(/; */u)];
-    else headers[name] = Object.hasOwn(headers, name) ? `${headers[name]},${value}` : value;
-  }
-  headers['x-forwarded-for'] = socket.remoteAddress ?? '';
-  headers['x-forwarded-port'] = String(socket.localPort ?? '');
-  headers['x-forwarded-proto'] = 'http';
-  return { headers, cookies };
+  const { cookie, ...others } = headersDistinct;
+  const headers: Record<string, string> = {
+    ...Object.fromEntries(Object.entries(others).map(([name, values = []]) => [name, values.join(',')])),
+    'x-forwarded-for': socket.remoteAddress ?? '',
+    'x-forwarded-port': String(socket.localPort ?? ''),
+    'x-forwarded-proto': 'http',
+  };
+  return { headers, cookies: cookie?.flatMap((value) => value.split(/; */u)) };
 }
 
 function queryOf(rawQueryString: string): Record<string, string> {
-  const query = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(rawQueryString)) {
-    const earlier = query.get(name);
-    query.set(name, earlier === undefined ? value : `${earlier},${value}`);
-  }
-  return Object.fromEntries(query);
+  const query = new URLSearchParams(rawQueryString);
+  return Object.fromEntries([...new Set(query.keys())].map((name) => [name, query.getAll(name).join(',')]));
 }
 
 let lastSecond = 0;

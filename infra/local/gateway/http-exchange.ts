@@ -93,13 +93,6 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<B
   });
 }
 
-export function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(undefined), timeoutMs);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
 export interface AccessLine {
   readonly request_id: string;
   readonly gateway_request_id?: string;

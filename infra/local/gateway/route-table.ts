@@ -18,104 +18,67 @@ export interface RouteTable<Target> {
   match(method: string, segments: readonly string[]): Match<Target> | undefined;
 }
 
-interface Node<Target> {
-  readonly literals: Map<string, Node<Target>>;
-  parameter: Node<Target> | undefined;
-  greedy: Leaf<Target> | undefined;
-  leaf: Leaf<Target> | undefined;
-}
-
-interface Leaf<Target> {
+interface Entry<Target> {
+  readonly method: string;
+  /** Literals, `{name}`, and at the end perhaps `{name+}`. */
+  readonly parts: readonly Part[];
   readonly routeKey: string;
   readonly target: Target;
-  readonly names: readonly string[];
 }
+
+interface Part {
+  readonly text: string;
+  readonly kind: 'literal' | 'parameter' | 'greedy';
+}
+
+/** The earlier are more specific. */
+const KINDS = ['literal', 'parameter', 'greedy'] as const;
 
 /** Throws an `Error` for an invalid route key. */
 export function routeTable<Target>(
   routes: readonly { readonly routeKey: string; readonly target: Target }[],
 ): RouteTable<Target> {
-  const methods = new Map<string, Node<Target>>();
-  let fallback: Leaf<Target> | undefined;
-
-  for (const { routeKey, target } of routes) {
-    const [, method, path] = /^([A-Z]+) \/(.*)$/u.exec(routeKey) ?? [];
-    if (routeKey === '$default') fallback = { routeKey, target, names: [] };
-    else if (method === undefined || path === undefined)
-      throw new Error(`route key: wanted a method and a path, got ${JSON.stringify(routeKey)}`);
-    else insert(rootOf(method), path.split('/'), { routeKey, target });
-  }
-
-  function rootOf(method: string): Node<Target> {
-    const root = methods.get(method) ?? emptyNode();
-    methods.set(method, root);
-    return root;
-  }
+  const fallback = routes.find(({ routeKey }) => routeKey === '$default');
+  const entries = routes
+    .filter((route) => route !== fallback)
+    .map((route): Entry<Target> => {
+      const [, method, path] = /^([A-Z]+) \/(.*)$/u.exec(route.routeKey) ?? [];
+      if (method === undefined || path === undefined)
+        throw new Error(`route key: wanted a method and a path, got ${JSON.stringify(route.routeKey)}`);
+      return { ...route, method, parts: path.split('/').map(partOf) };
+    })
+    .toSorted((one, other) => rankOf(one).localeCompare(rankOf(other)));
 
   return {
     match(method, segments) {
-      const values: string[] = [];
-      const leaf =
-        find(methods.get(method), segments, 0, values) ?? find(methods.get('ANY'), segments, 0, values) ?? fallback;
-      if (!leaf) return undefined;
-      const parameters: Record<string, string> = {};
-      for (const [index, name] of leaf.names.entries()) parameters[name] = values[index] ?? '';
-      return { target: leaf.target, routeKey: leaf.routeKey, parameters };
+      for (const { method: wanted, parts, routeKey, target } of entries) {
+        const parameters = wanted === method || wanted === 'ANY' ? parametersOf(parts, segments) : undefined;
+        if (parameters) return { target, routeKey, parameters };
+      }
+      return fallback && { ...fallback, parameters: {} };
     },
   };
 }
 
-function emptyNode<Target>(): Node<Target> {
-  return { literals: new Map(), parameter: undefined, greedy: undefined, leaf: undefined };
+function partOf(segment: string): Part {
+  const [, name, plus] = /^\{([^+}]+)(\+?)\}$/u.exec(segment) ?? [];
+  if (name === undefined) return { text: segment, kind: 'literal' };
+  return { text: name, kind: plus === '+' ? 'greedy' : 'parameter' };
 }
 
-function insert<Target>(
-  root: Node<Target>,
-  segments: readonly string[],
-  route: { readonly routeKey: string; readonly target: Target },
-): void {
-  const names: string[] = [];
-  let node = root;
-  for (const segment of segments) {
-    const [, name, plus] = /^\{([^+}]+)(\+?)\}$/u.exec(segment) ?? [];
-    if (name === undefined) {
-      const next = node.literals.get(segment) ?? emptyNode();
-      node.literals.set(segment, next);
-      node = next;
-      continue;
-    }
-    names.push(name);
-    if (plus === '+') {
-      node.greedy = { ...route, names };
-      return;
-    }
-    node.parameter ??= emptyNode();
-    node = node.parameter;
-  }
-  node.leaf = { ...route, names };
+function rankOf({ method, parts }: Entry<unknown>): string {
+  return `${method === 'ANY' ? 1 : 0}${parts.map(({ kind }) => KINDS.indexOf(kind)).join('')}`;
 }
 
-/** Leaves the parameters' values in `values`. */
-function find<Target>(
-  node: Node<Target> | undefined,
-  segments: readonly string[],
-  at: number,
-  values: string[],
-): Leaf<Target> | undefined {
-  const segment = segments[at];
-  if (!node) return undefined;
-  if (segment === undefined) return node.leaf;
-  const literal = find(node.literals.get(segment), segments, at + 1, values);
-  if (literal) return literal;
-  const before = values.length;
-  // An empty segment is no value.
-  if (node.parameter && segment !== '') {
-    values.push(segment);
-    const found = find(node.parameter, segments, at + 1, values);
-    if (found) return found;
-    values.length = before;
+/** Undefined for other segments. An empty segment is no parameter. */
+function parametersOf(parts: readonly Part[], segments: readonly string[]): Record<string, string> | undefined {
+  const parameters: Record<string, string> = {};
+  for (const [at, { text, kind }] of parts.entries()) {
+    const segment = segments[at];
+    if (segment === undefined || (kind === 'literal' && segment !== text)) return undefined;
+    if (kind === 'parameter' && segment === '') return undefined;
+    if (kind === 'greedy') return { ...parameters, [text]: segments.slice(at).join('/') };
+    if (kind === 'parameter') parameters[text] = segment;
   }
-  if (!node.greedy) return undefined;
-  values.push(segments.slice(at).join('/'));
-  return node.greedy;
+  return parts.length === segments.length ? parameters : undefined;
 }

@@ -1,3 +1,4 @@
+import type { FunctionDefinition } from './function-definition.ts';
 import type { FunctionResult } from './function-result.ts';
 
 /** Messages between the stack and a function's runner; events are JSON text. */
@@ -22,14 +23,7 @@ export type AnswerMessage =
     };
 
 /** A runner's `workerData` in a thread, argument in a process. */
-export interface RunnerStart {
-  readonly module: string;
-  readonly exportName: string;
-  readonly name: string;
-  readonly title: string;
-  readonly arn: string;
-  readonly memoryMb: number;
-}
+export type RunnerStart = Pick<FunctionDefinition, 'module' | 'exportName' | 'name' | 'title' | 'arn' | 'memoryMb'>;
 
 /** Collects one turn's items into one list: ten calls cost one message and share statements. */
 export function togetherInATurn<Item>(handOn: (items: Item[]) => void): (item: Item) => void {

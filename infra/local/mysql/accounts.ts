@@ -12,31 +12,23 @@ export const OPERATOR_USER = 'schemaless_operator';
 
 const LOOPBACK = '127.%';
 
-export interface Passwords {
-  readonly application: string;
-  readonly replication: string;
-  readonly operator: string;
-}
+const OWNERS = ['application', 'replication', 'operator'] as const;
+
+export type Passwords = Readonly<Record<(typeof OWNERS)[number], string>>;
 
 /** Returns the data folder's random passwords, kept in a file for its owner alone. */
 export function passwordsOf(folder: string): Passwords {
   const file = join(folder, 'passwords.json');
   if (!existsSync(file)) {
-    const made: Passwords = {
-      application: randomPassword(),
-      replication: randomPassword(),
-      operator: randomPassword(),
-    };
+    const made = Object.fromEntries(OWNERS.map((owner) => [owner, randomPassword()]));
     writeFileSync(file, `${JSON.stringify(made, undefined, 2)}\n`, { mode: 0o600 });
   }
-  const read: Partial<Record<keyof Passwords, unknown>> = JSON.parse(readFileSync(file, 'utf8'));
-  const { application, replication, operator } = read;
-  if (typeof application !== 'string' || typeof replication !== 'string' || typeof operator !== 'string') {
+  const read: Partial<Record<string, unknown>> = JSON.parse(readFileSync(file, 'utf8'));
+  if (OWNERS.some((owner) => typeof read[owner] !== 'string'))
     throw new Error(
       `${file}: wanted the passwords application, replication and operator; delete the file to have new ones made`,
     );
-  }
-  return { application, replication, operator };
+  return read as Passwords;
 }
 
 /** Returns the SQL that makes the accounts on this node alone, outside its log. */

@@ -42,29 +42,18 @@ interface NodeEndpoint extends Address {
   readonly password: string;
 }
 
-export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, services: ServiceEndpoints): Endpoints {
-  return {
-    http: services.http,
-    groups: groups.flatMap(({ name, nodes, user, password, writerEndpoint, readerEndpoint }) => {
-      const endpointOf = ({ host, port, pid }: NodeStatus): NodeEndpoint => ({ host, port, pid, user, password });
-      const writer = nodes.find(({ role }) => role === 'writer');
-      const cluster = { writer: addressOf(writerEndpoint), reader: addressOf(readerEndpoint) };
-      return writer
-        ? [
-            {
-              name,
-              cluster,
-              writer: endpointOf(writer),
-              readers: nodes.filter((node) => node !== writer).map(endpointOf),
-            },
-          ]
-        : [];
-    }),
-    sqs: services.sqs,
-    dynamodb: services.dynamodb,
-    tables: services.tables,
-    rdsData: services.rdsData,
-  };
+export function endpointsOf(
+  { groups }: Pick<ShardGroups, 'groups'>,
+  { http, ...services }: ServiceEndpoints,
+): Endpoints {
+  const endpoints = groups.flatMap(({ name, nodes, user, password, writerEndpoint, readerEndpoint }) => {
+    const endpointOf = ({ host, port, pid }: NodeStatus): NodeEndpoint => ({ host, port, pid, user, password });
+    const writer = nodes.find(({ role }) => role === 'writer');
+    const readers = nodes.filter((node) => node !== writer).map(endpointOf);
+    const cluster = { writer: addressOf(writerEndpoint), reader: addressOf(readerEndpoint) };
+    return writer ? [{ name, cluster, writer: endpointOf(writer), readers }] : [];
+  });
+  return { http, groups: endpoints, ...services };
 }
 
 function addressOf({ host, port }: Address): Address {

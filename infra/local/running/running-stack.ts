@@ -4,7 +4,7 @@ import type { Endpoints } from './endpoints.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 import type { ShardGroups } from '../mysql/shard-groups.ts';
-import type { StackQueue } from '../template/stack-queues.ts';
+import type { StackQueue } from '../template/run-template.ts';
 import type { Tailers } from '../template/tailers.ts';
 import type { CreatedDatastore } from './created-datastores.ts';
 

@@ -18,7 +18,6 @@ import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.t
 import { showProgress } from './progress.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import { runTemplate } from '../template/run-template.ts';
-import { stackQueues } from '../template/stack-queues.ts';
 import { stackSources } from './stack-sources.ts';
 import { takeSources } from './take-sources.ts';
 import { createdDatastores } from '../running/created-datastores.ts';
@@ -121,7 +120,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       groups,
       functions: running.functions,
       tailers: running.tailers,
-      queues: () => stackQueues(running),
+      queues: () => running.queues(),
       sources: () => taking.sources,
       takeOver: () => taking.takeOver(),
       addGroup: () => taking.addGroup(),

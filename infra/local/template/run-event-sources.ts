@@ -11,16 +11,11 @@ interface RunEventSourcesOptions {
   readonly onError: (message: string) => void;
 }
 
-interface EventSourceStatus {
-  readonly queueUrl: string;
-  readonly functionArn: string;
-  readonly calls: number;
-}
-
-export interface RunningEventSources {
+interface RunningEventSources {
   /** Polls these from now on. Resolves once the calls of the others have ended, or after half a minute. */
   take(definitions: readonly EventSourceDefinition[]): Promise<void>;
-  status(): readonly EventSourceStatus[];
+  /** Whom a queue's messages call, and how many calls there are now. */
+  of(queueUrl: string): { readonly functionArn: string; readonly calls: number } | undefined;
   /** Stops polling; resolves once the calls have ended, or after half a minute. */
   stop(): Promise<void>;
 }
@@ -71,12 +66,10 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
 
   return {
     take,
-    status: () =>
-      [...running.values()].map(({ definition: { queueUrl, functionArn }, poller }) => ({
-        queueUrl,
-        functionArn,
-        calls: poller.calls,
-      })),
+    of(queueUrl) {
+      const source = [...running.values()].find(({ definition }) => definition.queueUrl === queueUrl);
+      return source && { functionArn: source.definition.functionArn, calls: source.poller.calls };
+    },
     async stop() {
       await take([]);
       for (const client of clients.values()) client.destroy();

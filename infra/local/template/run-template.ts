@@ -17,7 +17,7 @@ import { checkRolesOfSchedules, rightsOfRoles } from './resources/role.ts';
 import { schedules, type ScheduleDefinition } from './resources/schedule.ts';
 import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
-import { runEventSources, type RunningEventSources } from './run-event-sources.ts';
+import { runEventSources } from './run-event-sources.ts';
 import { runSchedules, type RunningSchedules } from './run-schedules.ts';
 import type { TemplateOptions } from './template-options.ts';
 import { tailersOf, tailerWish, type TailerWish, type Tailers } from './tailers.ts';
@@ -38,6 +38,14 @@ interface RunTemplateOptions {
   readonly setRights: (rights: RightsByKey) => Promise<void>;
 }
 
+export interface StackQueue {
+  readonly name: string;
+  readonly url: string;
+  /** The title of the function. */
+  readonly calls: string | undefined;
+  readonly callsNow: number;
+}
+
 /** Runs a template, and later ones after it. */
 export interface RunningTemplate {
   /**
@@ -53,7 +61,7 @@ export interface RunningTemplate {
   readonly tailers: Tailers;
   readonly queueUrls: readonly string[];
   readonly tableNames: readonly string[];
-  readonly eventSources: Pick<RunningEventSources, 'status'>;
+  queues(): readonly StackQueue[];
   /** Stops schedules and polling; resolves once the calls for messages have ended. */
   settle(): Promise<void>;
   stop(): Promise<void>;
@@ -165,7 +173,12 @@ export function runTemplate({
     get tableNames() {
       return tables;
     },
-    eventSources: runningSources,
+    queues: () =>
+      urls.map((url) => {
+        const { functionArn, calls = 0 } = runningSources.of(url) ?? {};
+        const title = functions.status().find(({ arn }) => arn === functionArn)?.title;
+        return { name: url.slice(url.lastIndexOf('/') + 1), url, calls: title, callsNow: calls };
+      }),
     settle,
     async stop() {
       await settle();

@@ -7,7 +7,7 @@ import type { NodeStatus } from '../../../infra/local/mysql/node-status.ts';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import { dataFolder } from '../../../infra/local/folder/data-folder.ts';
 import type { LocalStack } from '../../../infra/local/running/running-stack.ts';
-import type { StackQueue } from '../../../infra/local/template/stack-queues.ts';
+import type { StackQueue } from '../../../infra/local/template/run-template.ts';
 import { functionMetrics, logLines, takeFigures, takeRequest } from './figures.ts';
 import type { MetricStore } from './metric-store.ts';
 

@@ -1,0 +1,7 @@
+/** Undefined once the time is over; the work goes on. */
+export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), timeoutMs).unref();
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
