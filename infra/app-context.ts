@@ -8,74 +8,63 @@ import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName, type Environment
 
 export const PROJECT_ROOT = join(import.meta.dirname, '..');
 
-/** What the app is built from: the CDK's context (`-c environment=prod`). Values may be strings. */
-export interface AppContext {
-  readonly environment?: unknown;
+/** Of every environment. */
+const COMMON_KEYS = [
+  'environment',
   /** Folder of the datastores' YAML. @default infra/datastores */
-  readonly datastores?: unknown;
+  'datastores',
   /** Folder of the functions. @default functions */
-  readonly functions?: unknown;
+  'functions',
   /** Folder that the triggers' functions are given from. @default the root of the repository */
-  readonly project?: unknown;
-  /**
-   * Not of `prod`: `off` leaves the functions that run all the time unstarted, see `EnvironmentProps.schedules`.
-   * @default on
-   */
-  readonly schedules?: unknown;
-  /** Not of `local`: the account that it may be deployed in, and no other. @default what `environments.ts` says */
-  readonly account?: unknown;
-  /** Not of `local`: the same of the region. @default what `environments.ts` says */
-  readonly region?: unknown;
-  /** Not of `local`: ids of two or three availability zones, with commas between them. @default those of the region */
-  readonly zones?: unknown;
-  /** Not of `local`: the private range of the network, /16 to /20. @default what `environments.ts` says */
-  readonly cidr?: unknown;
-  /** Not of `local`: the address that alarms are mailed to. @default nobody is told, until somebody subscribes */
-  readonly alarmEmail?: unknown;
+  'project',
+  /** Not of `prod`: `off` leaves the functions that run all the time unstarted. @default on */
+  'schedules',
+] as const;
+
+/** Where an environment other than `local` is deployed. @default what `environments.ts` says */
+const BINDING_KEYS = [
+  /** The account that it may be deployed in, and no other. */
+  'account',
+  /** The same of the region. */
+  'region',
+  /** Ids of two or three availability zones, with commas between them. @default those of the region */
+  'zones',
+  /** The private range of the network, /16 to /20. */
+  'cidr',
+] as const;
+
+/** Not of `local`. */
+const DEPLOYED_KEYS = [
+  ...BINDING_KEYS,
+  /** The address that alarms are mailed to. @default nobody is told, until somebody subscribes */
+  'alarmEmail',
   /** Of what has backups: ARN of a vault in another region that gets each, too. */
-  readonly backupVault?: unknown;
-  /** `local` alone: shard groups, 1 to 20. @default 3 */
-  readonly groups?: unknown;
-  /** `local` alone: readers of each group, 0 to 5. @default 1 */
-  readonly readers?: unknown;
-  /** `local` alone: the most shards that a datastore gets, 1 to 65,536. @default 64 */
-  readonly shards?: unknown;
-  /** `local` alone: how functions reach MySQL, `mysql` or `data-api`. @default mysql */
-  readonly access?: unknown;
-  /** `local` alone: minutes that copies are kept after they were drained, 0 to 10,080. @default 0 */
-  readonly keepCopies?: unknown;
-  /** `local` alone: workers that tail the shards for the triggers, 1 to 64. @default 1 */
-  readonly tailers?: unknown;
-  /**
-   * `local` alone: origins of web pages that may ask, with commas between them, `:*` for any port; `*` all, `none`
-   * none. @default those of this machine
-   */
-  readonly cors?: unknown;
-}
+  'backupVault',
+] as const;
 
 /** Of `local` alone; the other environments are described in `environments.ts`. */
 const LOCAL_KEYS = [
+  /** Shard groups, 1 to 20. @default 3 */
   'groups',
+  /** Readers of each group, 0 to 5. @default 1 */
   'readers',
+  /** The most shards that a datastore gets, 1 to 65,536. @default 64 */
   'shards',
+  /** How functions reach MySQL, `mysql` or `data-api`. @default mysql */
   'access',
+  /** Workers that tail the shards for the triggers, 1 to 64. @default 1 */
   'tailers',
+  /** Minutes that copies are kept after they were drained, 0 to 10,080. @default 0 */
   'keepCopies',
+  /** Origins of pages that may ask, with commas; `:*` for any port, `*` all, `none` none. @default this machine's */
   'cors',
-] as const satisfies readonly (keyof AppContext)[];
+] as const;
 
-const BINDING_KEYS = ['account', 'region', 'zones', 'cidr'] as const satisfies readonly (keyof AppContext)[];
-const DEPLOYED_KEYS = [...BINDING_KEYS, 'alarmEmail', 'backupVault'] as const satisfies readonly (keyof AppContext)[];
+export const CONTEXT_KEYS = [...COMMON_KEYS, ...DEPLOYED_KEYS, ...LOCAL_KEYS] as const;
+type ContextKey = (typeof CONTEXT_KEYS)[number];
 
-export const CONTEXT_KEYS = [
-  'environment',
-  'datastores',
-  'functions',
-  'project',
-  'schedules',
-  ...DEPLOYED_KEYS,
-  ...LOCAL_KEYS,
-] as const satisfies readonly (keyof AppContext)[];
+/** What the app is built from: the CDK's context (`-c environment=prod`). Values may be strings. */
+export type AppContext = { readonly [Key in ContextKey]?: unknown };
 
 export interface AppProps {
   readonly environment: EnvironmentProps;
@@ -127,7 +116,7 @@ function environmentOf(context: AppContext): EnvironmentProps {
   return { ...ENVIRONMENTS[name], ...bindingOf(context), ...backupsOf(ENVIRONMENTS[name], context), schedules };
 }
 
-function refuse(context: AppContext, keys: readonly (keyof AppContext)[], reason: string): void {
+function refuse(context: AppContext, keys: readonly ContextKey[], reason: string): void {
   for (const key of keys) {
     if (context[key] !== undefined)
       throw new Error(`${key}: wanted nothing, since ${reason}, got ${describe(context[key])}`);

@@ -191,45 +191,37 @@ export function millionWrites(environment: EnvironmentProps): Bill {
 export function millionReads(environment: EnvironmentProps): Bill {
   const { readMs, functionMb, readWork } = ASSUMPTIONS;
   const gbSeconds = (readMs * functionMb) / 1024 / 1000;
-  return perMillion(environment, {
-    gbSeconds,
-    calls: 1,
-    work: readWork,
-    io: 0,
-    bytes: 0,
-    statements: 1,
-    queue: 0,
-    metricLines: 0,
-  });
+  return perMillion(environment, { gbSeconds, calls: 1, work: readWork, statements: 1 });
 }
 
-/** What one request takes. */
+/** What one request takes; nothing of what is left out. */
 interface Parts {
   readonly gbSeconds: number;
   readonly calls: number;
   readonly work: number;
-  readonly io: number;
+  readonly io?: number;
   /** Added to the storage. */
-  readonly bytes: number;
+  readonly bytes?: number;
   readonly statements: number;
   /** USD. */
-  readonly queue: number;
-  readonly metricLines: number;
+  readonly queue?: number;
+  readonly metricLines?: number;
 }
 
 function perMillion({ readersPerGroup, proxy, access, tracing, logDays }: EnvironmentProps, parts: Parts): Bill {
+  const { io = 0, bytes = 0, queue = 0, metricLines = 0 } = parts;
   const { appendsPerAcu, usedShare, requestLogBytes, metricLogBytes, logCompression, tracedShare } = ASSUMPTIONS;
   // The first reader is as large as the writer.
   const acuHours = ((parts.work / (appendsPerAcu * usedShare)) * (readersPerGroup > 0 ? 2 : 1)) / 3600;
-  const logGb = (requestLogBytes + parts.metricLines * metricLogBytes) / GB;
+  const logGb = (requestLogBytes + metricLines * metricLogBytes) / GB;
   const bill = {
     'HTTP API': PRICES.httpRequest,
     Lambda: parts.gbSeconds * PRICES.gbSecond + parts.calls * PRICES.invocation,
     'Aurora: capacity': acuHours * (PRICES.acuHour + (proxy ? PRICES.proxyAcuHour : 0)),
-    'Aurora: I/O': parts.io * PRICES.io,
-    'Aurora: storage, each month': (parts.bytes / GB) * PRICES.storageGb,
+    'Aurora: I/O': io * PRICES.io,
+    'Aurora: storage, each month': (bytes / GB) * PRICES.storageGb,
     'RDS Data API': access === 'data-api' ? parts.statements * PRICES.dataApiCall : 0,
-    'SQS, DynamoDB': parts.queue,
+    'SQS, DynamoDB': queue,
     'Logs, X-Ray':
       logGb * (PRICES.logGb + (PRICES.logGbKept * logCompression * logDays * 24) / HOURS) +
       (tracing ? parts.calls * tracedShare * PRICES.trace : 0),
@@ -286,7 +278,8 @@ const RATES = [100, 1000, 10_000, 100_000] as const;
 export function tables(rates: readonly number[] = RATES): readonly string[] {
   const { dev, small, staging, prod } = ENVIRONMENTS;
   const off = (environment: EnvironmentProps): EnvironmentProps => ({ ...environment, schedules: false });
-  const all = { dev, small, staging, prod };
+  const each = (work: (environment: EnvironmentProps) => Bill): Readonly<Record<string, Bill>> =>
+    Object.fromEntries([dev, small, staging, prod].map((one) => [`\`${one.name}\``, work(one)]));
   const fits = rates.map((writes) => fitOf(prod, writes));
   const row = (name: string, of: (fit: Fit) => string): readonly string[] => [name, ...fits.map(of)];
   return [
@@ -298,8 +291,8 @@ export function tables(rates: readonly number[] = RATES): readonly string[] {
       '`staging`': restOf(staging),
       '`prod`': restOf(prod),
     }),
-    billTable('USD a million writes', mapped(all, millionWrites)),
-    billTable('USD a million reads', mapped(all, millionReads)),
+    billTable('USD a million writes', each(millionWrites)),
+    billTable('USD a million reads', each(millionReads)),
     table(
       ['`prod` at writes a second', ...rates.map((writes) => writes.toLocaleString('en-US'))],
       [
@@ -311,10 +304,6 @@ export function tables(rates: readonly number[] = RATES): readonly string[] {
       ],
     ),
   ];
-}
-
-function mapped<Of>(all: Readonly<Record<string, Of>>, work: (one: Of) => Bill): Readonly<Record<string, Bill>> {
-  return Object.fromEntries(Object.entries(all).map(([name, one]) => [`\`${name}\``, work(one)]));
 }
 
 function billTable(title: string, bills: Readonly<Record<string, Bill>>): string {

@@ -148,11 +148,7 @@ function noteIds({ fields }: LogLine, ids: Set<string>): void {
 
 /** True if the text has the id as a whole word. */
 function hasWord(text: string, id: string): boolean {
-  for (let at = text.indexOf(id); at >= 0; at = text.indexOf(id, at + 1))
-    if (!isOfId(text[at - 1]) && !isOfId(text[at + id.length])) return true;
-  return false;
-}
-
-function isOfId(character: string | undefined): boolean {
-  return character !== undefined && /[\w.:/+=@-]/u.test(character);
+  return (
+    text.includes(id) && new RegExp(String.raw`(?<![\w.:/+=@-])${RegExp.escape(id)}(?![\w.:/+=@-])`, 'u').test(text)
+  );
 }

@@ -1,7 +1,6 @@
 import type { Login } from '../data-api/connections.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 import { parentPort } from 'node:worker_threads';
-import { messageOf } from '../message-of.ts';
 
 /** A cluster of the RDS Data API, with the owner's login. */
 export interface ServedCluster extends Login {
@@ -13,11 +12,8 @@ export type ToService =
   | { readonly clusters: readonly ServedCluster[] }
   | { readonly id: number; readonly rights: RightsByKey };
 
-/** Its URL, a refused call, or the answer to rights. */
-export type FromService =
-  | { readonly url: string }
-  | { readonly refused: string }
-  | { readonly id: number; readonly unjudged?: string };
+/** Its URL, a refused call, or that it judges by rights. */
+export type FromService = { readonly url: string } | { readonly refused: string } | { readonly judgedBy: number };
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 export const tellStack = (message: FromService): void => parentPort?.postMessage(message);
@@ -41,12 +37,8 @@ export function serveThread(url: string, { setRights, setClusters, close }: Told
       setClusters?.(message.clusters);
       return;
     }
-    try {
-      await setRights(message.rights);
-      tellStack({ id: message.id });
-    } catch (error) {
-      tellStack({ id: message.id, unjudged: messageOf(error) });
-    }
+    await setRights(message.rights);
+    tellStack({ judgedBy: message.id });
   });
   tellStack({ url });
 }

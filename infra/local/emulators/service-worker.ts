@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { RightsByKey } from '../iam/rights.ts';
+import { readRights, type RightsByKey } from '../iam/rights.ts';
 import type { FromService, ToService } from './serve-thread.ts';
 
 export interface ServiceWorker {
@@ -25,14 +25,13 @@ export async function startServiceWorker(
     // As in `instance.ts`.
     resourceLimits: { maxYoungGenerationSizeMb: 12 },
   });
-  const told = new Map<number, PromiseWithResolvers<void>>();
+  const told = new Map<number, () => void>();
   let count = 0;
   const started = Promise.withResolvers<string>();
   worker.on('message', (message: FromService) => {
     if ('url' in message) started.resolve(message.url);
     else if ('refused' in message) onRefused(message.refused);
-    else if (message.unjudged === undefined) told.get(message.id)?.resolve();
-    else told.get(message.id)?.reject(new Error(message.unjudged));
+    else told.get(message.judgedBy)?.();
   });
   const exited = once(worker, 'exit');
   const url = await Promise.race([
@@ -48,12 +47,13 @@ export async function startServiceWorker(
     worker,
     tell,
     async setRights(rights) {
+      readRights(rights);
       count += 1;
-      const [id, answered] = [count, Promise.withResolvers<void>()];
-      told.set(id, answered);
+      const [id, { promise, resolve }] = [count, Promise.withResolvers<void>()];
+      told.set(id, resolve);
       tell({ id, rights });
       // A service that has ended judges nothing; its successor gets the rights at its start.
-      await Promise.race([answered.promise, exited]);
+      await Promise.race([promise, exited]);
       told.delete(id);
     },
   };

@@ -24,31 +24,23 @@ interface FunctionAnswer {
 /** Converts a function's result in payload format 2.0. */
 export function httpAnswer(result: FunctionResult): HttpAnswer {
   const answer: unknown = JSON.parse(result.text);
-  if (!isFunctionAnswer(answer))
+  // Without a status code it is the body of a 200.
+  if (typeof answer !== 'object' || answer === null || !('statusCode' in answer))
     return {
       status: 200,
       headers: { 'content-type': 'application/json' },
       body: typeof answer === 'string' ? answer : wholeText(result),
     };
-  const status = Number(answer.statusCode);
+  const { statusCode, headers: given, cookies, body: rest = '', isBase64Encoded } = answer as FunctionAnswer;
+  const status = Number(statusCode);
   if (!Number.isInteger(status) || status < 100 || status > 599) return gatewayAnswer(500, 'Internal Server Error');
   const headers: OutgoingHttpHeaders = {};
-  for (const [name, value] of Object.entries(answer.headers ?? {})) headers[name.toLowerCase()] = String(value);
+  for (const [name, value] of Object.entries(given ?? {})) headers[name.toLowerCase()] = String(value);
   headers['content-type'] ??= 'text/plain; charset=utf-8';
-  if (answer.cookies !== undefined) headers['set-cookie'] = [...answer.cookies];
-  const body =
-    result.body ??
-    (typeof answer.body === 'string' ? answer.body : answer.body === undefined ? '' : JSON.stringify(answer.body));
-  return {
-    status,
-    headers,
-    body: answer.isBase64Encoded === true && result.decoded !== true ? Buffer.from(textOf(body), 'base64') : body,
-  };
-}
-
-/** A result without a status code is the body of a 200. */
-function isFunctionAnswer(answer: unknown): answer is FunctionAnswer {
-  return typeof answer === 'object' && answer !== null && 'statusCode' in answer;
+  if (cookies !== undefined) headers['set-cookie'] = [...cookies];
+  const body = result.body ?? (typeof rest === 'string' ? rest : JSON.stringify(rest));
+  const isEncoded = isBase64Encoded === true && result.decoded !== true;
+  return { status, headers, body: isEncoded ? Buffer.from(textOf(body), 'base64') : body };
 }
 
 export interface RoutedAnswer extends HttpAnswer {

@@ -1,17 +1,17 @@
-/** Runs work on a group one piece at a time. Later work has a name: a new piece replaces a waiting one. */
+/** Runs work on a group, or on a stack, one piece at a time. Later work has a name: a new piece replaces a waiting one. */
 export class WorkInTurn {
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  #last: Promise<void> = Promise.resolve();
+  #last: Promise<unknown> = Promise.resolve();
   #hasEnded = false;
 
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  async now(work: () => Promise<void>): Promise<void> {
+  async now<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => {});
-    await done;
+    return await done;
   }
 
   later(name: string, afterMs: number, work: () => Promise<void>): void {

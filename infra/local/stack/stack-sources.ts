@@ -29,21 +29,13 @@ export function stackSources(
   options: StartOptions,
   folder: Pick<DataFolder, 'assembly' | 'customResources'>,
 ): StackSources {
-  let { groups } = options;
-  const context = (): AppContext => appContext({ ...options, groups });
-  const checkShards: StackSources['checkShards'] = ({ datastores: definitions }, created) =>
-    checkShardCounts({ created, definitions, datastores: options.datastores });
-  return {
+  const context = (): AppContext => appContext({ ...options, groups: sources.groups });
+  const sources: StackSources = {
     datastores: options.datastores === undefined ? join(PROJECT_ROOT, 'infra/datastores') : resolve(options.datastores),
-    get groups() {
-      return groups;
-    },
-    set groups(count) {
-      groups = count;
-    },
+    groups: options.groups,
     read() {
       const app = readAppContext(context(), (warning) => options.log(`warning: ${warning}`));
-      checkShards(app.definitions, lastShardCounts(folder.customResources));
+      sources.checkShards(app.definitions, lastShardCounts(folder.customResources));
       return app;
     },
     async synthesize(inUse) {
@@ -52,8 +44,10 @@ export function stackSources(
       checkTypes(synthesis.stacks);
       return synthesis;
     },
-    checkShards,
+    checkShards: ({ datastores: definitions }, created) =>
+      checkShardCounts({ created, definitions, datastores: options.datastores }),
   };
+  return sources;
 }
 
 function appContext(options: StartOptions): AppContext {

@@ -2,6 +2,7 @@ import type { DatastoreDefinition, Definitions } from '../../../shared/definitio
 import type { RdsData } from '../emulators/rds-data.ts';
 import type { SecretsManager } from '../emulators/secrets-manager.ts';
 import type { ShardGroup, ShardGroups } from '../mysql/shard-groups.ts';
+import { WorkInTurn } from '../mysql/work-in-turn.ts';
 import { localResources } from '../template/resources/local-resources.ts';
 import type { World } from '../template/resources/resource-kind.ts';
 import type { RunningTemplate } from '../template/run-template.ts';
@@ -51,9 +52,8 @@ export function takeSources({
 }: TakeSourcesOptions): SourceTaking {
   let datastores: readonly DatastoreDefinition[] = [];
   let read: ReadonlySet<string> = new Set();
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = new WorkInTurn();
   let taken = 0;
-  let isClosed = false;
 
   async function take({ stacks, definitions, read: files }: MadeSources): Promise<TakenOver> {
     checkGroups(stacks, groups);
@@ -94,14 +94,11 @@ export function takeSources({
     return { name, readers: nodes.length - 1, groups: wanted };
   }
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = last.then(() => {
-      if (isClosed) throw new Error('The stack is stopping');
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
+    turns.now(() => {
+      if (turns.hasEnded) throw new Error('The stack is stopping');
       return work();
     });
-    last = mine.catch(() => undefined);
-    return mine;
-  }
 
   return {
     take,
@@ -114,8 +111,8 @@ export function takeSources({
       return datastores;
     },
     async close() {
-      isClosed = true;
-      await last;
+      turns.end();
+      await turns.settled();
     },
   };
 }

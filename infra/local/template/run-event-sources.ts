@@ -23,37 +23,25 @@ interface RunningEventSources {
 interface Source {
   readonly definition: EventSourceDefinition;
   readonly poller: QueuePoller;
+  readonly client: SQSClient;
 }
 
 /** Calls functions with the messages of their queues; see `pollQueue`. */
 export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOptions): RunningEventSources {
-  /** By access key: Lambda receives with the function's role. */
-  const clients = new Map<string, SQSClient>();
   /** By the whole definition. */
   const running = new Map<string, Source>();
 
-  /** Without retries: the poller decides. */
-  function clientOf(functionArn: string): SQSClient {
-    const login = loginOfFunction(functionArn.slice(functionArn.lastIndexOf(':') + 1));
-    const { accessKeyId } = login.credentials;
-    const client = clients.get(accessKeyId) ?? sqsClient(sqsUrl, { ...login, ...onceWithin(25_000, 1000) });
-    clients.set(accessKeyId, client);
-    return client;
-  }
-
   function start(definition: EventSourceDefinition): Source {
-    const report = (message: string): void =>
-      onError(`${definition.queueUrl.slice(definition.queueUrl.lastIndexOf('/') + 1)}: ${message}`);
-    const client = clientOf(definition.functionArn);
+    const { queueUrl, functionArn, batchSize } = definition;
+    const report = (message: string): void => onError(`${queueUrl.slice(queueUrl.lastIndexOf('/') + 1)}: ${message}`);
+    // Lambda receives with the function's role; without retries, since the poller decides.
+    const login = loginOfFunction(functionArn.slice(functionArn.lastIndexOf(':') + 1));
+    const client = sqsClient(sqsUrl, { ...login, ...onceWithin(25_000, 1000) });
     // Lambda checks its rights before the first receive.
-    queueCounts(client, definition.queueUrl).catch((error: unknown) => report(messageOf(error)));
-    const poller = pollQueue({
-      definition,
-      queue: queueOfSource(client, definition.queueUrl, definition.batchSize),
-      call: (event) => invoke(definition.functionArn, event),
-      report,
-    });
-    return { definition, poller };
+    queueCounts(client, queueUrl).catch((error: unknown) => report(messageOf(error)));
+    const queue = queueOfSource(client, queueUrl, batchSize);
+    const poller = pollQueue({ definition, queue, call: (event) => invoke(functionArn, event), report });
+    return { definition, poller, client };
   }
 
   async function take(definitions: readonly EventSourceDefinition[]): Promise<void> {
@@ -61,7 +49,7 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
     const gone = [...running].filter(([key]) => !wanted.has(key));
     for (const [key] of gone) running.delete(key);
     for (const [key, definition] of wanted) if (!running.has(key)) running.set(key, start(definition));
-    await Promise.all(gone.map(([, { poller }]) => poller.stop()));
+    await Promise.all(gone.map(([, { poller, client }]) => poller.stop().finally(() => client.destroy())));
   }
 
   return {
@@ -70,9 +58,6 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
       const source = [...running.values()].find(({ definition }) => definition.queueUrl === queueUrl);
       return source && { functionArn: source.definition.functionArn, calls: source.poller.calls };
     },
-    async stop() {
-      await take([]);
-      for (const client of clients.values()) client.destroy();
-    },
+    stop: () => take([]),
   };
 }
