@@ -4,20 +4,12 @@ import { singleRun } from './single-run.mjs';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/**
- * The browser that is on the machine, or undefined: none is downloaded. The environment variable CHROMIUM names another.
- *
- * @param {NodeJS.ProcessEnv} env
- */
+/** See `browser.d.mts`. */
 export function findBrowser(env = process.env) {
   return env.CHROMIUM ?? PLACES.find((path) => existsSync(path));
 }
 
-/**
- * Finds Chromium, or installs it and says so. Throws an Error with the command to run where it cannot.
- *
- * @param {(line: string) => void} log
- */
+/** Finds Chromium, or installs it and says so. Throws an Error with the command to run where it cannot. */
 export async function ensureBrowser(log) {
   if (findBrowser() !== undefined) return;
   await singleRun('install a browser', () => {

@@ -30,12 +30,7 @@ export function debianRelease(file = '/etc/os-release') {
   return { id: fields.ID, codename: fields.VERSION_CODENAME };
 }
 
-/**
- * Installs MariaDB with the system's package manager: the programs only, no service is set up.
- *
- * @param {string} why
- * @param {(line: string) => void} log
- */
+/** Installs MariaDB with the system's package manager: the programs only, no service is set up. */
 export function installMariaDb(why, log) {
   install(MARIADB_PACKAGES, {
     need: `A MySQL engine is needed, ${why}`,
@@ -44,11 +39,6 @@ export function installMariaDb(why, log) {
   });
 }
 
-/**
- * Installs Chromium, in which the console's tests look at its pages.
- *
- * @param {(line: string) => void} log
- */
 export function installChromium(log) {
   install([CHROMIUM_PACKAGE], {
     need: 'Chromium is needed, because the console is tested in a browser',
@@ -57,7 +47,6 @@ export function installChromium(log) {
   });
 }
 
-/** @param {readonly string[]} packages @param {{ need: string, elsewhere: string, begin: () => void }} words */
 function install(packages, { need, elsewhere, begin }) {
   const command = `apt-get update && apt-get install -y ${packages.join(' ')}`;
   if (debianRelease() === undefined)
@@ -78,11 +67,8 @@ function install(packages, { need, elsewhere, begin }) {
 
 /**
  * Brings MySQL from Debian's unstable suite, the only one that has it, without installing it: apt resolves and
- * downloads with lists, status and cache of its own, and the packages are unpacked into `folder`. Needs no root.
- *
- * @param {string} folder replaced as a whole, and only when everything is there
- * @param {string} why
- * @param {(line: string) => void} log
+ * downloads with lists, status and cache of its own, and the packages are unpacked into `folder`, which is replaced as
+ * a whole, and only when everything is there. Needs no root.
  */
 export function unpackMySql(folder, why, log) {
   const source = suiteOfSources('/etc/apt', debianRelease()?.codename ?? '', 'sid');

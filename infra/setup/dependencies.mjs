@@ -11,9 +11,6 @@ const ERROR_LINES = 12;
 /**
  * Installs the dependencies when they are missing or the lock changed since they were installed, and checks that
  * Node 24 came with them. Does nothing, in milliseconds, when all is there. Throws an Error that says what to do.
- *
- * @param {string} root the repository
- * @param {(line: string) => void} log
  */
 export async function ensureDependencies(root, log) {
   if (missing(root) === undefined) return;
@@ -23,11 +20,7 @@ export async function ensureDependencies(root, log) {
   });
 }
 
-/**
- * Why an install is needed, or undefined.
- *
- * @param {string} root
- */
+/** Why an install is needed, or undefined. */
 function missing(root) {
   const modules = join(root, 'node_modules');
   if (!existsSync(modules)) return 'they are missing';

@@ -15,24 +15,14 @@ const FOLDERS = [
   '/opt/mysql/bin',
 ];
 
-/**
- * Which engine a `--version` line speaks of. File names say nothing: Debian's `mysqld` is MariaDB.
- *
- * @param {string} line
- * @returns {{ kind: 'mysql' | 'mariadb', version: string } | undefined}
- */
+/** Which engine a `--version` line speaks of. File names say nothing: Debian's `mysqld` is MariaDB. */
 function readVersion(line) {
   const found = /\bVer (\d+\.\d+\.\d+)(\S*)/.exec(line);
   if (found === null) return undefined;
   return { kind: /mariadb/i.test(found[2]) ? 'mariadb' : 'mysql', version: found[1] };
 }
 
-/**
- * The servers on this machine that the store can run on, and the ones that are too old.
- *
- * @param {NodeJS.ProcessEnv} env
- * @param {readonly string[]} [folders] where to look beside PATH
- */
+/** The servers on this machine that the store can run on, and the ones that are too old. `folders`: beside PATH. */
 export function installedEngines(env, folders = FOLDERS) {
   const places = [...(env.PATH ?? '').split(':').filter((place) => place !== ''), ...folders];
   const files = new Set();
@@ -49,8 +39,6 @@ export function installedEngines(env, folders = FOLDERS) {
 /**
  * The engine of a MySQL tree that was unpacked rather than installed; undefined when it is not there or does not run.
  * It is run by the tree's own loader with the tree's own libraries, since they are newer than the machine's.
- *
- * @param {string} root
  */
 export function unpackedEngine(root) {
   const server = join(root, 'usr', 'sbin', 'mysqld');

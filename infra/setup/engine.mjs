@@ -6,14 +6,7 @@ import { singleRun } from './single-run.mjs';
 
 const TITLES = { mysql: 'MySQL', mariadb: 'MariaDB' };
 
-/**
- * Which engine is wished: `--engine mysql`, `--engine=mysql`, else the environment variable SCHEMALESS_ENGINE, else
- * none. Throws an Error that names the field, what was wanted and what came.
- *
- * @param {readonly string[]} args a command line; `--engine` without a value is no wish
- * @param {NodeJS.ProcessEnv} env
- * @returns {'mysql' | 'mariadb' | undefined}
- */
+/** See `engine.d.mts`, as for all exports. `--engine` without a value is no wish. */
 export function wishedEngine(args, env) {
   const at = args.findIndex((arg) => arg === '--engine' || arg.startsWith('--engine='));
   if (at >= 0) {
@@ -34,19 +27,12 @@ function checkEngine(field, value) {
   throw new Error(`${field}: wanted mysql or mariadb, got ${JSON.stringify(value)}`);
 }
 
-/** Where what the set-up brings is kept. */
 export function cacheFolder(env = process.env) {
   const base = env.XDG_CACHE_HOME ?? '';
   return join(base.startsWith('/') ? base : join(homedir(), '.cache'), 'schemaless');
 }
 
-/**
- * The engine to run, when it is on the machine. Without a wish: a real MySQL 8.0 or newer that is installed, else
- * MariaDB. A MySQL that this set-up unpacked into its cache is used only when it is wished.
- *
- * @param {{ wish?: 'mysql' | 'mariadb' | undefined, env?: NodeJS.ProcessEnv, folders?: readonly string[] }} [options]
- *   `folders`: where to look beside PATH
- */
+/** A MySQL that this set-up unpacked into its cache is used only when it is wished. */
 export function findEngine({ wish, env = process.env, folders } = {}) {
   const { usable } = installedEngines(env, folders);
   const installed = (kind) => usable.find((engine) => engine.kind === kind);
@@ -55,11 +41,6 @@ export function findEngine({ wish, env = process.env, folders } = {}) {
   return installed('mysql') ?? installed('mariadb');
 }
 
-/**
- * Finds the engine, or installs it and says what and why. Throws an Error with the command to run where it cannot.
- *
- * @param {{ wish?: 'mysql' | 'mariadb' | undefined, env?: NodeJS.ProcessEnv, log?: (line: string) => void }} [options]
- */
 export async function ensureEngine({ wish, env = process.env, log = () => {} } = {}) {
   const found = findEngine({ wish, env });
   if (found !== undefined) return found;

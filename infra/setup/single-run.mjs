@@ -7,15 +7,7 @@ const POLL_MS = 200;
 /** A holder that died before it wrote its process id leaves an empty folder: believed for this long. */
 const NAMELESS_MS = 5000;
 
-/**
- * Runs `work` while no other process runs the same `task`; waits for as long as the other one lives. What a dead
- * process left behind is taken over.
- *
- * @template T
- * @param {string} task names what must not run twice at once, for instance a folder
- * @param {() => T | Promise<T>} work
- * @returns {Promise<T>}
- */
+/** See `single-run.d.mts`. What a dead process left behind is taken over. */
 export async function singleRun(task, work) {
   const user = process.getuid?.() ?? 0;
   const folder = join(
@@ -36,7 +28,6 @@ export async function singleRun(task, work) {
   }
 }
 
-/** @param {string} folder */
 function take(folder) {
   try {
     mkdirSync(folder);
@@ -48,7 +39,6 @@ function take(folder) {
   return true;
 }
 
-/** @param {string} folder */
 function isStale(folder) {
   let pid = Number.NaN;
   try {

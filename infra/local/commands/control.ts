@@ -39,34 +39,21 @@ command('usage', 'shows what the stack takes of disk, memory and processor, part
     console.log(json ? JSON.stringify(usage, undefined, 2) : showUsage(usage));
   });
 
-const ACTIONS = [
-  {
-    name: 'kill',
-    argument: 'node',
-    done: 'killed',
-    description: 'kills a server, as kill -9; `dynamodb` or `sqs`: the service is away until it is resumed',
-  },
-  { name: 'pause', argument: 'node', done: 'paused', description: 'stops a server without ending it, as SIGSTOP' },
-  {
-    name: 'resume',
-    argument: 'node',
-    done: 'resumed',
-    description: 'lets a paused server, or a killed service, go on',
-  },
-  {
-    name: 'promote',
-    argument: 'group',
-    done: 'promoted a reader of',
-    description: 'makes a reader of a group its writer',
-  },
-] as const;
-
-for (const { name, argument, done, description } of ACTIONS) {
+const act = (name: string, argument: string, done: string, description: string): Command =>
   command(`${name} <${argument}>`, description).action(async (target: string, { data }: { data: string }) => {
     await sendCommand(resolve(data), name, target);
     console.log(`${done} ${target}`);
   });
-}
+
+act(
+  'kill',
+  'node',
+  'killed',
+  'kills a server, as kill -9; `dynamodb` or `sqs`: the service is away until it is resumed',
+);
+act('pause', 'node', 'paused', 'stops a server without ending it, as SIGSTOP');
+act('resume', 'node', 'resumed', 'lets a paused server, or a killed service, go on');
+act('promote', 'group', 'promoted a reader of', 'makes a reader of a group its writer');
 
 command(
   'add-group',

@@ -4,6 +4,7 @@ import { callsOfRdsData } from '../iam/calls-of.ts';
 import { guardServer, type Guard, refuseAsRest } from '../iam/guard-server.ts';
 import { serveThread, tellStack, type ServedCluster } from './serve-thread.ts';
 import { startDataApi } from '../data-api/data-api.ts';
+import { awsLogin } from '../login/aws-login.ts';
 
 export interface RdsDataThreadData {
   readonly clusters: readonly ServedCluster[];
@@ -12,28 +13,21 @@ export interface RdsDataThreadData {
 
 const { secretsManager, ...given } = workerData as RdsDataThreadData;
 let { clusters } = given;
-const secrets = new SecretsManagerClient({
-  endpoint: secretsManager,
-  region: 'us-east-1',
-  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-});
-interface Credentials {
-  readonly username: string;
-  readonly password: string;
-}
+const secrets = new SecretsManagerClient({ endpoint: secretsManager, ...awsLogin() });
+
+type Credentials = Readonly<Record<'username' | 'password', string>>;
 
 /** Secrets do not change while the local stack runs. */
 const known = new Map<string, Promise<Credentials | undefined>>();
 
 function credentialsOf(secretArn: string): Promise<Credentials | undefined> {
-  let credentials = known.get(secretArn);
-  if (!credentials) {
-    credentials = secrets.send(new GetSecretValueCommand({ SecretId: secretArn })).then(
+  const credentials =
+    known.get(secretArn) ??
+    secrets.send(new GetSecretValueCommand({ SecretId: secretArn })).then(
       ({ SecretString = '' }) => JSON.parse(SecretString) as Credentials,
       () => undefined,
     );
-    known.set(secretArn, credentials);
-  }
+  known.set(secretArn, credentials);
   return credentials;
 }
 

@@ -1,4 +1,4 @@
-import { PSEUDO } from '../arn.ts';
+import { localArn, PSEUDO } from '../arn.ts';
 
 export interface Scope {
   readonly stackName: string;
@@ -90,27 +90,19 @@ export function resolve(value: unknown, scope: Scope): unknown {
   );
 }
 
+const PSEUDO_PARAMETERS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['AWS::AccountId', PSEUDO.account],
+  ['AWS::Region', PSEUDO.region],
+  ['AWS::Partition', PSEUDO.partition],
+  ['AWS::URLSuffix', PSEUDO.urlSuffix],
+  ['AWS::NotificationARNs', []],
+  ['AWS::NoValue', NO_VALUE],
+]);
+
 function pseudo(name: string, scope: Scope): unknown {
-  switch (name) {
-    case 'AWS::AccountId':
-      return PSEUDO.account;
-    case 'AWS::Region':
-      return PSEUDO.region;
-    case 'AWS::Partition':
-      return PSEUDO.partition;
-    case 'AWS::URLSuffix':
-      return PSEUDO.urlSuffix;
-    case 'AWS::StackName':
-      return scope.stackName;
-    case 'AWS::StackId':
-      return `arn:${PSEUDO.partition}:cloudformation:${PSEUDO.region}:${PSEUDO.account}:stack/${scope.stackName}/local`;
-    case 'AWS::NotificationARNs':
-      return [];
-    case 'AWS::NoValue':
-      return NO_VALUE;
-    default:
-      return scope.ref(name);
-  }
+  if (name === 'AWS::StackName') return scope.stackName;
+  if (name === 'AWS::StackId') return localArn('cloudformation', `stack/${scope.stackName}/local`);
+  return PSEUDO_PARAMETERS.has(name) ? PSEUDO_PARAMETERS.get(name) : scope.ref(name);
 }
 
 function substitute(template: string, values: Readonly<Record<string, unknown>>, scope: Scope): string {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { writeFileAtomically } from '../folder/state-file.ts';
 import type { CustomResourceDefinition } from './resources/custom-resource.ts';
-import { PSEUDO } from '../arn.ts';
+import { localArn } from '../arn.ts';
 import { describeResource } from './template.ts';
 import { messageOf } from '../message-of.ts';
 
@@ -50,7 +50,7 @@ async function deploy(
   const request = {
     RequestType: before ? 'Update' : 'Create',
     RequestId: randomUUID(),
-    StackId: `arn:aws:cloudformation:${PSEUDO.region}:${PSEUDO.account}:stack/${address.stack.name}/local`,
+    StackId: localArn('cloudformation', `stack/${address.stack.name}/local`),
     ResourceType: type,
     LogicalResourceId: address.logicalId,
     ResourceProperties: properties,

@@ -7,38 +7,25 @@ import type { ResourceKind } from './resource-kind.ts';
 /** A cluster is a shard group; its endpoints are forwarders, which follow a promotion. */
 export const CLUSTER: ResourceKind = {
   ref: (address, { world }) => groupOf(address, world.groups).name,
-  attribute: (address, name, { world }) => {
-    const group = groupOf(address, world.groups);
-    switch (name) {
-      case 'Endpoint.Address':
-        return group.writerEndpoint.host;
-      case 'Endpoint.Port':
-        return String(group.writerEndpoint.port);
-      case 'ReadEndpoint.Address':
-        return group.readerEndpoint.host;
-      case 'DBClusterArn':
-        return clusterArn(group.name);
-      case 'DBClusterResourceId':
-        return `cluster-${group.name}`;
-      default:
-        return undefined;
-    }
+  attribute(address, name, { world }) {
+    const { name: group, writerEndpoint, readerEndpoint } = groupOf(address, world.groups);
+    const attributes: Readonly<Record<string, string>> = {
+      'Endpoint.Address': writerEndpoint.host,
+      'Endpoint.Port': String(writerEndpoint.port),
+      'ReadEndpoint.Address': readerEndpoint.host,
+      DBClusterArn: clusterArn(group),
+      DBClusterResourceId: `cluster-${group}`,
+    };
+    return attributes[name];
   },
 };
 
 /** An instance is a node, whatever its role. */
 export const INSTANCE: ResourceKind = {
   ref: (address) => tagOf(address, NODE_TAG),
-  attribute: (address, name, { world }) => {
-    const endpoint = nodeEndpoint(address, world.groups);
-    switch (name) {
-      case 'Endpoint.Address':
-        return endpoint.host;
-      case 'Endpoint.Port':
-        return String(endpoint.port);
-      default:
-        return undefined;
-    }
+  attribute(address, name, { world }) {
+    const { host, port } = nodeEndpoint(address, world.groups);
+    return name === 'Endpoint.Address' ? host : name === 'Endpoint.Port' ? String(port) : undefined;
   },
 };
 
