@@ -69,7 +69,7 @@ export interface TriggerState {
 
 const API_MS = 5000;
 
-export async function triggerStatus(
+async function triggerStatus(
   datastores: readonly DatastoreDefinition[],
   url: string,
 ): Promise<readonly TriggerState[]> {

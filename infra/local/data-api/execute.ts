@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolConnection } from 'mysql2';
 import { bind, isSingleStatement, leavesSessionState, readSqlText } from './sql-text.ts';
 import { Connections, type Login } from './connections.ts';
@@ -79,7 +78,7 @@ async function kill(
 ): Promise<void> {
   // A server that cannot be asked is unavailable; the statement then ends with its connection.
   const killing = connections.killQuery(login, threadId ?? 0).catch(() => undefined);
-  await Promise.race([Promise.allSettled([killing, work]), sleep(KILLED_MS, undefined, { ref: false })]);
+  await within(KILLED_MS, Promise.allSettled([killing, work]));
 }
 
 function answerOf(result: StatementResult, longAsString: boolean): object {

@@ -3,6 +3,7 @@ import { readRights, type RightsByKey } from '../iam/rights.ts';
 import type { Service, ServiceName } from './emulator.ts';
 import type { ServiceThreadData } from './service-thread.ts';
 import { startServiceWorker, type ServiceWorker } from './service-worker.ts';
+import { within } from '../within.ts';
 
 /** How long a stopped service may take to write its data. */
 const STOP_MS = 5000;
@@ -45,9 +46,7 @@ export async function startService(
       isServing = false;
       const exited = once(service.worker, 'exit');
       service.tell('stop');
-      const timer = setTimeout(() => void service.worker.terminate(), STOP_MS);
-      await exited;
-      clearTimeout(timer);
+      if (!(await within(STOP_MS, exited))) await service.worker.terminate();
     },
   };
 }

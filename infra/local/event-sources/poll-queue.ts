@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sqsEvent } from './sqs-event.ts';
 import type { QueueOfSource, ReceivedMessage } from './queue-of-source.ts';
+import { within } from '../within.ts';
 
 export interface EventSourceDefinition {
   readonly queueUrl: string;
@@ -115,9 +116,7 @@ export function pollQueue({ definition, queue, call, report }: PollOptions): Que
     },
     async stop() {
       stopping.abort();
-      const late = new AbortController();
-      await Promise.race([Promise.all(lines), sleep(STOP_MS, undefined, { signal: late.signal }).catch(() => {})]);
-      late.abort();
+      await within(STOP_MS, Promise.all(lines));
     },
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { accessKeyOf, accessKeyOfRequest } from '../iam/access-key.ts';
 import { API_GATEWAY, SOURCE_ARN } from '../iam/statement.ts';
@@ -205,11 +206,10 @@ export async function openGateway(
     },
     async close() {
       closing = true;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      const impatient = setTimeout(() => server.closeAllConnections(), 5000);
+      const closed = once(server, 'close');
+      server.close();
+      if (!(await within(5000, closed))) server.closeAllConnections();
       await closed;
-      clearTimeout(impatient);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { accessKeyOf } from '../iam/access-key.ts';
 import { PSEUDO } from '../arn.ts';
 
-export interface AwsLogin {
+interface AwsLogin {
   readonly region: string;
   readonly credentials: {
     readonly accessKeyId: string;

@@ -16,99 +16,94 @@ let thread: ForwarderThread | undefined;
 
 /** Opens a forwarder in a separate thread: in the stack's own, statements and the gateway would delay each other. */
 export async function openForwarderApart(options: ApartOptions): Promise<Forwarder> {
-  thread ??= new ForwarderThread(() => (thread = undefined));
+  thread ??= startThread(() => (thread = undefined));
   return thread.open(options);
 }
 
-class ForwarderThread {
-  readonly #worker: Worker;
-  readonly #done = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  readonly #targets = new Map<number, ApartOptions['target']>();
+interface ForwarderThread {
+  open(options: ApartOptions): Promise<Forwarder>;
+}
+
+function startThread(ended: () => void): ForwarderThread {
+  const done = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const targets = new Map<number, ApartOptions['target']>();
   /** For the port of one that opens, or the end of one that closes. */
-  readonly #waiting = new Map<number, PromiseWithResolvers<number>>();
-  readonly #ended: () => void;
-  #opened = 0;
+  const waiting = new Map<number, PromiseWithResolvers<number>>();
+  let opened = 0;
+  // The thread's failure is this process's failure.
+  const worker = new Worker(new URL('forwarder-thread.ts', import.meta.url), {
+    workerData: { done } satisfies ForwarderThreadData,
+    execArgv: [],
+    name: 'forwarders',
+  });
+  worker.on('message', hear);
 
-  constructor(ended: () => void) {
-    this.#ended = ended;
-    this.#worker = new Worker(new URL('forwarder-thread.ts', import.meta.url), {
-      workerData: { done: this.#done } satisfies ForwarderThreadData,
-      execArgv: [],
-      name: 'forwarders',
-    });
-    // The thread's failure is this process's failure.
-    this.#worker.on('message', (message: FromForwarders) => this.#hear(message));
+  function tell(message: ToForwarders): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    worker.postMessage(message);
   }
 
-  async open({ host, port, target }: ApartOptions): Promise<Forwarder> {
-    this.#opened += 1;
-    const id = this.#opened;
-    this.#targets.set(id, target);
-    try {
-      return this.#forwarder(id, host, await this.#ask({ kind: 'open', id, host, port }));
-    } catch (error) {
-      await this.#leave(id);
-      throw error;
-    }
+  function hear(message: FromForwarders): void {
+    const { id } = message;
+    if (message.kind === 'ask') return tell({ kind: 'target', ask: message.ask, target: targets.get(id)?.() });
+    if (message.kind === 'done') return waiting.get(id)?.resolve(message.port);
+    const { message: text, code } = message;
+    waiting.get(id)?.reject(Object.assign(new Error(text), code !== undefined && { code }));
   }
 
-  #forwarder(id: number, host: string, port: number): Forwarder {
-    return {
-      host,
-      port,
-      setFault: (fault) => {
-        if (fault !== undefined) checkFault(fault);
-        this.#carryOut(id, 'setFault', fault);
-      },
-      dropConnections: () => this.#carryOut(id, 'dropConnections'),
-      forgetConnections: () => this.#carryOut(id, 'forgetConnections'),
-      close: async () => {
-        if (!this.#targets.has(id)) return;
-        await this.#ask({ kind: 'close', id });
-        await this.#leave(id);
-      },
-    };
-  }
-
-  #ask(message: Extract<ToForwarders, { kind: 'open' | 'close' }>): Promise<number> {
-    const waiting = Promise.withResolvers<number>();
-    this.#waiting.set(message.id, waiting);
-    this.#tell(message);
-    return waiting.promise;
+  function ask(message: Extract<ToForwarders, { kind: 'open' | 'close' }>): Promise<number> {
+    const answer = Promise.withResolvers<number>();
+    waiting.set(message.id, answer);
+    tell(message);
+    return answer.promise;
   }
 
   /** Returns once the order is carried out. */
-  #carryOut(id: number, order: Order, fault?: Fault): void {
-    if (!this.#targets.has(id)) return;
-    const before = Atomics.load(this.#done, 0);
-    this.#tell({ kind: 'order', id, order, fault });
-    if (Atomics.wait(this.#done, 0, before, CARRIED_OUT_MS) === 'timed-out')
+  function carryOut(id: number, order: Order, fault?: Fault): void {
+    if (!targets.has(id)) return;
+    const before = Atomics.load(done, 0);
+    tell({ kind: 'order', id, order, fault });
+    if (Atomics.wait(done, 0, before, CARRIED_OUT_MS) === 'timed-out')
       throw new Error(`the forwarders did not carry out ${order} within ${CARRIED_OUT_MS / 1000} s`);
   }
 
-  #hear(message: FromForwarders): void {
-    if (message.kind === 'ask')
-      return this.#tell({ kind: 'target', ask: message.ask, target: this.#targets.get(message.id)?.() });
-    const waiting = this.#waiting.get(message.id);
-    if (message.kind === 'done') return waiting?.resolve(message.port);
-    waiting?.reject(Object.assign(new Error(message.message), message.code !== undefined && { code: message.code }));
-  }
-
   /** The last forwarder ends the thread. */
-  async #leave(id: number): Promise<void> {
-    this.#targets.delete(id);
-    this.#waiting.delete(id);
-    if (this.#targets.size > 0) return;
-    this.#ended();
-    const ended = once(this.#worker, 'exit');
-    this.#tell({ kind: 'end' });
-    await ended;
+  async function leave(id: number): Promise<void> {
+    targets.delete(id);
+    waiting.delete(id);
+    if (targets.size > 0) return;
+    ended();
+    const exited = once(worker, 'exit');
+    tell({ kind: 'end' });
+    await exited;
   }
 
-  #tell(message: ToForwarders): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    this.#worker.postMessage(message);
-  }
+  return {
+    async open({ host, port: wanted, target }) {
+      opened += 1;
+      const id = opened;
+      targets.set(id, target);
+      const port = await ask({ kind: 'open', id, host, port: wanted }).catch(async (error: unknown) => {
+        await leave(id);
+        throw error;
+      });
+      return {
+        host,
+        port,
+        setFault(fault) {
+          if (fault !== undefined) checkFault(fault);
+          carryOut(id, 'setFault', fault);
+        },
+        dropConnections: () => carryOut(id, 'dropConnections'),
+        forgetConnections: () => carryOut(id, 'forgetConnections'),
+        async close() {
+          if (!targets.has(id)) return;
+          await ask({ kind: 'close', id });
+          await leave(id);
+        },
+      };
+    },
+  };
 }
 
 const ATTEMPTS = 20;

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { OPERATOR_USER } from './accounts.ts';
 import { SERVER_HOST } from './node-status.ts';
+import { within } from '../within.ts';
 
 const CONNECT_MS = 2000;
 const STATEMENT_MS = 10_000;
@@ -37,7 +37,7 @@ export async function asOperator<T>(
         return Array.isArray(rows) ? rows : [];
       },
     });
-    await Promise.race([connection.end().catch(() => {}), sleep(GOODBYE_MS, undefined, { ref: false })]);
+    await within(GOODBYE_MS, connection.end()).catch(() => {});
     return result;
   } finally {
     connection.destroy();
