@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { callsOfSecretsManager } from '../iam/calls-of.ts';
 import { guardServer, refuseAsJson } from '../iam/guard-server.ts';
 import type { Emulator } from './emulator.ts';
@@ -13,25 +14,22 @@ export interface SecretsManager extends Emulator {
 /** Starts a Secrets Manager on the loopback interface that knows GetSecretValue alone. */
 export async function startSecretsManager(onRefused: (why: string) => void = () => {}): Promise<SecretsManager> {
   let secrets: ReadonlyMap<string, string> = new Map();
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const operation = String(request.headers['x-amz-target']).replace('secretsmanager.', '');
-      if (operation !== 'GetSecretValue')
-        return fail(response, 'InvalidRequestException', `${operation} is not known to the local Secrets Manager`);
-      const id = secretId(Buffer.concat(chunks).toString());
-      const found = [...secrets].find(([arn]) => arn === id || arn.endsWith(`:secret:${id}`));
-      if (!found)
-        return fail(response, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
-      const [arn, text] = found;
-      return answer(response, 200, {
-        ARN: arn,
-        Name: arn.slice(arn.lastIndexOf(':') + 1),
-        SecretString: text,
-        VersionId: createHash('sha256').update(text).digest('hex').slice(0, 32),
-        VersionStages: ['AWSCURRENT'],
-      });
+  const server = createServer(async (request, response) => {
+    // The caller may go away while it sends.
+    const body = await text(request).catch(() => '');
+    const operation = String(request.headers['x-amz-target']).replace('secretsmanager.', '');
+    if (operation !== 'GetSecretValue')
+      return fail(response, 'InvalidRequestException', `${operation} is not known to the local Secrets Manager`);
+    const id = secretId(body);
+    const [arn, secret] = [...secrets].find(([known]) => known === id || known.endsWith(`:secret:${id}`)) ?? [];
+    if (arn === undefined || secret === undefined)
+      return fail(response, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+    return answer(response, 200, {
+      ARN: arn,
+      Name: arn.slice(arn.lastIndexOf(':') + 1),
+      SecretString: secret,
+      VersionId: createHash('sha256').update(secret).digest('hex').slice(0, 32),
+      VersionStages: ['AWSCURRENT'],
     });
   });
   const guard = guardServer(server, { callsOf: callsOfSecretsManager, refuse: refuseAsJson, onRefused });

@@ -80,12 +80,57 @@ export async function startShardGroups(options: ShardGroupsOptions): Promise<Sha
   try {
     const engine = await ensureEngine({ wish: options.engine, log: options.log });
     const listeners = new Set<() => void>();
-    const changed = (): void => {
-      for (const listener of listeners) listener();
-    };
+    const changed = (): void => listeners.forEach((listener) => listener());
     const make = await makerOf(options, realpathSync(folder), engine, changed);
-    const groups = await startAll(options.groups.map(make));
-    return running({ engine, groups, make, listeners, changed, release: () => lock.release() });
+    let groups = await startAll(options.groups.map(make));
+    let stopped: Promise<void> | undefined;
+    const status = (): readonly NodeStatus[] => groups.flatMap((group) => group.nodes);
+
+    function groupOf(name: string): RunningGroup {
+      const group = groups.find((one) => one.name === name);
+      if (group === undefined)
+        throw new Error(`group: wanted one of ${groups.map((one) => one.name).join(', ')}, got ${name}`);
+      return group;
+    }
+
+    function nodeOf(name: string): { readonly group: RunningGroup; readonly node: ServerNode } {
+      for (const group of groups) {
+        const node = group.node(name);
+        if (node !== undefined) return { group, node };
+      }
+      const known = status().map(({ node }) => node);
+      throw new Error(`node: wanted one of ${known.join(', ')}, got ${name}`);
+    }
+
+    return {
+      engine: { kind: engine.kind, version: engine.version },
+      get groups() {
+        return groups;
+      },
+      status,
+      kill: async (name) => nodeOf(name).node.kill(),
+      pause: (name) => nodeOf(name).node.pause(),
+      resume(name) {
+        const { group, node } = nodeOf(name);
+        group.resume(node);
+      },
+      async restart(name) {
+        const { group, node } = nodeOf(name);
+        await group.restart(node);
+      },
+      promote: async (name) => groupOf(name).promote(),
+      async add(wanted) {
+        checkGroups([...groups.map(({ name, nodes }) => ({ name, readers: nodes.length - 1 })), ...wanted]);
+        const added = await startAll(wanted.map(make));
+        groups = [...groups, ...added];
+        changed();
+      },
+      positions: async () =>
+        new Map(await Promise.all(groups.map(async (group) => [group.name, await group.position()] as const))),
+      setBack: async (name, position, marked) => groupOf(name).setBack(position, marked),
+      onChange: (listener) => void listeners.add(listener),
+      stop: () => (stopped ??= Promise.all(groups.map((group) => group.stop())).then(() => lock.release())),
+    };
   } catch (error) {
     lock.release();
     throw error;
@@ -114,74 +159,6 @@ async function makerOf(
   const blank = await blankData(engine, log);
   const servers = { engine, blank, passwords: passwordsOf(folder), shards, size, extraArguments, changed };
   return (group) => new RunningGroup({ ...group, ...servers, folder, file, restartAfterSeconds, log });
-}
-
-interface StartedGroups {
-  readonly engine: InstalledEngine;
-  readonly groups: readonly RunningGroup[];
-  readonly make: (group: WantedGroup) => RunningGroup;
-  readonly listeners: Set<() => void>;
-  readonly changed: () => void;
-  readonly release: () => void;
-}
-
-function running({
-  engine: { kind, version },
-  make,
-  listeners,
-  changed,
-  release,
-  ...started
-}: StartedGroups): ShardGroups {
-  let { groups } = started;
-  let stopped: Promise<void> | undefined;
-  const status = (): readonly NodeStatus[] => groups.flatMap((group) => group.nodes);
-
-  function groupOf(name: string): RunningGroup {
-    const group = groups.find((one) => one.name === name);
-    if (group === undefined)
-      throw new Error(`group: wanted one of ${groups.map((one) => one.name).join(', ')}, got ${name}`);
-    return group;
-  }
-
-  function nodeOf(name: string): { readonly group: RunningGroup; readonly node: ServerNode } {
-    for (const group of groups) {
-      const node = group.node(name);
-      if (node !== undefined) return { group, node };
-    }
-    const known = status().map(({ node }) => node);
-    throw new Error(`node: wanted one of ${known.join(', ')}, got ${name}`);
-  }
-
-  return {
-    engine: { kind, version },
-    get groups() {
-      return groups;
-    },
-    status,
-    kill: async (name) => nodeOf(name).node.kill(),
-    pause: (name) => nodeOf(name).node.pause(),
-    resume(name) {
-      const { group, node } = nodeOf(name);
-      group.resume(node);
-    },
-    async restart(name) {
-      const { group, node } = nodeOf(name);
-      await group.restart(node);
-    },
-    promote: async (name) => groupOf(name).promote(),
-    async add(wanted) {
-      checkGroups([...groups.map(({ name, nodes }) => ({ name, readers: nodes.length - 1 })), ...wanted]);
-      const added = await startAll(wanted.map(make));
-      groups = [...groups, ...added];
-      changed();
-    },
-    positions: async () =>
-      new Map(await Promise.all(groups.map(async (group) => [group.name, await group.position()] as const))),
-    setBack: async (name, position, marked) => groupOf(name).setBack(position, marked),
-    onChange: (listener) => void listeners.add(listener),
-    stop: () => (stopped ??= Promise.all(groups.map((group) => group.stop())).then(release)),
-  };
 }
 
 function checkOptions({ groups, restartAfterSeconds, shards }: ShardGroupsOptions): void {
