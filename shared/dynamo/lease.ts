@@ -1,4 +1,4 @@
-import { readLease, writeLease, type LeaseItem } from './lease-item.ts';
+import { readState, updateState, type StateItem } from './state-table.ts';
 import type { DynamoTable } from './table.ts';
 
 /** The right to do something alone for now. */
@@ -6,15 +6,6 @@ export interface Lease {
   readonly name: string;
   /** Goes up with each holder and fences its writes elsewhere, so that a paused holder cannot harm. */
   readonly token: number;
-}
-
-/** What is known of a lease that another holds. */
-interface HeldLease {
-  readonly token: number;
-  /** Changes with every renewal. */
-  readonly beat: number;
-  /** When this beat was first seen, by the local clock. */
-  readonly seenAt: number;
 }
 
 /** Rights that one of many has at a time, for as long as it says that it is alive. */
@@ -44,87 +35,86 @@ export function leases(
   durationMs: number,
   now: () => number = () => performance.now(),
 ): Leases {
-  return new LeasesOfTable(table, owner, durationMs, now);
-}
-
-class LeasesOfTable implements Leases {
-  readonly #table: DynamoTable;
-  readonly #owner: string;
-  readonly #durationMs: number;
-  readonly #now: () => number;
-  readonly #seen = new Map<string, HeldLease>();
-
-  constructor(table: DynamoTable, owner: string, durationMs: number, now: () => number) {
-    this.#table = table;
-    this.#owner = owner;
-    this.#durationMs = durationMs;
-    this.#now = now;
-  }
-
-  async take(name: string): Promise<Lease | undefined> {
-    const item = await readLease(this.#table, name);
-    if (!item) return this.#takeFirst(name);
-    const isExpired = this.#isExpired(name, item);
-    if (item.owner === '' || isExpired) return this.#takeOver(name, item);
-    if (item.heir !== this.#owner) {
-      await writeLease(this.#table, name, {
-        set: 'SET #heir = :me',
-        condition: '#token = :token AND #owner <> :me',
-        values: { ':me': this.#owner, ':token': item.token },
-      });
-    }
-    return undefined;
-  }
-
-  async renew(lease: Lease): Promise<'held' | 'wanted' | 'lost'> {
-    const held = await writeLease(this.#table, lease.name, {
-      set: 'SET #beat = #beat + :one',
-      condition: '#owner = :me AND #token = :token',
-      values: { ':me': this.#owner, ':token': lease.token, ':one': 1 },
-    });
-    if (!held) return 'lost';
-    return held.heir !== '' && held.heir !== this.#owner ? 'wanted' : 'held';
-  }
-
-  async release(lease: Lease): Promise<void> {
-    await writeLease(this.#table, lease.name, {
-      set: 'SET #owner = :nobody, #beat = #beat + :one',
-      condition: '#owner = :me AND #token = :token',
-      values: { ':nobody': '', ':one': 1, ':me': this.#owner, ':token': lease.token },
-    });
-  }
+  /** When the beat of a lease that another holds was first seen, by the local clock. */
+  const seen = new Map<string, { readonly token: number; readonly beat: number; readonly at: number }>();
 
   /** Remembers when this beat was first seen. */
-  #isExpired(name: string, { token, beat }: LeaseItem): boolean {
-    const known = this.#seen.get(name);
-    if (known?.token === token && known.beat === beat) return this.#now() - known.seenAt >= this.#durationMs;
-    this.#seen.set(name, { token, beat, seenAt: this.#now() });
+  function isExpired(name: string, { token, beat }: HeldLease): boolean {
+    const known = seen.get(name);
+    if (known?.token === token && known.beat === beat) return now() - known.at >= durationMs;
+    seen.set(name, { token, beat, at: now() });
     return false;
   }
 
-  async #takeFirst(name: string): Promise<Lease | undefined> {
-    const first = await writeLease(this.#table, name, {
-      set: 'SET #owner = :me, #token = :one, #beat = :zero',
-      condition: 'attribute_not_exists(#owner) AND attribute_not_exists(#token)',
-      values: { ':me': this.#owner, ':one': 1, ':zero': 0 },
-    });
-    return first ? { name, token: 1 } : undefined;
+  async function takeFirst(name: string): Promise<Lease | undefined> {
+    const set = 'SET #owner = :me, #token = :one, #beat = :zero';
+    const isFirst = 'attribute_not_exists(#owner) AND attribute_not_exists(#token)';
+    const first = await write(table, name, set, isFirst, { ':me': owner, ':one': 1, ':zero': 0 });
+    return first && { name, token: 1 };
   }
 
-  async #takeOver(name: string, item: LeaseItem): Promise<Lease | undefined> {
-    const token = item.token + 1;
-    const taken = await writeLease(this.#table, name, {
-      set: 'SET #owner = :me, #token = :next, #beat = :zero REMOVE #heir',
-      condition: '#token = :token AND #owner = :holder AND #beat = :beat',
-      values: {
-        ':me': this.#owner,
-        ':next': token,
-        ':zero': 0,
-        ':token': item.token,
-        ':holder': item.owner,
-        ':beat': item.beat,
-      },
-    });
-    return taken ? { name, token } : undefined;
+  async function takeOver(name: string, held: HeldLease): Promise<Lease | undefined> {
+    const token = held.token + 1;
+    const set = 'SET #owner = :me, #token = :next, #beat = :zero REMOVE #heir';
+    const isAsSeen = '#token = :token AND #owner = :holder AND #beat = :beat';
+    const seenValues = { ':token': held.token, ':holder': held.owner, ':beat': held.beat };
+    const taken = await write(table, name, set, isAsSeen, { ':me': owner, ':next': token, ':zero': 0, ...seenValues });
+    return taken && { name, token };
   }
+
+  return {
+    async take(name) {
+      const item = await readState(table, keyOf(name));
+      if (!item) return takeFirst(name);
+      const held = toHeld(item);
+      const isOver = isExpired(name, held);
+      if (held.owner === '' || isOver) return takeOver(name, held);
+      if (held.heir !== owner) {
+        const isAnothers = '#token = :token AND #owner <> :me';
+        await write(table, name, 'SET #heir = :me', isAnothers, { ':me': owner, ':token': held.token });
+      }
+      return undefined;
+    },
+    async renew({ name, token }) {
+      const set = 'SET #beat = #beat + :one';
+      const held = await write(table, name, set, IS_MINE, { ':me': owner, ':token': token, ':one': 1 });
+      if (!held) return 'lost';
+      return held.heir !== '' && held.heir !== owner ? 'wanted' : 'held';
+    },
+    async release({ name, token }) {
+      const set = 'SET #owner = :nobody, #beat = #beat + :one';
+      await write(table, name, set, IS_MINE, { ':nobody': '', ':one': 1, ':me': owner, ':token': token });
+    },
+  };
+}
+
+const IS_MINE = '#owner = :me AND #token = :token';
+
+const keyOf = (name: string): string => `lease#${name}`;
+
+/** A lease as its item has it; nobody and nothing are empty. */
+interface HeldLease {
+  readonly owner: string;
+  readonly token: number;
+  readonly beat: number;
+  readonly heir: string;
+}
+
+function toHeld({ owner, token, beat, heir }: StateItem): HeldLease {
+  return { owner: owner?.S ?? '', token: Number(token?.N ?? 0), beat: Number(beat?.N ?? 0), heir: heir?.S ?? '' };
+}
+
+/** Writes the item if it is still as it was seen, and gives what it is now; undefined if it was not. */
+async function write(
+  table: DynamoTable,
+  name: string,
+  update: string,
+  condition: string,
+  bound: Readonly<Record<string, number | string>>,
+): Promise<HeldLease | undefined> {
+  const values = Object.fromEntries(
+    Object.entries(bound).map(([key, value]) => [key, typeof value === 'number' ? { N: String(value) } : { S: value }]),
+  );
+  const item = await updateState(table, { key: keyOf(name), update, condition, values });
+  return item && toHeld(item);
 }

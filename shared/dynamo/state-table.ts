@@ -2,6 +2,7 @@ import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   GetItemCommand,
+  PutItemCommand,
   ScanCommand,
   UpdateItemCommand,
   type AttributeValue,
@@ -55,6 +56,13 @@ export async function readState({ client, table }: DynamoTable, key: string): Pr
     { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
   );
   return Item;
+}
+
+/** Writes an item, in the place of the one that is there. */
+export async function putState({ client, table }: DynamoTable, key: string, attributes: StateItem): Promise<void> {
+  await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: key }, ...attributes } }), {
+    abortSignal: AbortSignal.timeout(TIMEOUT_MS),
+  });
 }
 
 /** Deletes an item. `only`: where all of its attribute is this @default whatever it has. Returns whether it was. */

@@ -2,7 +2,7 @@ import { STAYS_SEALED, unsealedBy } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { writeDeployed } from '../topology/deployed-definitions.ts';
 import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
-import { readHeldShards, type HeldShards } from '../topology/held-shards.ts';
+import type { TopologySource } from '../topology/topology.ts';
 import { ONE_HASH, wrongSealedTypes } from './sealed-types.ts';
 import type { MigrationWish, WishedDatastore } from './migration-wish.ts';
 
@@ -21,7 +21,7 @@ export async function checkWish(topologyTable: DynamoTable, { groups, datastores
     await checkSealing(topologyTable, datastore, existing?.sealed);
   }
   const names = groups.map(({ name }) => name);
-  const gone = (await readHeldShards(topologyTable)).find(({ group }) => !names.includes(group));
+  const gone = (await heldShards(dynamoTopology(topologyTable))).find(({ group }) => !names.includes(group));
   if (gone) throw new Error(`groups: wanted ${gone.group} among them, ${whatItHas(gone)}, got ${names.join(', ')}`);
 }
 
@@ -43,6 +43,30 @@ async function checkSealing(
     throw new Error(
       `index ${name}/${wrong.index}: ${wrong.field}: wanted ${wrong.wanted}, got ${wrong.got}: ${ONE_HASH}`,
     );
+}
+
+/** Shards of one datastore that a group has. */
+interface HeldShards {
+  readonly group: string;
+  readonly datastore: string;
+  /** Ascending; at least one. */
+  readonly shards: readonly number[];
+  /** They are on their way: another group owns them still, and this one has what was copied of them so far. */
+  readonly areComing: boolean;
+}
+
+/** What each group has of the shards of all datastores, retired ones included. */
+async function heldShards(topology: TopologySource): Promise<readonly HeldShards[]> {
+  const held: HeldShards[] = [];
+  for (const datastore of await topology.datastores()) {
+    const { homes = [] } = (await topology.datastore(datastore)) ?? {};
+    const owned = homes.map(({ group }, shard) => ({ group, shard }));
+    const coming = homes.flatMap(({ copy }, shard) => (copy ? [{ group: copy.group, shard }] : []));
+    for (const some of [owned, coming])
+      for (const [group, its] of Map.groupBy(some, (one) => one.group))
+        held.push({ group, datastore, shards: its.map(({ shard }) => shard), areComing: some === coming });
+  }
+  return held;
 }
 
 /** More shards than this are counted. */

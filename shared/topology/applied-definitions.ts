@@ -1,12 +1,6 @@
 import { groupBy } from '../group-by.ts';
-import {
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-  type AttributeValue,
-} from '@aws-sdk/client-dynamodb';
 import type { DatastoreDefinition, IndexDefinition, RetentionRule, SealedFields } from '../definitions/definitions.ts';
+import { deleteState, putState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
@@ -60,8 +54,8 @@ interface AppliedRecord extends AppliedName {
 
 const KEY = /^applied#([^#]+)(?:#(index|trigger)#([^#]+))?$/u;
 
-function keyOf({ kind, datastore, name }: AppliedName): { readonly pk: AttributeValue } {
-  return { pk: { S: kind === 'datastore' ? `applied#${datastore}` : `applied#${datastore}#${kind}#${name}` } };
+function keyOf({ kind, datastore, name }: AppliedName): string {
+  return kind === 'datastore' ? `applied#${datastore}` : `applied#${datastore}#${kind}#${name}`;
 }
 
 /** Everything that was applied, by datastore, past every cache. */
@@ -91,12 +85,12 @@ export async function readAppliedDatastore(
 }
 
 /** The name of the datastore that an item of the table says was applied; none where the item is another one. */
-export function toAppliedName({ pk }: Record<string, AttributeValue>): readonly string[] {
+export function toAppliedName({ pk }: StateItem): readonly string[] {
   const [, datastore, part] = KEY.exec(pk?.S ?? '') ?? [];
   return datastore === undefined || part !== undefined ? [] : [datastore];
 }
 
-function toApplied(item: Record<string, AttributeValue>) {
+function toApplied(item: StateItem) {
   const [, datastore, part = 'datastore', named] = KEY.exec(item['pk']?.S ?? '') ?? [];
   if (datastore === undefined) return undefined;
   const kind = part as AppliedDefinition['kind'];
@@ -117,44 +111,28 @@ function definitionOf({ kind, datastore }: AppliedName, definition: unknown): Ap
   return { kind, datastore, shards: Number(shards), ...(retention && { retention }), ...(sealed && { sealed }) };
 }
 
-export async function writeApplied({ client, table }: DynamoTable, applied: AppliedDefinition): Promise<void> {
-  const { datastore } = applied;
+export async function writeApplied(table: DynamoTable, applied: AppliedDefinition): Promise<void> {
+  const { kind, datastore } = applied;
   const [name, definition] =
-    applied.kind === 'datastore'
+    kind === 'datastore'
       ? [datastore, { shards: applied.shards, retention: applied.retention, sealed: applied.sealed }]
-      : applied.kind === 'index'
+      : kind === 'index'
         ? [applied.index.name, applied.index]
         : [applied.trigger.definition.name, applied.trigger];
-  await client.send(
-    new PutItemCommand({
-      TableName: table,
-      Item: { ...keyOf({ kind: applied.kind, datastore, name }), definition: { S: JSON.stringify(definition) } },
-    }),
-  );
+  await putState(table, keyOf({ kind, datastore, name }), { definition: { S: JSON.stringify(definition) } });
 }
 
 /** Notes which wish defines it now; null: none does. Nothing where it was never applied. */
-export async function supersedeApplied(
-  { client, table }: DynamoTable,
-  name: AppliedName,
-  wish: string | null,
-): Promise<void> {
-  try {
-    await client.send(
-      new UpdateItemCommand({
-        TableName: table,
-        Key: keyOf(name),
-        UpdateExpression: wish === null ? 'REMOVE superseded_by' : 'SET superseded_by = :wish',
-        ConditionExpression: 'attribute_exists(pk)',
-        ...(wish !== null && { ExpressionAttributeValues: { ':wish': { S: wish } } }),
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+export async function supersedeApplied(table: DynamoTable, name: AppliedName, wish: string | null): Promise<void> {
+  await updateState(table, {
+    key: keyOf(name),
+    update: wish === null ? 'REMOVE #superseded_by' : 'SET #superseded_by = :wish',
+    condition: 'attribute_exists(pk)',
+    ...(wish !== null && { values: { ':wish': { S: wish } } }),
+  });
 }
 
 /** A deployment does not keep it any more. */
-export async function forgetApplied({ client, table }: DynamoTable, name: AppliedName): Promise<void> {
-  await client.send(new DeleteItemCommand({ TableName: table, Key: keyOf(name) }));
+export async function forgetApplied(table: DynamoTable, name: AppliedName): Promise<void> {
+  await deleteState(table, keyOf(name));
 }

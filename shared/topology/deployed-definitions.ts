@@ -1,5 +1,5 @@
-import { DeleteItemCommand, GetItemCommand, PutItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DatastoreDefinition, Definitions } from '../definitions/definitions.ts';
+import { deleteState, putState, readState, type StateItem } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 
 /**
@@ -19,10 +19,7 @@ export async function writeDeployed(table: DynamoTable, { datastores }: Definiti
   for (const datastore of datastores) await write(table, `${DEPLOYED}#${datastore.name}`, 'definition', datastore);
   const names = datastores.map(({ name }) => name);
   await write(table, DEPLOYED, 'names', names);
-  for (const name of before.filter((one) => !names.includes(one)))
-    await table.client.send(
-      new DeleteItemCommand({ TableName: table.table, Key: { pk: { S: `${DEPLOYED}#${name}` } } }),
-    );
+  for (const name of before) if (!names.includes(name)) await deleteState(table, `${DEPLOYED}#${name}`);
 }
 
 /** Reads it past every cache; undefined before the first migration that wrote it. */
@@ -38,20 +35,15 @@ export async function readDeployed(table: DynamoTable): Promise<Definitions | un
 }
 
 /** The names of the datastores that the deployment defines; undefined where the item of the table is another one. */
-export function toDeployedNames({ pk, names }: Record<string, AttributeValue>): readonly string[] | undefined {
+export function toDeployedNames({ pk, names }: StateItem): readonly string[] | undefined {
   return pk?.S === DEPLOYED ? (JSON.parse(names?.S ?? '[]') as readonly string[]) : undefined;
 }
 
-async function write({ client, table }: DynamoTable, pk: string, attribute: string, value: object): Promise<void> {
-  await client.send(
-    new PutItemCommand({ TableName: table, Item: { pk: { S: pk }, [attribute]: { S: JSON.stringify(value) } } }),
-  );
+async function write(table: DynamoTable, key: string, attribute: string, value: object): Promise<void> {
+  await putState(table, key, { [attribute]: { S: JSON.stringify(value) } });
 }
 
-async function read({ client, table }: DynamoTable, pk: string, attribute: string): Promise<unknown> {
-  const { Item } = await client.send(
-    new GetItemCommand({ TableName: table, Key: { pk: { S: pk } }, ConsistentRead: true }),
-  );
-  const text = Item?.[attribute]?.S;
+async function read(table: DynamoTable, key: string, attribute: string): Promise<unknown> {
+  const text = (await readState(table, key))?.[attribute]?.S;
   return text === undefined ? undefined : JSON.parse(text);
 }

@@ -1,14 +1,10 @@
-import {
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-  type AttributeValue,
-} from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RetentionRule, SealedFields } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { GROUPS_KEY } from '../granted-names.ts';
 import { ageOf, moment, type Moment } from '../time.ts';
+import { putState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import { nextLook } from '../next-look.ts';
 import { toAppliedName } from './applied-definitions.ts';
@@ -18,7 +14,6 @@ import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
 import { readIndexNow } from './index-now.ts';
 import type { DatastoreTopology, DeployedTrigger, GroupAddress, TopologySource } from './topology.ts';
 import { toTriggerItem } from './trigger-catalogue.ts';
-import { toKept } from './what-is-kept.ts';
 
 /**
  * The topology as items of one DynamoDB table.
@@ -26,9 +21,9 @@ import { toKept } from './what-is-kept.ts';
  * | pk | holds |
  * |---|---|
  * | `groups` | `groups`: how every group is reached, JSON |
- * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `moving`: of each shard that has a copy, who holds it, see `moving-shards.ts`; `retention`, `sealed`: how long cells are kept, and which of their fields are sealed, see `what-is-kept.ts` |
+ * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `moving`: of each shard that has a copy, who holds it, see `moving-shards.ts`; `retention`, `sealed`: how long cells are kept, and which of their fields are sealed, JSON |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
- * | `progress#trips#rider_index` | how far the repair is with it, see `index-progress.ts` |
+ * | `progress#trips#rider_index` | how far the repair is with it, see `index-now.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
  * | `applied#…` | what was defined through the API, see `applied-definitions.ts` |
  * | `deployed…` | what the deployment defines, see `deployed-definitions.ts` |
@@ -175,38 +170,29 @@ async function readTopology(table: DynamoTable): Promise<WholeTopology> {
 }
 
 /** Writes how the groups are reached: the one part of the topology that a deploy may change at will. */
-export async function writeGroups({ client, table }: DynamoTable, groups: readonly GroupAddress[]): Promise<void> {
-  await client.send(
-    new PutItemCommand({ TableName: table, Item: { pk: { S: GROUPS_KEY }, groups: { S: JSON.stringify(groups) } } }),
-  );
+export async function writeGroups(table: DynamoTable, groups: readonly GroupAddress[]): Promise<void> {
+  await putState(table, GROUPS_KEY, { groups: { S: JSON.stringify(groups) } });
 }
 
 /** Reads how the groups are reached as it is now, past every cache. */
-async function readGroups({ client, table }: DynamoTable): Promise<readonly GroupAddress[]> {
+async function readGroups(table: DynamoTable): Promise<readonly GroupAddress[]> {
   try {
-    const { Item } = await client.send(
-      new GetItemCommand({ TableName: table, Key: { pk: { S: GROUPS_KEY } }, ConsistentRead: true }),
-    );
-    if (!Item) throw new Error('the table does not say which groups there are');
-    return toGroups(Item);
+    const item = await readState(table, GROUPS_KEY);
+    if (!item) throw new Error('the table does not say which groups there are');
+    return toGroups(item);
   } catch (cause) {
     throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
   }
 }
 
-function toGroups(item: Record<string, AttributeValue>): readonly GroupAddress[] {
+function toGroups(item: StateItem): readonly GroupAddress[] {
   return JSON.parse(item['groups']?.S ?? '[]') as GroupAddress[];
 }
 
 /** Reads one datastore's topology as it is now, past every cache. */
-export async function readDatastore(
-  { client, table }: DynamoTable,
-  name: string,
-): Promise<DatastoreTopology | undefined> {
-  const { Item } = await client.send(
-    new GetItemCommand({ TableName: table, Key: { pk: { S: `${DATASTORE}${name}` } }, ConsistentRead: true }),
-  );
-  return Item && toTopology(name, Item);
+export async function readDatastore(table: DynamoTable, name: string): Promise<DatastoreTopology | undefined> {
+  const item = await readState(table, `${DATASTORE}${name}`);
+  return item && toTopology(name, item);
 }
 
 /**
@@ -240,27 +226,49 @@ export async function createDatastore(table: DynamoTable, topology: DatastoreTop
 }
 
 /** Notes that all shards of a datastore have been made: one that is missing from now on was lost. */
-export async function endMaking({ client, table }: DynamoTable, datastore: string): Promise<void> {
-  await client.send(
-    new UpdateItemCommand({
-      TableName: table,
-      Key: { pk: { S: `${DATASTORE}${datastore}` } },
-      UpdateExpression: 'REMOVE making',
-      ConditionExpression: 'attribute_exists(pk)',
-    }),
-  );
+export function endMaking(table: DynamoTable, datastore: string): Promise<void> {
+  return setAttribute(table, datastore, 'making', undefined);
 }
 
-function toTopology(datastore: string, item: Record<string, AttributeValue>): DatastoreTopology {
+/** Writes the rules of a datastore that is there, in the place of those before; undefined: cells are kept for good. */
+export function writeRetention(
+  table: DynamoTable,
+  datastore: string,
+  rules: DatastoreTopology['retention'],
+): Promise<void> {
+  return setAttribute(table, datastore, 'retention', rules);
+}
+
+/** Says from now on which fields of a datastore that is there are sealed; instances know it within a minute. */
+export function writeSealed(table: DynamoTable, datastore: string, sealed: DatastoreTopology['sealed']): Promise<void> {
+  return setAttribute(table, datastore, 'sealed', sealed?.length === 0 ? undefined : sealed);
+}
+
+async function setAttribute(
+  table: DynamoTable,
+  datastore: string,
+  attribute: 'making' | 'retention' | 'sealed',
+  value: readonly unknown[] | undefined,
+): Promise<void> {
+  const written = await updateState(table, {
+    key: `${DATASTORE}${datastore}`,
+    update: value ? `SET #${attribute} = :value` : `REMOVE #${attribute}`,
+    condition: 'attribute_exists(pk)',
+    ...(value && { values: { ':value': { S: JSON.stringify(value) } } }),
+  });
+  if (!written) throw new Error(`the topology has no datastore ${datastore}`);
+}
+
+function toTopology(datastore: string, item: StateItem): DatastoreTopology {
+  const { retention, sealed } = item;
   const names = (item['names']?.L ?? []).map(({ S }) => S ?? '');
   const owners = (item['owners']?.L ?? []).map(({ N }) => Number(N));
   const epochs = (item['epochs']?.L ?? []).map(({ N }) => Number(N));
-  const moving = item['moving']?.M ?? {};
   return {
     datastore,
     shards: owners.length,
     homes: owners.map((owner, shard) => {
-      const copy = moving[String(shard)];
+      const copy = item['moving']?.M?.[shard];
       return {
         group: names[owner] ?? '',
         epoch: epochs[shard] ?? 1,
@@ -268,6 +276,7 @@ function toTopology(datastore: string, item: Record<string, AttributeValue>): Da
       };
     }),
     ...(item['making'] !== undefined && { isBeingMade: true as const }),
-    ...toKept(item),
+    ...(retention?.S !== undefined && { retention: JSON.parse(retention.S) as readonly RetentionRule[] }),
+    ...(sealed?.S !== undefined && { sealed: JSON.parse(sealed.S) as readonly SealedFields[] }),
   };
 }

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { IndexDefinition } from '../definitions/definitions.ts';
 import { changeItem, type ItemChange } from '../dynamo/change-item.ts';
 import type { StateItem } from '../dynamo/state-table.ts';
@@ -39,8 +38,6 @@ export interface IndexVersion {
  */
 export type IndexState = 'building' | 'live' | 'retired';
 
-const INDEX = 'index#';
-
 /**
  * Names a definition by what it says: the first eight hexadecimal digits of the SHA-256 of its fields and keys.
  * `round`: 1, 2, … where versions of the same definition were retired and not forgotten yet @default 0.
@@ -61,7 +58,7 @@ export function definitionHash({ fields, keys }: IndexDefinition, round = 0): st
 
 /** Makes a catalogue of an item of the topology table; undefined when the item is something else. */
 export function toIndexCatalogue(
-  item: Record<string, AttributeValue>,
+  item: StateItem,
 ): { readonly datastore: string; readonly catalogue: IndexCatalogue } | undefined {
   const [, datastore, name] = /^index#([^#]+)#([^#]+)$/u.exec(item['pk']?.S ?? '') ?? [];
   return datastore === undefined || name === undefined
@@ -84,16 +81,11 @@ export function changeIndexVersions(
   index: IndexName,
   change: (versions: readonly IndexVersion[]) => readonly IndexVersion[],
 ): Promise<readonly IndexVersion[]> {
-  const changeCatalogue = (item: StateItem | undefined): ItemChange<readonly IndexVersion[]> => {
+  return changeItem(table, indexKey(index), (item): ItemChange<readonly IndexVersion[]> => {
     const versions = versionsOf(item);
     const changed = change(versions);
-    if (changed === versions) return { result: versions };
-    return {
-      result: changed,
-      values: { catalogue: { S: JSON.stringify(changed) } },
-    };
-  };
-  return changeItem(table, keyOf(index), changeCatalogue);
+    return { result: changed, ...(changed !== versions && { values: { catalogue: { S: JSON.stringify(changed) } } }) };
+  });
 }
 
 /**
@@ -138,11 +130,7 @@ export function inState(version: IndexVersion, state: IndexState, now = new Date
   return { ...rest, state, ...(state === 'retired' && { retired_at: now.toISOString() }) };
 }
 
-const keyOf = ({ datastore, name }: IndexName): string => `${INDEX}${datastore}#${name}`;
-
-export function indexKey(index: IndexName): AttributeValue {
-  return { S: keyOf(index) };
-}
+export const indexKey = ({ datastore, name }: IndexName): string => `index#${datastore}#${name}`;
 
 export function versionsOf(item: StateItem | undefined): readonly IndexVersion[] {
   return JSON.parse(item?.['catalogue']?.S ?? '[]') as IndexVersion[];

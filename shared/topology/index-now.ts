@@ -1,8 +1,6 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { indexKey, versionsOf, type IndexName, type IndexVersion } from './index-catalogue.ts';
-import { progressKey, toProgress, type IndexProgress } from './index-progress.ts';
-import { toMistyped, type MistypedCounted } from './mistyped-fields.ts';
 
 /** What the topology table says of an index at this moment. */
 export interface IndexNow {
@@ -14,16 +12,112 @@ export interface IndexNow {
   readonly mistyped: readonly MistypedCounted[];
 }
 
+/** How far the repair of an index is, written every few seconds. */
+interface RepairProgress {
+  /** Of each version that is being built: cells of the logs looked at, of those there are. By hash. */
+  readonly builds: Readonly<Record<string, { readonly done: number; readonly total: number }>>;
+  /** How far the repair is behind the logs, in cells. */
+  readonly lag: number;
+  /** RFC 3339, UTC. */
+  readonly at: string;
+}
+
+interface IndexProgress extends RepairProgress {
+  /** The largest shard's share of the live entries, 0 to 1; null before the first count. */
+  readonly largest_share: number | null;
+}
+
+/** A field of a version of an index, and rows whose latest cell had it with another type. */
+export interface MistypedFound {
+  readonly hash: string;
+  readonly position: number;
+  readonly rows: number;
+  /** One of them. */
+  readonly row_key: string;
+}
+
+/** What was counted of a version's field since the version was listed. */
+interface MistypedCounted extends MistypedFound {
+  /** When one was found last: RFC 3339, UTC. */
+  readonly at: string;
+}
+
+/** Fields counted with one write: an expression has its limits. */
+const FIELDS_A_WRITE = 20;
+const COUNT = /^mistyped_([0-9a-f]{8})_(\d+)$/u;
+
+/** The item that says how far the repair is, and what it counted. */
+const progressKey = ({ datastore, name }: IndexName): string => `progress#${datastore}#${name}`;
+
 /** Reads one index past every cache: two items. Throws what DynamoDB throws. */
-export async function readIndexNow({ client, table }: DynamoTable, index: IndexName): Promise<IndexNow> {
-  const [catalogue, progress] = await Promise.all(
-    [indexKey(index), progressKey(index)].map((pk) =>
-      client.send(new GetItemCommand({ TableName: table, Key: { pk }, ConsistentRead: true })),
-    ),
+export async function readIndexNow(table: DynamoTable, index: IndexName): Promise<IndexNow> {
+  const [catalogue, progress = {}] = await Promise.all(
+    [indexKey(index), progressKey(index)].map((key) => readState(table, key)),
   );
-  return {
-    versions: versionsOf(catalogue?.Item),
-    progress: toProgress(progress?.Item),
-    mistyped: toMistyped(progress?.Item ?? {}),
-  };
+  return { versions: versionsOf(catalogue), progress: toProgress(progress), mistyped: toMistyped(progress) };
+}
+
+export function writeIndexProgress(table: DynamoTable, index: IndexName, progress: RepairProgress): Promise<unknown> {
+  const values = { ':progress': { S: JSON.stringify(progress) } };
+  return updateState(table, { key: progressKey(index), update: 'SET #progress = :progress', values });
+}
+
+export function writeLargestShare(table: DynamoTable, index: IndexName, share: number): Promise<unknown> {
+  const values = { ':share': { N: String(share) } };
+  return updateState(table, { key: progressKey(index), update: 'SET #largest_share = :share', values });
+}
+
+function toProgress({ progress, largest_share: share }: StateItem): IndexProgress | undefined {
+  if (progress?.S === undefined) return undefined;
+  const largest_share = share?.N === undefined ? null : Number(share.N);
+  return { ...(JSON.parse(progress.S) as RepairProgress), largest_share };
+}
+
+/** Adds to an index's counts of mistyped fields, with an example: one number a field, in its progress item. */
+export async function addMistyped(
+  table: DynamoTable,
+  index: IndexName,
+  found: readonly MistypedFound[],
+): Promise<void> {
+  for (let all = found; all.length > 0; all = all.slice(FIELDS_A_WRITE)) {
+    const page = all.slice(0, FIELDS_A_WRITE).map((one) => ({ ...one, of: `${one.hash}_${one.position}` }));
+    await updateState(table, {
+      key: progressKey(index),
+      update: `SET ${page.map(({ of }) => `#example_${of} = :row_${of}, #found_${of} = :at`).join(', ')} ADD ${page.map(({ of }) => `#mistyped_${of} :rows_${of}`).join(', ')}`,
+      values: {
+        ':at': { S: new Date().toISOString() },
+        ...Object.fromEntries(page.map(({ of, rows }) => [`:rows_${of}`, { N: String(rows) }])),
+        ...Object.fromEntries(page.map(({ of, row_key }) => [`:row_${of}`, { S: row_key }])),
+      },
+    });
+  }
+}
+
+/** Takes the counts of a version away, after it was forgotten. */
+export async function forgetMistyped(
+  table: DynamoTable,
+  index: IndexName,
+  hash: string,
+  fields: number,
+): Promise<void> {
+  const names = Array.from({ length: fields }, (_, position) =>
+    ['mistyped', 'example', 'found'].map((what) => `#${what}_${hash}_${position}`),
+  ).flat();
+  for (let all = names; all.length > 0; all = all.slice(FIELDS_A_WRITE))
+    await updateState(table, {
+      key: progressKey(index),
+      update: `REMOVE ${all.slice(0, FIELDS_A_WRITE).join(', ')}`,
+    });
+}
+
+/** The counts that an item holds, in the order of versions and fields. */
+function toMistyped(item: StateItem): MistypedCounted[] {
+  return Object.entries(item)
+    .flatMap(([attribute, { N: rows }]) => {
+      const [, hash, position] = COUNT.exec(attribute) ?? [];
+      if (hash === undefined) return [];
+      const [row_key = '', at = ''] = ['example', 'found'].map((what) => item[`${what}_${hash}_${position}`]?.S);
+      return [{ hash, position: Number(position), rows: Number(rows), row_key, at }];
+    })
+    .sort((one, other) => one.hash.localeCompare(other.hash) || one.position - other.position);
 }

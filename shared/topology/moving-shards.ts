@@ -1,10 +1,5 @@
-import {
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  UpdateItemCommand,
-  type AttributeValue,
-  type UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { ShardCopy } from './topology.ts';
 
@@ -39,28 +34,24 @@ export async function beginMoving(
   if (!seen || seen.owner !== from) return false;
   if (!seen.hasMap)
     await update(table, moving, {
-      UpdateExpression: 'SET moving = if_not_exists(moving, :none)',
-      ConditionExpression: 'attribute_exists(pk)',
-      ExpressionAttributeValues: { ':none': { M: {} } },
+      update: 'SET #moving = if_not_exists(#moving, :none)',
+      condition: 'attribute_exists(pk)',
+      values: { ':none': { M: {} } },
     });
   return update(table, moving, {
-    UpdateExpression: 'SET moving.#shard = :copy',
-    ConditionExpression: `attribute_not_exists(moving.#shard) AND owners[${moving.shard}] = :owner`,
-    ExpressionAttributeNames: { '#shard': String(moving.shard) },
-    ExpressionAttributeValues: { ':copy': toItem({ group: to, takesEntries: false, move: id }), ':owner': seen.number },
+    update: 'SET #moving.#shard = :copy',
+    condition: `attribute_not_exists(#moving.#shard) AND owners[${moving.shard}] = :owner`,
+    values: { ':copy': toItem({ group: to, takesEntries: false, move: id }), ':owner': seen.number },
   });
 }
 
 /** From here on whoever writes entries writes them to the copy, too. Returns false where the copy is another's. */
 export async function announceCopy(table: DynamoTable, moving: OwnMoving): Promise<boolean> {
+  const copy = toItem({ group: moving.to, takesEntries: true, move: moving.id });
   return update(table, moving, {
-    UpdateExpression: 'SET moving.#shard = :copy',
-    ConditionExpression: IS_STILL,
-    ExpressionAttributeNames: namesOf(moving),
-    ExpressionAttributeValues: {
-      ...valuesOf(moving),
-      ':copy': toItem({ group: moving.to, takesEntries: true, move: moving.id }),
-    },
+    update: 'SET #moving.#shard = :copy',
+    condition: IS_STILL,
+    values: { ...valuesOf(moving), ':copy': copy },
   });
 }
 
@@ -74,28 +65,20 @@ export async function beginAttempt(
   moving: OwnMoving & { readonly from: string },
   attempt: string,
 ): Promise<SeenShard | undefined> {
-  const { shard, from } = moving;
   const seen = await read(table, moving);
-  if (!seen || seen.owner !== from) return undefined;
+  if (!seen || seen.owner !== moving.from) return undefined;
   const isBegun = await update(table, moving, {
-    UpdateExpression: 'SET moving.#shard.#attempt = :attempt',
-    ConditionExpression: `owners[${shard}] = :owner AND ${IS_STILL}`,
-    ExpressionAttributeNames: { ...namesOf(moving), '#attempt': 'attempt' },
-    ExpressionAttributeValues: { ...valuesOf(moving), ':owner': seen.number, ':attempt': { S: attempt } },
+    update: 'SET #moving.#shard.#attempt = :attempt',
+    condition: `owners[${moving.shard}] = :owner AND ${IS_STILL}`,
+    values: { ...valuesOf(moving), ':owner': seen.number, ':attempt': { S: attempt } },
   });
   return isBegun ? seen : undefined;
 }
 
 /** Returns whether no attempt has begun since this one. */
-export async function isLastAttempt(
-  { client, table }: DynamoTable,
-  { datastore, shard }: MovingShard,
-  attempt: string,
-): Promise<boolean> {
-  const { Item } = await client.send(
-    new GetItemCommand({ TableName: table, Key: { pk: { S: `datastore#${datastore}` } }, ConsistentRead: true }),
-  );
-  return Item?.['moving']?.M?.[shard]?.M?.['attempt']?.S === attempt;
+export async function isLastAttempt(table: DynamoTable, moving: MovingShard, attempt: string): Promise<boolean> {
+  const item = await readState(table, keyOf(moving));
+  return item?.['moving']?.M?.[moving.shard]?.M?.['attempt']?.S === attempt;
 }
 
 /**
@@ -111,12 +94,11 @@ export async function switchHome(
   const { shard, from, to, epoch, id, attempt } = moving;
   const known = seen.names.indexOf(to);
   return update(table, moving, {
-    UpdateExpression:
-      `SET owners[${shard}] = :new, epochs[${shard}] = :epoch, moving.#shard = :copy` +
+    update:
+      `SET owners[${shard}] = :new, epochs[${shard}] = :epoch, #moving.#shard = :copy` +
       (known < 0 ? ', #names = list_append(#names, :name)' : ''),
-    ConditionExpression: `owners[${shard}] = :owner AND epochs[${shard}] < :epoch AND moving.#shard.#attempt = :attempt AND ${IS_STILL} AND size(#names) = :size`,
-    ExpressionAttributeNames: { ...namesOf(moving), '#names': 'names', '#attempt': 'attempt' },
-    ExpressionAttributeValues: {
+    condition: `owners[${shard}] = :owner AND epochs[${shard}] < :epoch AND #moving.#shard.#attempt = :attempt AND ${IS_STILL} AND size(#names) = :size`,
+    values: {
       ...valuesOf(moving),
       ':new': { N: String(known < 0 ? seen.names.length : known) },
       ':epoch': { N: String(epoch) },
@@ -132,23 +114,16 @@ export async function switchHome(
 /** The shard has no copy any more. Nothing where it has that of another move by now. */
 export async function endMoving(table: DynamoTable, moving: OwnMoving): Promise<void> {
   await update(table, moving, {
-    UpdateExpression: 'REMOVE moving.#shard',
-    ConditionExpression: IS_STILL,
-    ExpressionAttributeNames: namesOf(moving),
-    ExpressionAttributeValues: valuesOf(moving),
+    update: 'REMOVE #moving.#shard',
+    condition: IS_STILL,
+    values: valuesOf(moving),
   });
 }
 
 /** The copy is this move's. */
-const IS_STILL = 'moving.#shard.#id = :id AND moving.#shard.#to = :to';
+const IS_STILL = '#moving.#shard.#id = :id AND #moving.#shard.#to = :to';
 
-const namesOf = ({ shard }: OwnMoving): Record<string, string> => ({
-  '#shard': String(shard),
-  '#id': 'id',
-  '#to': 'to',
-});
-
-const valuesOf = ({ id, to }: OwnMoving): Record<string, AttributeValue> => ({ ':id': { S: id }, ':to': { S: to } });
+const valuesOf = ({ id, to }: OwnMoving): StateItem => ({ ':id': { S: id }, ':to': { S: to } });
 
 /** A copy as the item holds it. */
 export function toCopy(value: AttributeValue): ShardCopy {
@@ -168,30 +143,22 @@ export interface SeenShard {
   readonly hasMap: boolean;
 }
 
-async function read({ client, table }: DynamoTable, { datastore, shard }: MovingShard): Promise<SeenShard | undefined> {
-  const { Item } = await client.send(
-    new GetItemCommand({ TableName: table, Key: { pk: { S: `datastore#${datastore}` } }, ConsistentRead: true }),
-  );
-  const number = Item?.['owners']?.L?.[shard];
-  if (!Item || !number) return undefined;
-  const names = (Item['names']?.L ?? []).map(({ S }) => S ?? '');
-  const map = Item['moving']?.M;
-  return { owner: names[Number(number.N)], number, names, hasMap: map !== undefined };
+const keyOf = ({ datastore }: MovingShard): string => `datastore#${datastore}`;
+
+async function read(table: DynamoTable, moving: MovingShard): Promise<SeenShard | undefined> {
+  const item = await readState(table, keyOf(moving));
+  const number = item?.['owners']?.L?.[moving.shard];
+  if (!item || !number) return undefined;
+  const names = (item['names']?.L ?? []).map(({ S }) => S ?? '');
+  return { owner: names[Number(number.N)], number, names, hasMap: item['moving']?.M !== undefined };
 }
 
-/** Returns whether the item was as the condition wants it. */
+/** Returns whether the item was as the condition wants it. `#shard` is the shard's number. */
 async function update(
-  { client, table }: DynamoTable,
-  { datastore }: MovingShard,
-  change: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
+  table: DynamoTable,
+  moving: MovingShard,
+  change: { readonly update: string; readonly condition: string; readonly values: StateItem },
 ): Promise<boolean> {
-  try {
-    await client.send(
-      new UpdateItemCommand({ TableName: table, Key: { pk: { S: `datastore#${datastore}` } }, ...change }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
+  const names = { '#shard': String(moving.shard) };
+  return (await updateState(table, { key: keyOf(moving), names, ...change })) !== undefined;
 }

@@ -1,10 +1,4 @@
-import {
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-  type AttributeValue,
-} from '@aws-sdk/client-dynamodb';
+import { deleteState, putState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
@@ -27,12 +21,10 @@ interface TriggerItem {
 
 const KEY = /^trigger#([^#]+)#[^#]+$/u;
 
-const keyOf = (datastore: string, name: string): { readonly pk: AttributeValue } => ({
-  pk: { S: `trigger#${datastore}#${name}` },
-});
+const keyOf = (datastore: string, name: string): string => `trigger#${datastore}#${name}`;
 
 /** Makes a trigger of an item of the topology table; undefined when the item is something else. */
-export function toTriggerItem(item: Record<string, AttributeValue>): TriggerItem | undefined {
+export function toTriggerItem(item: StateItem): TriggerItem | undefined {
   const [, datastore] = KEY.exec(item['pk']?.S ?? '') ?? [];
   const [text, removed] = [item['trigger']?.S, item['removed_at']?.S];
   if (datastore === undefined || text === undefined) return undefined;
@@ -49,43 +41,26 @@ export async function readTriggerItems(table: DynamoTable): Promise<readonly Tri
 }
 
 /** Writes a trigger as it is deployed now. */
-export async function writeTrigger(
-  { client, table }: DynamoTable,
-  datastore: string,
-  trigger: DeployedTrigger,
-): Promise<void> {
-  await client.send(
-    new PutItemCommand({
-      TableName: table,
-      Item: { ...keyOf(datastore, trigger.definition.name), trigger: { S: JSON.stringify(trigger) } },
-    }),
-  );
+export async function writeTrigger(table: DynamoTable, datastore: string, trigger: DeployedTrigger): Promise<void> {
+  await putState(table, keyOf(datastore, trigger.definition.name), { trigger: { S: JSON.stringify(trigger) } });
 }
 
 /** Says that a trigger is not defined any more, where there is one: nobody begins to work for it from then on. */
 export async function removeTrigger(
-  { client, table }: DynamoTable,
+  table: DynamoTable,
   datastore: string,
   name: string,
   now = new Date(),
 ): Promise<void> {
-  try {
-    await client.send(
-      new UpdateItemCommand({
-        TableName: table,
-        Key: keyOf(datastore, name),
-        UpdateExpression: 'SET #removed_at = :now',
-        ConditionExpression: 'attribute_exists(pk)',
-        ExpressionAttributeNames: { '#removed_at': 'removed_at' },
-        ExpressionAttributeValues: { ':now': { S: now.toISOString() } },
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+  await updateState(table, {
+    key: keyOf(datastore, name),
+    update: 'SET #removed_at = :now',
+    condition: 'attribute_exists(pk)',
+    values: { ':now': { S: now.toISOString() } },
+  });
 }
 
 /** Deletes the item of a removed trigger, once all else of it is forgotten. */
-export async function dropTrigger({ client, table }: DynamoTable, datastore: string, name: string): Promise<void> {
-  await client.send(new DeleteItemCommand({ TableName: table, Key: keyOf(datastore, name) }));
+export async function dropTrigger(table: DynamoTable, datastore: string, name: string): Promise<void> {
+  await deleteState(table, keyOf(datastore, name));
 }

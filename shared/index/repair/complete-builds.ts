@@ -3,7 +3,7 @@ import { SqlError } from '../../sql/client.ts';
 import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
 import type { StoreContext } from '../../access/context.ts';
 import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
-import { writeIndexProgress } from '../../topology/index-progress.ts';
+import { writeIndexProgress } from '../../topology/index-now.ts';
 import { setIndexState } from '../../topology/index-catalogue.ts';
 import { buildName } from './build-follower.ts';
 import type { LargestShares } from './largest-share.ts';

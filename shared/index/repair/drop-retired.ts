@@ -7,7 +7,7 @@ import { forgetIndexVersion } from '../../topology/index-catalogue.ts';
 import { copyDatabase, shardDatabase } from '../../address.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { PhysicalIndex } from '../index-table.ts';
-import { forgetMistyped } from '../../topology/mistyped-fields.ts';
+import { forgetMistyped } from '../../topology/index-now.ts';
 import { buildName } from './build-follower.ts';
 import type { RepairWork } from './repair-work.ts';
 

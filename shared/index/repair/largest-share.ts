@@ -2,7 +2,7 @@ import type { PhysicalIndex } from '../index-table.ts';
 import { selectDivided } from '../../sql/select-divided.ts';
 import { countPage, toCountedPages, type CountFrom } from '../statements/count-entries.ts';
 import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
-import { writeLargestShare } from '../../topology/index-progress.ts';
+import { writeLargestShare } from '../../topology/index-now.ts';
 import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';
 

@@ -1,7 +1,7 @@
 import { pauseFor } from '../../pause-for.ts';
 import type { MistypedField } from '../wanted-entries.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import { addMistyped, type MistypedFound } from '../../topology/mistyped-fields.ts';
+import { addMistyped, type MistypedFound } from '../../topology/index-now.ts';
 
 /** Counts fields whose type differs from their index's, as repair and builds meet them. */
 export interface MistypedCounts {

@@ -3,7 +3,7 @@ import { shardDatabase } from '../../../shared/address.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
-import { writeRetention } from '../../../shared/topology/what-is-kept.ts';
+import { writeRetention } from '../../../shared/topology/dynamo-topology.ts';
 import { onEachShard, rowsOf } from '../../support/past-the-store.ts';
 import { Random } from '../../support/random.ts';
 import { DATASTORE, openStore, PATIENT, type OpenStore } from '../../support/store-access.ts';

@@ -8,7 +8,7 @@ import { leastHidden } from '../../../shared/erasures/retention/retain-shard.ts'
 import { listRetained } from '../../../shared/erasures/retention/retained-days.ts';
 import { readPlaces, writePlace } from '../../../shared/erasures/retention/retention-place.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
-import { writeRetention } from '../../../shared/topology/what-is-kept.ts';
+import { writeRetention } from '../../../shared/topology/dynamo-topology.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { until } from '../../support/until.ts';
 import { AT_ONCE, openEraser, retained, SPARING, upTo } from './support.ts';

@@ -9,7 +9,7 @@ import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import type { RetentionSettings } from '../../../shared/erasures/retention/retention-pace.ts';
 import { runErasures } from '../../../shared/erasures/run-erasures.ts';
-import { writeRetention } from '../../../shared/topology/what-is-kept.ts';
+import { writeRetention } from '../../../shared/topology/dynamo-topology.ts';
 import { newTable } from '../../support/dynamo.ts';
 import type { OpenTrips } from '../../support/open-trips.ts';
 import { change, select } from '../../support/plain-sql.ts';
