@@ -39,7 +39,7 @@ const FORBIDDEN = [
   ['infra/local/template/resources/planted.ts', '../../running/endpoints.ts'],
   ['infra/local/control/planted.ts', '../stack/local-stack.ts'],
   ['infra/local/stack/planted.ts', '../../../shared/store/append.ts'],
-  ['infra/cli/commands/planted.ts', '../../../shared/topology/applied-definitions.ts'],
+  ['infra/cli/commands/planted.ts', '../../../shared/topology/defined.ts'],
   ['infra/console/page/planted.ts', '../../../shared/sql/client.ts'],
 ] as const;
 const ALLOWED = [

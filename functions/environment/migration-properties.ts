@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { FIELD_TYPES } from '../../shared/definitions/definitions.ts';
 import { ofMadeUsers } from '../../shared/topology/database-users.ts';
-import type { MigrationWish } from '../../shared/migrate/migration-wish.ts';
+import type { MigrationWish } from '../../shared/migrate/check-wish.ts';
 
 const endpoint = z.object({ host: z.string().min(1), port: z.coerce.number().int().min(1).max(65_535) });
 

@@ -3,7 +3,7 @@ import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
 import { toQueueRecord, type QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
 import { BATCH_SIZE } from '../../shared/triggers/state/queue-limits.ts';
-import type { TriggerMessage } from '../../shared/triggers/state/message.ts';
+import type { TriggerMessage } from '../../shared/triggers/state/trigger-store.ts';
 import { CONSUMER_KEYS, readConfig } from '../environment/config.ts';
 import { consumerOpener, type MadeTrigger, type OpenedConsumer } from './open-consumer.ts';
 import { consumedReport } from './report-consumed.ts';
@@ -12,7 +12,7 @@ import { sqsClient } from '../environment/sqs.ts';
 export { PermanentFailure } from '../../shared/triggers/consume/permanent-failure.ts';
 export type { TriggerCall, TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
 export type { TriggeredClient } from '../../shared/triggers/consume/triggered-client.ts';
-export type { TriggerMessage } from '../../shared/triggers/state/message.ts';
+export type { TriggerMessage } from '../../shared/triggers/state/trigger-store.ts';
 
 /** Calls the function for the messages of a batch. */
 export type SqsHandler = (

@@ -56,7 +56,6 @@ export const CORE_ENTRIES: readonly string[] = [
   'dynamo/table.ts',
   'index/index-table.ts',
   'index/verify.ts',
-  'moves/plan-moves.ts',
   'moves/rebalance.ts',
   'sql/mysql-client.ts',
   'sql/statements/record-writer.ts',

@@ -14,9 +14,16 @@ import type { StoreContext } from '../access/context.ts';
 import { decideAddress, thoseThatCount, type CountedCopy } from './decide.ts';
 import { isThere, kindOf, ROW_KINDS } from './append-rows.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
-import { copiesAt, copyPages, mergedPages, type Copy, type Holder } from './unanswered-copies.ts';
-import type { UndecidedLook } from './undecided-since.ts';
-import { openOne, waitingBodies, type CopiedBody } from './waiting-bodies.ts';
+import {
+  copiesAt,
+  copyPages,
+  mergedPages,
+  type Copy,
+  type Holder,
+  openOne,
+  waitingBodies,
+  type CopiedBody,
+} from './unanswered-copies.ts';
 
 export interface BringingBack {
   readonly context: StoreContext;
@@ -189,4 +196,42 @@ async function report({ context, datastore, shard }: BringingBack, copies: reado
   if (!first || (areListed && marked === 0)) return;
   const { row_key, column_name, ref_key } = first.row;
   context.report({ kind: 'undecided', datastore, shard, row_key, column_name, ref_key });
+}
+
+/** Since when several bodies wait for one address, by this process's clock. */
+export interface UndecidedSince {
+  look(): UndecidedLook;
+}
+
+interface UndecidedLook {
+  hasWaited(address: string, bodyHash: Uint8Array): boolean;
+  /** Ends the look; what it did not see is forgotten. */
+  end(): void;
+}
+
+/** Longer than any request lives: its writer has been answered or died by then. */
+const REQUEST_LIFE_MS = 30_000;
+
+export function undecidedSince(
+  requestLifeMs = REQUEST_LIFE_MS,
+  now: () => number = () => performance.now(),
+): UndecidedSince {
+  let known = new Map<string, number>();
+  return {
+    look() {
+      const seen = new Map<string, number>();
+      return {
+        hasWaited(address, bodyHash) {
+          const body = `${Buffer.from(bodyHash).toString('hex')} ${address}`;
+          const since = known.get(body) ?? now();
+          known.set(body, since);
+          seen.set(body, since);
+          return now() - since >= requestLifeMs;
+        },
+        end() {
+          known = seen;
+        },
+      };
+    },
+  };
 }

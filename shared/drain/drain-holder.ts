@@ -12,12 +12,10 @@ import {
 } from '../sql/statements/select-waiting.ts';
 import type { StoreContext } from '../access/context.ts';
 import { appendPace, rateFor, type Backlog } from './append-pace.ts';
-import { openArrivals, type Arrival, type Arrivals } from './arrivals.ts';
-import type { Lane } from './drain-lane.ts';
+import { openArrivals, type Arrival, type Arrivals, openStopwatch } from './arrivals.ts';
+import { type Lane, emptyReport, type DrainReport, type DrainSettings } from './drain-lane.ts';
 import { selectShardCounts, toShardCounts } from '../sql/statements/select-shard-counts.ts';
 import { fencedShards } from './fenced-shards.ts';
-import { openStopwatch } from './stopwatch.ts';
-import { emptyReport, type DrainReport, type DrainSettings } from './drain-settings.ts';
 import { nameOf, openTurns } from './turns.ts';
 
 export interface DrainProgress {

@@ -9,10 +9,9 @@ import type { StoreContext } from '../access/context.ts';
 import { homeOf, requireDatastore, sharesStorage } from '../access/groups.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { mendEpoch, raiseEpoch } from '../access/raise-epoch.ts';
-import { bringBackShard, type BringingBack } from './bring-back-shard.ts';
+import { bringBackShard, type BringingBack, undecidedSince, type UndecidedSince } from './bring-back-shard.ts';
 import { fencedShards } from './fenced-shards.ts';
 import type { Holder } from './unanswered-copies.ts';
-import { undecidedSince, type UndecidedSince } from './undecided-since.ts';
 
 export interface Recovery {
   readonly appended: number;

@@ -1,19 +1,17 @@
 import { SchemalessError } from '../errors.ts';
 import { runJob, type HeldJob, type JobRun } from '../dynamo/run-job.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { lookPauses } from './look-pauses.ts';
 import type { Turns } from '../repeat.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';
 import type { StoreContext } from '../access/context.ts';
 import { openHolderDrain, type HolderDrain } from './drain-holder.ts';
-import { laneTurn, type Lane } from './drain-lane.ts';
-import type { DrainReport, DrainSettings } from './drain-settings.ts';
+import { laneTurn, type Lane, type DrainReport, type DrainSettings } from './drain-lane.ts';
 import type { ProgressStore } from './progress-item.ts';
 import { recoverPrimary, type Recovery } from './recover-primary.ts';
-import { releaseOpened } from './release-undecided.ts';
+import { releaseOpened } from './fenced-shards.ts';
 import { PAUSE_MS } from './turns.ts';
-import { undecidedSince } from './undecided-since.ts';
+import { undecidedSince } from './bring-back-shard.ts';
 
 interface DrainRun extends JobRun {
   readonly context: StoreContext;
@@ -150,5 +148,19 @@ function openRecovering({
     pauseMs = isStuck ? Math.min(LONGEST_RECOVERY_PAUSE_MS, 2 * pauseMs) : PAUSE_MS;
     if (recovery && (recovery.opened > 0 || recovery.closed.length > 0)) recovered?.(group, recovery);
     return pauseMs;
+  };
+}
+
+const SHORTEST_MS = 1000;
+/** Pause per time of a look, so that looks take a twentieth of the time. */
+const SHARE = 20;
+
+/** Gives the pause after each look by the shorter of the last two: one long look says little. */
+export function lookPauses(): (tookMs: number) => number {
+  let before = 0;
+  return (tookMs) => {
+    const usual = Math.min(before, tookMs);
+    before = tookMs;
+    return Math.max(SHORTEST_MS, SHARE * usual);
   };
 }

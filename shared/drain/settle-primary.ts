@@ -7,8 +7,7 @@ import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { AppendPace } from './append-pace.ts';
 import { appendRows, refusesAll, type AppendedRows, type RefusedRow } from './append-rows.ts';
-import { askNodes, type NodeAnswers, type ShardRows } from './ask-nodes.ts';
-import { COMPARED_ROWS, compareRows } from './compare-rows.ts';
+import { askNodes, type NodeAnswers, type ShardRows, COMPARED_ROWS, compareRows } from './ask-nodes.ts';
 import { decideCopy } from './decide.ts';
 import { openRows, type FaultyRow, type OpenRow } from './open-rows.ts';
 

@@ -6,7 +6,7 @@ import { SchemalessError } from '../errors.ts';
 import { overState } from '../triggers/manage/unavailable.ts';
 import { carryOut, newErasure } from './carry-out.ts';
 import type { ErasureWork } from './erasure-work.ts';
-import { retentionStatus } from './retention/retention-status.ts';
+import { retentionStatus } from './retention/retained.ts';
 import {
   beginErasure,
   idOf,

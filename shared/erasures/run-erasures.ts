@@ -3,7 +3,7 @@ import type { Erasure } from '../api/erasures.ts';
 import { ERASURES_LEASE } from '../granted-names.ts';
 import { carryOut } from './carry-out.ts';
 import type { ErasureWork } from './erasure-work.ts';
-import { ROUND_MS, type RetentionSettings } from './retention/retention-pace.ts';
+import { ROUND_MS, type RetentionSettings } from './retention/retention-place.ts';
 import { retentionRounds, type RetentionRound } from './retention/run-retention.ts';
 import { openErasures, readErasure, unlist, writeProgress } from './erasure-record.ts';
 

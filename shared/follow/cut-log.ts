@@ -4,9 +4,7 @@ import type { StoreContext } from '../access/context.ts';
 import { homeOf, requireDatastore } from '../access/groups.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { raiseEpoch } from '../access/raise-epoch.ts';
-import type { Checkpoint } from './checkpoints.ts';
-import type { ShardOffset } from './encode-offsets.ts';
-import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';
+import { type Checkpoint, type ShardOffset, fingerprintOf, UNKNOWN_FINGERPRINT } from './offsets.ts';
 
 interface SuspectedLog {
   readonly datastore: string;

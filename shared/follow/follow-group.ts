@@ -3,14 +3,12 @@ import { homeOf, requireDatastore } from '../access/groups.ts';
 import { BUSY_MS, fail, followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
 import { HandleError } from './give-cells.ts';
 import type { HeldPartition } from './held-partition.ts';
-import type { HeldShard } from './held-shard.ts';
+import { type HeldShard, afterFailedPage, isAlone, isWaiting } from './held-shard.ts';
 import type { Holdings, OpenShard } from './holdings.ts';
 import { inPages } from './log-pages.ts';
 import { pauseFor } from '../pause-for.ts';
-import type { BellTower } from './bells.ts';
+import { type BellTower, rungShards, type RungShards } from './bells.ts';
 import { adaptivePause, lastSlowPoll, untilMultiple, type PassEnd, type Pauses } from './pace.ts';
-import { rungShards, type RungShards } from './rung-shards.ts';
-import { afterFailedPage, isAlone, isWaiting } from './trouble.ts';
 
 /** A slower page goes on in parallel with the next one. */
 const PAGE_MS = 1000;

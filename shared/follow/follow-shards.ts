@@ -5,16 +5,22 @@ import { requireDatastore, homeOf } from '../access/groups.ts';
 import { mendEpoch } from '../access/raise-epoch.ts';
 import type { Refusal } from '../access/ask-parts.ts';
 import { findCut } from './cut-log.ts';
-import type { ShardOffset } from './encode-offsets.ts';
+import type { ShardOffset } from './offsets.ts';
 import type { Follower, FollowEvent } from './follower.ts';
 import { giveCells } from './give-cells.ts';
 import type { HeldPartition, Tenure } from './held-partition.ts';
-import type { Doubt, DoubtKind, HeldShard } from './held-shard.ts';
+import {
+  type Doubt,
+  type DoubtKind,
+  type HeldShard,
+  knownFor,
+  withHead,
+  afterFailure,
+  elsewhere,
+} from './held-shard.ts';
 import type { PassEnd } from './pace.ts';
 import { offsetAt, readLogEntries, type FetchLogEntries, type LogRead } from './read-log-entries.ts';
-import { knownFor, withHead } from './seen-heads.ts';
 import { findStarts } from './start-offsets.ts';
-import { afterFailure, elsewhere } from './trouble.ts';
 
 export interface FollowWork {
   readonly follower: Follower;

@@ -6,7 +6,7 @@ import type { DatastoreTopology } from '../topology/topology.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { askParts, partsOf } from '../access/ask-parts.ts';
 import { readFollower, type FollowerName } from './follower-item.ts';
-import type { ShardOffset } from './encode-offsets.ts';
+import type { ShardOffset } from './offsets.ts';
 import { OffsetItems } from './offset-items.ts';
 
 export interface ShardLag {

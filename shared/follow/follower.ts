@@ -1,5 +1,5 @@
 import type { CellAddress } from '../cell.ts';
-import type { ShardOffset } from './encode-offsets.ts';
+import type { ShardOffset } from './offsets.ts';
 
 /**
  * Following the logs of a datastore's shards: nothing skipped, everything at least once, in the order of each log.

@@ -1,6 +1,6 @@
 import { isOfColumns } from '../address.ts';
 import type { StoredLogEntry } from '../sql/statements/select-log-entries.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import { fingerprintOf } from './offsets.ts';
 import type { Follower, LogEntry } from './follower.ts';
 
 /** The cells of one shard after the offset, in order, without a hole. */

@@ -1,5 +1,4 @@
-import type { Checkpoint } from './checkpoints.ts';
-import type { ShardOffset } from './encode-offsets.ts';
+import type { Checkpoint, ShardOffset } from './offsets.ts';
 import { heldShard, moveTo, setAnew, type HeldShard } from './held-shard.ts';
 import type { CommitOptions, OffsetItem, OffsetItems } from './offset-items.ts';
 

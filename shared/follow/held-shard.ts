@@ -1,7 +1,4 @@
-import { withCheckpoint, type Checkpoint } from './checkpoints.ts';
-import type { ShardOffset } from './encode-offsets.ts';
-import type { SeenHead } from './seen-heads.ts';
-import type { Trouble } from './trouble.ts';
+import { withCheckpoint, type Checkpoint, type ShardOffset } from './offsets.ts';
 
 export interface HeldShard {
   readonly shard: number;
@@ -86,4 +83,79 @@ export function setAnew(shard: HeldShard, offset: ShardOffset | undefined): void
   shard.readAt = Number.NEGATIVE_INFINITY;
   shard.checkpoints = shard.checkpoints.filter(({ added_id }) => added_id < (offset?.added_id ?? 0));
   shard.doubts.clear();
+}
+
+/** A shard that cannot be read or handled: it is tried alone, so that it costs no other shard anything. */
+interface Trouble {
+  /** Consecutive ones. */
+  readonly failures: number;
+  /** Not tried before, by the local clock. */
+  readonly until: number;
+  readonly isTold: boolean;
+}
+
+/** A page may fail because of another shard: a shard is alone from the second time on. */
+const ALONE_FROM = 2;
+const LEAST_PAUSE_MS = 250;
+const MOST_PAUSE_MS = 5000;
+
+export function isAlone(trouble: Trouble | undefined): boolean {
+  return trouble !== undefined && trouble.failures >= ALONE_FROM;
+}
+
+export function isWaiting(trouble: Trouble | undefined, now: number): boolean {
+  return trouble !== undefined && now < trouble.until;
+}
+
+/** After a page failed, of which each shard may be the reason. */
+export function afterFailedPage(before: Trouble | undefined, now: number): Trouble {
+  return { failures: (before?.failures ?? 0) + 1, until: now, isTold: before?.isTold ?? false };
+}
+
+/** After a failure of its own: the pause grows from a quarter of a second to five. */
+export function afterFailure(before: Trouble | undefined, now: number): Trouble {
+  const failures = Math.max(before?.failures ?? 0, ALONE_FROM - 1) + 1;
+  return {
+    failures,
+    until: now + Math.min(LEAST_PAUSE_MS * 2 ** (failures - ALONE_FROM), MOST_PAUSE_MS),
+    isTold: true,
+  };
+}
+
+/** After only the other role could read it: it is read alone from there for a while. */
+export function elsewhere(before: Trouble | undefined, now: number): Trouble {
+  return { failures: ALONE_FROM, until: now, isTold: before?.isTold ?? false };
+}
+
+/** How far a log went, and when this process saw that, by its own clock. */
+export interface SeenHead {
+  readonly added_id: number;
+  readonly at: number;
+}
+
+/** Heads kept of each shard: cells are handed out late by at most a sixteenth of the time. */
+const KEPT = 16;
+
+/** Adds a head to those seen, which are in order, and drops those that one older than `behindMs` makes superfluous. */
+export function withHead(seen: readonly SeenHead[], head: SeenHead, behindMs: number): readonly SeenHead[] {
+  const last = seen.at(-1);
+  if (last && head.added_id <= last.added_id) return seen;
+  const known = seen.slice(
+    Math.max(
+      0,
+      seen.findLastIndex(({ at }) => head.at - at >= behindMs),
+    ),
+  );
+  // Two heads that are closer become the later one: cells between them are handed out a little later.
+  const before = known.at(-2);
+  const isClose = last !== undefined && before !== undefined && last.at - before.at < behindMs / KEPT;
+  return [...(isClose ? known.slice(0, -1) : known), head];
+}
+
+/**
+ * Returns the last added id that this process has known for so long, 0 if none. It does not use `created_at`: after a
+ * moment of a server's clock that is ahead, every later cell of the shard would stay too young until that time.
+ */
+export function knownFor(seen: readonly SeenHead[], now: number, behindMs: number): number {
+  return seen.findLast(({ at }) => now - at >= behindMs)?.added_id ?? 0;
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoTable } from '../dynamo/table.ts';
-import type { Checkpoint } from './checkpoints.ts';
 import {
+  type Checkpoint,
   decodeCheckpoints,
   decodeOffsets,
   encodeCheckpoints,
   encodeOffsets,
   type ShardOffset,
-} from './encode-offsets.ts';
+} from './offsets.ts';
 import { shardsIn, type FollowerName } from './follower-item.ts';
 import { deleteState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 

@@ -7,7 +7,7 @@ import { deleteState } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { followerKey, openFollower, readFollower, tellChange, type FollowerName } from './follower-item.ts';
 import { askAllParts, partsOf } from '../access/ask-parts.ts';
-import type { ShardOffset } from './encode-offsets.ts';
+import type { ShardOffset } from './offsets.ts';
 import { OffsetItems } from './offset-items.ts';
 import { findStarts, unread } from './start-offsets.ts';
 

@@ -6,8 +6,7 @@ import { selectLogEntries, toShardLogEntries, type LogRange } from '../sql/state
 import type { StoreContext } from '../access/context.ts';
 import { parseTime } from '../time.ts';
 import { askParts, partsOf } from '../access/ask-parts.ts';
-import type { ShardOffset } from './encode-offsets.ts';
-import { UNKNOWN_FINGERPRINT } from './fingerprint.ts';
+import { type ShardOffset, UNKNOWN_FINGERPRINT } from './offsets.ts';
 import type { StartLocation } from './follower.ts';
 import { offsetAt } from './read-log-entries.ts';
 

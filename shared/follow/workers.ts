@@ -1,8 +1,6 @@
 import type { DynamoTable } from '../dynamo/table.ts';
 import { pauseFor } from '../pause-for.ts';
-import { attributeOf, SeenWorkers, textOf } from './seen-workers.ts';
-import { shareOf, type Share } from './share.ts';
-import { updateState, readState } from '../dynamo/state-table.ts';
+import { updateState, readState, type StateItem } from '../dynamo/state-table.ts';
 
 export interface WorkersOptions {
   readonly stateTable: DynamoTable;
@@ -149,4 +147,131 @@ export class Workers {
     });
     return this.#asking;
   }
+}
+
+interface Said {
+  readonly attribute: string;
+  readonly text: string;
+}
+
+const PREFIX = 'worker/';
+const UNIT_BYTES = 1024;
+
+/**
+ * The workers of a crew, as its item showed them to one of them. Clocks are never compared: a worker is dead if its
+ * attribute has not changed for `silenceMs` of local time **while this one could look**. After a pause of this process or
+ * of DynamoDB every worker gets a new term.
+ */
+class SeenWorkers {
+  readonly #mine: string;
+  readonly #silenceMs: number;
+  readonly #now: () => number;
+  readonly #seen = new Map<string, { readonly text: string; readonly since: number }>();
+  #lastLook: number;
+  #itemBytes = 0;
+
+  /** @param owner the worker that looks, which counts as alive */
+  constructor(owner: string, silenceMs: number, now: () => number) {
+    this.#mine = attributeOf(owner);
+    this.#silenceMs = silenceMs;
+    this.#now = now;
+    this.#lastLook = now();
+  }
+
+  see(item: StateItem): void {
+    const time = this.#now();
+    const couldNotLook = time - this.#lastLook >= this.#silenceMs / 2;
+    this.#lastLook = time;
+    this.#itemBytes = bytesOf(item);
+    for (const [attribute, { S: text = '' }] of Object.entries(item)) {
+      if (!attribute.startsWith(PREFIX)) continue;
+      const known = this.#seen.get(attribute);
+      if (couldNotLook || known?.text !== text) this.#seen.set(attribute, { text, since: time });
+    }
+    for (const attribute of this.#seen.keys()) if (!(attribute in item)) this.#seen.delete(attribute);
+  }
+
+  living(): Worker[] {
+    return [...this.#seen].flatMap(([attribute, { text, since }]) =>
+      this.#isAlive(attribute, since) ? [toWorker(attribute, text)] : [],
+    );
+  }
+
+  dead(): Said[] {
+    return [...this.#seen].flatMap(([attribute, { text, since }]) =>
+      this.#isAlive(attribute, since) ? [] : [{ attribute, text }],
+    );
+  }
+
+  /** Write units of DynamoDB for one beat of each worker. */
+  unitsOfBeats(): number {
+    return Math.ceil(this.#itemBytes / UNIT_BYTES) * this.#seen.size;
+  }
+
+  #isAlive(attribute: string, since: number): boolean {
+    return attribute === this.#mine || this.#lastLook - since < this.#silenceMs;
+  }
+}
+
+function attributeOf(owner: string): string {
+  return PREFIX + owner;
+}
+
+/** @param beat differs from that of the last text, which shows that the worker lives */
+function textOf({ slot, number, ready }: Omit<Worker, 'owner'>, beat: number): string {
+  return JSON.stringify([slot, number, beat, ready]);
+}
+
+function toWorker(attribute: string, text: string): Worker {
+  const [slot, number, , ready] = JSON.parse(text) as [string, number, number, boolean];
+  return { owner: attribute.slice(PREFIX.length), slot, number, ready };
+}
+
+function bytesOf(item: StateItem): number {
+  return Object.entries(item).reduce(
+    (sum, [attribute, { S = '', N = '' }]) => sum + Buffer.byteLength(attribute) + Buffer.byteLength(S) + N.length,
+    0,
+  );
+}
+
+export interface Worker {
+  readonly owner: string;
+  /** Workers of one slot succeed each other: the one with the highest number goes on. */
+  readonly slot: string;
+  /** Goes up with each worker that joins. */
+  readonly number: number;
+  /** Holds all of its share of everything that it follows. */
+  readonly ready: boolean;
+}
+
+interface Share {
+  readonly mine: readonly number[];
+  /** Other living workers, whose partitions must not be taken. */
+  readonly others: readonly string[];
+  readonly successor?: Worker;
+}
+
+/**
+ * Returns the share of a worker. Each works it out for itself: views that differ for a moment only lead to a partition
+ * being taken twice, which its fence settles. The newest worker of each slot counts, in the order of the slots, so that a
+ * successor has the share of its predecessor.
+ */
+export function shareOf(partitions: number, living: readonly Worker[], owner: string): Share {
+  const newest = new Map<string, Worker>();
+  for (const worker of living) {
+    if (worker.number > (newest.get(worker.slot)?.number ?? 0)) newest.set(worker.slot, worker);
+  }
+  const me = living.find((worker) => worker.owner === owner);
+  const others = living.filter((worker) => worker !== me).map((worker) => worker.owner);
+  const heir = me && newest.get(me.slot);
+  if (!me || !heir) return { mine: [], others };
+  if (heir !== me) return { mine: [], others, successor: heir };
+  const slots = [...newest.keys()].sort();
+  const rank = slots.indexOf(me.slot);
+  return {
+    mine: Array.from({ length: partitions }, (_, partition) => partition).filter(
+      (partition) => partition % slots.length === rank,
+    ),
+    others,
+  };
 }

@@ -1,13 +1,13 @@
 import type { AppliedOutcome } from '../api/definitions.ts';
 import { markSealed, type Definitions, type IndexDefinition } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
-import { writeApplied } from '../topology/applied-definitions.ts';
+import { writeApplied } from '../topology/defined.ts';
 import { dynamoTopology } from '../topology/dynamo-topology.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 import type { DeployedTrigger, TopologySource } from '../topology/topology.ts';
 import type { DefinitionParts } from './definition-parts.ts';
 import { migrate } from './migrate.ts';
-import type { WishedDatastore } from './migration-wish.ts';
+import type { WishedDatastore } from './check-wish.ts';
 import { planApply, type ApplyPlan, type CurrentDatastore } from './plan-apply.ts';
 
 /** A datastore as it is now, with what a wish for it is made from. */

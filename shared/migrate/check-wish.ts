@@ -1,10 +1,9 @@
-import { STAYS_SEALED, unsealedBy } from '../definitions/definitions.ts';
+import { STAYS_SEALED, unsealedBy, type DatastoreDefinition } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { writeDeployed } from '../topology/deployed-definitions.ts';
+import { writeDeployed } from '../topology/defined.ts';
 import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
-import type { TopologySource } from '../topology/topology.ts';
+import type { TopologySource, DeployedTrigger, GroupAddress } from '../topology/topology.ts';
 import { ONE_HASH, wrongSealedTypes } from './sealed-types.ts';
-import type { MigrationWish, WishedDatastore } from './migration-wish.ts';
 
 /**
  * Throws an `Error` that names what is wrong with a wish: another shard count, a field that would not be sealed any more
@@ -93,3 +92,12 @@ export async function noteDeployed(topologyTable: DynamoTable, { datastores }: M
     })),
   });
 }
+
+export interface MigrationWish {
+  readonly groups: readonly GroupAddress[];
+  readonly datastores: readonly WishedDatastore[];
+  /** Datastores that are not among them stay as they are, with their triggers. @default false: this is all there is */
+  readonly isPart?: boolean;
+}
+
+export type WishedDatastore = Omit<DatastoreDefinition, 'triggers'> & { readonly triggers: readonly DeployedTrigger[] };

@@ -3,11 +3,10 @@ import type { Definitions } from '../definitions/definitions.ts';
 import { leases } from '../dynamo/lease.ts';
 import { underLease } from '../dynamo/under-lease.ts';
 import { SchemalessError } from '../errors.ts';
-import { readDeployed } from '../topology/deployed-definitions.ts';
+import { readDeployed } from '../topology/defined.ts';
 import { applyDefinitions } from './apply-definitions.ts';
 import type { DefinitionParts } from './definition-parts.ts';
-import { deleteIndex } from './delete-index.ts';
-import { deleteTrigger } from './delete-trigger.ts';
+import { deleteIndex, deleteTrigger } from './delete-definitions.ts';
 
 interface DefinitionManagementOptions extends Omit<DefinitionParts, 'deployed' | 'mayGoOn'> {
   /** Unique to this instance. */

@@ -2,11 +2,10 @@ import { forgetFollower } from '../follow/rewind-follower.ts';
 import { dropTrigger, readTriggerItems, removeTrigger, writeTrigger } from '../topology/trigger-catalogue.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from '../topology/topology.ts';
-import { triggerFollower } from '../triggers/state/follower-name.ts';
-import { forgetTrigger } from '../triggers/state/trigger-items.ts';
+import { triggerFollower, forgetTrigger } from '../triggers/state/trigger-items.ts';
 import { wantResend } from '../triggers/state/trigger-status.ts';
-import { isSameQueue } from '../triggers/state/same-queue.ts';
-import type { WishedDatastore } from './migration-wish.ts';
+import { isSameQueue } from '../triggers/state/queues.ts';
+import type { WishedDatastore } from './check-wish.ts';
 
 interface TriggerTables {
   readonly topologyTable: DynamoTable;

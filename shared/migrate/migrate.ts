@@ -5,21 +5,18 @@ import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
 import { SET_BACK } from '../sql/statements/record-writer.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { readApplied } from '../topology/applied-definitions.ts';
+import { readApplied } from '../topology/defined.ts';
 import { endMaking, writeGroups, writeRetention, writeSealed } from '../topology/dynamo-topology.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
 import type { GroupAddress } from '../topology/topology.ts';
 import { deployTriggers } from './deployed-triggers.ts';
 import type { MadeUser } from '../topology/database-users.ts';
-import { checkWish, noteDeployed } from './check-wish.ts';
+import { checkWish, noteDeployed, type MigrationWish } from './check-wish.ts';
 import { createUsers, type UserLogin } from './create-users.ts';
-import { createIndexTables, indexTableStatement } from './index-tables.ts';
-import { listWishedVersions } from './index-versions.ts';
+import { createIndexTables, indexTableStatement, listWishedVersions } from './index-versions.ts';
 import { sideBySide } from '../side-by-side.ts';
-import type { MigrationWish } from './migration-wish.ts';
 import { prepareDatastore, retiredDatastores, type MigratedDatastore } from './prepare-datastore.ts';
-import { stepControl } from './step-control.ts';
-import { SHARD_STEPS } from './steps.ts';
+import { stepControl, SHARD_STEPS } from './steps.ts';
 import { forgetDeployed, withApplied } from './with-applied.ts';
 
 export interface Migration {
@@ -44,7 +41,7 @@ const ROWS_A_STATEMENT = 64;
  * is never computed again, and the tables of indexes that are not wished any more stay until someone drops them. Can be
  * repeated at any time and goes on where it stopped.
  *
- * What was applied through the API (`applied-definitions.ts`) stays, unless it is wished by now, too. Datastores that are
+ * What was applied through the API (`defined.ts`) stays, unless it is wished by now, too. Datastores that are
  * neither wished nor applied are retired: their data stays, and requests do not find them until they are wished again.
  *
  * @returns whether everything is done

@@ -2,7 +2,7 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import { createDatastore, dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
 import type { DatastoreTopology, GroupAddress } from '../topology/topology.ts';
 import { listFirstVersions, readVersions, type DatastoreVersions } from './index-versions.ts';
-import type { WishedDatastore } from './migration-wish.ts';
+import type { WishedDatastore } from './check-wish.ts';
 
 export interface MigratedDatastore {
   readonly definition: WishedDatastore;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { markSealed } from '../definitions/definitions.ts';
-import { forgetApplied, supersedeApplied, type AppliedDatastore } from '../topology/applied-definitions.ts';
+import { forgetApplied, supersedeApplied, type AppliedDatastore } from '../topology/defined.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import type { WishedDatastore } from './migration-wish.ts';
+import type { WishedDatastore } from './check-wish.ts';
 
 /**
  * What a deployment wishes, with what was applied besides: nobody has wished that gone. Of two of one name the

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isErasedBody, storedHashOf } from '../body/codec.ts';
 import { EMPTY_DIGEST } from '../body/log-digest.ts';
-import { withCheckpoint, type Checkpoint } from '../follow/checkpoints.ts';
+import { withCheckpoint, type Checkpoint } from '../follow/offsets.ts';
 import type { RawCell } from './statements/raw-cells.ts';
 
 /** A place in a log: what the chain says there, and the cell that is there. */

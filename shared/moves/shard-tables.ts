@@ -5,7 +5,7 @@ import type { StoreContext } from '../access/context.ts';
 import { indexTableName, type PhysicalIndex } from '../index/index-table.ts';
 import { SHARD_STEPS } from '../migrate/steps.ts';
 import { copyDatabase, shardDatabase } from '../address.ts';
-import type { SqlClient } from '../sql/client.ts';
+import type { SqlClient, Target } from '../sql/client.ts';
 import { quoteName } from '../sql/names.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 import { beginAttempt, isLastAttempt } from '../topology/moving-shards.ts';
@@ -13,7 +13,6 @@ import type { ShardHome } from '../topology/topology.ts';
 import { makeIndexTable } from './copy-indexes.ts';
 import type { MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
-import { isBound } from './moving-groups.ts';
 import {
   createDatabase,
   createFence,
@@ -33,6 +32,7 @@ import {
   selectShardState,
   toShardState,
 } from './statements/shard-states.ts';
+import { sharesStorage } from '../access/groups.ts';
 
 /** The tables of a database; none where there is no such database. */
 export async function tablesOf(client: SqlClient, database: string): Promise<readonly string[]> {
@@ -164,4 +164,15 @@ async function openHome(context: StoreContext, move: Move, home: ShardHome, sour
   await source.change(arriveShard(move, home.epoch, { first_id: row?.first_id ?? 1, step: SHARD_STEPS.length }));
   // Whether something was erased meanwhile the row may not know: to look for it harms nothing.
   await source.change(openShard(move, home.epoch, (await isBound(context, move.from)) ? 'nobody' : false, true));
+}
+
+/** The nodes that may become a group's writer; where storage is shared, one is all. */
+export async function nodesOf(context: StoreContext, group: string, client: SqlClient): Promise<readonly Target[]> {
+  if ((await sharesStorage(context.topology, group)) || !client.abilities.survivesDiskLoss) return ['writer'];
+  return Array.from({ length: client.nodes }, (_, node) => ({ node }));
+}
+
+/** Where copies of writes are kept, and the nodes have files of their own, one server at a time takes appends. */
+export async function isBound(context: StoreContext, group: string): Promise<boolean> {
+  return context.bufferCopies > 0 && !(await sharesStorage(context.topology, group));
 }

@@ -7,7 +7,7 @@ import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
 import { fingerprintOf } from './chain.ts';
 import { compareCopy, type MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
-import { nodesOf } from './moving-groups.ts';
+import { nodesOf } from './shard-tables.ts';
 import { selectLastIdNow, selectRawCells, toRawCell } from './statements/raw-cells.ts';
 import { selectShardState, toShardState, type RawShardRow } from './statements/shard-states.ts';
 

@@ -10,8 +10,7 @@ import { readDatastore } from '../topology/dynamo-topology.ts';
 import { beginAttempt, switchHome, type SeenShard } from '../topology/moving-shards.ts';
 import { copyPage, type MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
-import { isBound, nodesOf } from './moving-groups.ts';
-import { dropFences, endAttempts, putRight, renameAll, tablesOf } from './shard-tables.ts';
+import { isBound, nodesOf, dropFences, endAttempts, putRight, renameAll, tablesOf } from './shard-tables.ts';
 import { allClosed, isStillWhole, sameWriter, shows } from './switch-checks.ts';
 import {
   createDatabase,

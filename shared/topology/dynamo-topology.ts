@@ -7,8 +7,7 @@ import { ageOf, moment, type Moment } from '../time.ts';
 import { putState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import { nextLook } from '../next-look.ts';
-import { toAppliedName } from './applied-definitions.ts';
-import { toDeployedNames } from './deployed-definitions.ts';
+import { toAppliedName, toDeployedNames } from './defined.ts';
 import { toCopy } from './moving-shards.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
 import { readIndexNow } from './index-now.ts';
@@ -25,8 +24,8 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
  * | `progress#trips#rider_index` | how far the repair is with it, see `index-now.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
- * | `applied#…` | what was defined through the API, see `applied-definitions.ts` |
- * | `deployed…` | what the deployment defines, see `deployed-definitions.ts` |
+ * | `applied#…` | what was defined through the API, see `defined.ts` |
+ * | `deployed…` | what the deployment defines, see `defined.ts` |
  *
  * A datastore that neither a deployment nor an `apply` defines any more is retired: its items and cells stay, requests do
  * not find it, and the functions of the background go on with it.

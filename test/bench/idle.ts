@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { committedOffsets } from '../../shared/follow/follower-lag.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import { shardOf } from '../../shared/address.ts';
-import { triggerFollower } from '../../shared/triggers/state/follower-name.ts';
+import { triggerFollower } from '../../shared/triggers/state/trigger-items.ts';
 import { sqsQueues } from '../../shared/triggers/state/queues.ts';
 import { triggerManagement } from '../../shared/triggers/manage/trigger-management.ts';
 import { Random } from '../support/random.ts';

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import type { SchemalessClient } from '../../shared/client/client.ts';
-import { afterAttempt, parkedCell } from '../../shared/triggers/state/failing-cell.ts';
+import { afterAttempt, parkedCell } from '../../shared/triggers/state/failing-cells.ts';
 import { troubledShards } from '../../shared/triggers/state/troubled-shards.ts';
 
 const REASONS = ['The message service does not answer', 'The device is not registered', 'No text in the language of'];

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHolderDrain, type HolderDrain } from '../../shared/drain/drain-holder.ts';
-import { laneTurn } from '../../shared/drain/drain-lane.ts';
-import type { DrainReport, DrainSettings } from '../../shared/drain/drain-settings.ts';
+import { laneTurn, type DrainReport, type DrainSettings } from '../../shared/drain/drain-lane.ts';
 import type { StoreContext } from '../../shared/access/context.ts';
 
 /**

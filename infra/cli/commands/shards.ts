@@ -3,8 +3,12 @@ import { shardDatabase } from '../../../shared/address.ts';
 import { MOST_SECONDS } from '../../../shared/api/moves.ts';
 import type { ShardHead } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { planMoves, type PlannedMove } from '../../../shared/moves/plan-moves.ts';
-import { placedShards, rebalance as runRebalance } from '../../../shared/moves/rebalance.ts';
+import {
+  placedShards,
+  planMoves,
+  rebalance as runRebalance,
+  type PlannedMove,
+} from '../../../shared/moves/rebalance.ts';
 import { command, commandGroup } from '../cli.ts';
 import { badUsage, type Ending } from '../errors.ts';
 import { readFlag, repeatableFlag, wholeNumberFlag } from '../flags.ts';

@@ -1,11 +1,11 @@
 import type { StoreContext } from '../../access/context.ts';
 import { homeOf, requireDatastore } from '../../access/groups.ts';
-import { scopeOf } from '../../address.ts';
+import { scopeOf, shardDatabase } from '../../address.ts';
 import { retentionOf, shownRetention, type RetentionRules } from '../../sql/hidden-cells.ts';
 import { carryOut, newErasure } from '../carry-out.ts';
 import type { ErasureWork, Patience } from '../erasure-work.ts';
 import { RETENTION } from '../erasure-cell.ts';
-import { retentionId } from './retained-days.ts';
+import { retentionId } from './retained.ts';
 import {
   selectColumnStates,
   toColumnStates,
@@ -13,6 +13,7 @@ import {
   type ColumnState,
 } from '../statements/select-column-state.ts';
 import type { OpenPart } from './retention-place.ts';
+import { selectPlaced, selectPlacedInBuffer, toPlaced } from '../statements/select-placed.ts';
 
 /** A shard in which something is looked for. */
 export interface ShardAt {
@@ -85,4 +86,48 @@ function reasonOf(rules: RetentionRules, column: string): string {
     ...(keep_for_seconds === undefined ? [] : [`cells are kept for ${keep_for_seconds} s`]),
   ];
   return `retention: ${bounds.join(', ') || 'by a rule that is gone'}`;
+}
+
+/** Parts whose erasure has a place, or comes to one, and those that nobody knows of. */
+interface Beginning {
+  readonly begun: readonly OpenPart[];
+  readonly notBegun: readonly OpenPart[];
+}
+
+/**
+ * Tells parts apart that were written down: those whose erasure is in the log, or in a buffer of any group, from where it
+ * comes to the log whatever is thought of it by now.
+ *
+ * Of those that are not in the log nothing is told while a group does not answer: neither list has them.
+ */
+export async function beginningOf(
+  context: StoreContext,
+  { datastore, shard }: Pick<ShardAt, 'datastore' | 'shard'>,
+  parts: readonly OpenPart[],
+): Promise<Beginning> {
+  if (parts.length === 0) return { begun: [], notBegun: [] };
+  const { group } = homeOf(await requireDatastore(context.topology, datastore), shard);
+  const database = shardDatabase(datastore, shard);
+  const targets = parts.map(({ target }) => target);
+  const primary = await context.groups.client(group);
+  const inLog = async (): Promise<readonly number[]> =>
+    toPlaced(await primary.select(selectPlaced(database, targets), 'writer'));
+  const placed = new Set(await inLog());
+  let isKnown = true;
+  if (placed.size < parts.length) {
+    const inBuffers = (await context.groups.namesNow()).map(async (other) => {
+      const client = await context.groups.client(other);
+      return toPlaced(await client.select(selectPlacedInBuffer(datastore, targets), 'writer'));
+    });
+    for (const answer of await Promise.allSettled(inBuffers)) {
+      if (answer.status === 'rejected') isKnown = false;
+      else for (const position of answer.value) placed.add(position);
+    }
+    // What was on its way from a buffer is in the log by now.
+    for (const position of await inLog()) placed.add(position);
+  }
+  return {
+    begun: parts.filter((_, position) => placed.has(position)),
+    notBegun: isKnown ? parts.filter((_, position) => !placed.has(position)) : [],
+  };
 }

@@ -6,9 +6,9 @@ import { retentionOf } from '../../sql/hidden-cells.ts';
 import type { ErasureWork, Patience } from '../erasure-work.ts';
 import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
 import { selectWritten, toWritten, type WrittenCell } from '../statements/select-written.ts';
-import { chooseHidden } from './choose-hidden.ts';
-import { beginningOf } from './beginning-of.ts';
+import { chooseHidden, canBeErased, columnsOf, hasMore, type SeenColumn } from './seen-columns.ts';
 import {
+  beginningOf,
   COLUMNS_AT_ONCE,
   erasePart,
   readColumnStates,
@@ -16,9 +16,15 @@ import {
   type PartDone,
   type ShardAt,
 } from './erase-hidden.ts';
-import { agedEveryMs, keepTimes, WHOLE_MS, type RetentionSettings } from './retention-pace.ts';
-import type { OpenPart, Reached, RetentionPlace } from './retention-place.ts';
-import { canBeErased, columnsOf, hasMore, type SeenColumn } from './seen-columns.ts';
+import {
+  agedEveryMs,
+  keepTimes,
+  WHOLE_MS,
+  type RetentionSettings,
+  type OpenPart,
+  type Reached,
+  type RetentionPlace,
+} from './retention-place.ts';
 
 export interface ShardTurn {
   readonly work: ErasureWork;

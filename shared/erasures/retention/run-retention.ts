@@ -8,11 +8,19 @@ import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { ErasureWork } from '../erasure-work.ts';
 import type { PartDone } from './erase-hidden.ts';
-import { addRetained } from './retained-days.ts';
+import { addRetained, isRetained, setRetained } from './retained.ts';
 import { retainShard, type ShardTurn } from './retain-shard.ts';
-import { agedEveryMs, behindSeconds, keepTimes, WHOLE_MS, type RetentionSettings } from './retention-pace.ts';
-import { readPlaces, writePlace, type Reached, type RetentionPlace } from './retention-place.ts';
-import { isRetained, setRetained } from './retained-mark.ts';
+import {
+  agedEveryMs,
+  behindSeconds,
+  keepTimes,
+  WHOLE_MS,
+  type RetentionSettings,
+  readPlaces,
+  writePlace,
+  type Reached,
+  type RetentionPlace,
+} from './retention-place.ts';
 
 interface RetentionRun extends ErasureWork {
   /** Of the lease under which it works. */

@@ -1,11 +1,10 @@
 import type { FollowEvent } from '../../follow/follower.ts';
 import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import type { AwayGroups } from './away-groups.ts';
+import type { AwayGroups, SlowShards } from './away-groups.ts';
 import type { MistypedCounts } from './mistyped-counts.ts';
-import type { SlowShards } from './slow-shards.ts';
-import type { RepairSettings } from './settings.ts';
 import type { WatchedIndexes } from './watched-indexes.ts';
+import { RETIRED_FOR_MS } from '../index-table.ts';
 
 export interface RepairWork {
   readonly context: StoreContext;
@@ -43,3 +42,30 @@ export type RepairEvent = { readonly datastore: string } & (
   /** Tried again later. Reported for the first failure in a row. */
   | { readonly kind: 'failed'; readonly what: string; readonly error: unknown }
 );
+
+const MINUTE = 60_000;
+
+export const REPAIR_SETTINGS = {
+  /** Delay behind the logs, in which writes maintain their entries themselves. */
+  behindMs: 3000,
+  /** Interval of the repair's offset commits: a killed run's successor compares so much again. */
+  commitEveryMs: 5000,
+  /** For all builds of a datastore together. */
+  buildCellsPerSecond: 5000,
+  /** Interval of looks at topology, pending groups and builds. */
+  lookMs: 2000,
+  /** Greatest age of the known index versions. */
+  versionsAgeMs: 1500,
+  /** Delay from a cut log to its verification: writes under way have ended by then. */
+  afterCutMs: 5000,
+  /** Age of purged tombstones: no older entry is still being written. */
+  tombstoneAgeMs: 24 * 60 * MINUTE,
+  /** How long a retired version's tables stay. */
+  retiredForMs: RETIRED_FOR_MS,
+  /** Interval of counts for the largest shard's share; longer if they take long. */
+  countEveryMs: MINUTE,
+  /** How long a shard whose rows timed out is left out: about as long as an ALTER. */
+  slowShardRestMs: 30_000,
+};
+
+export type RepairSettings = Readonly<typeof REPAIR_SETTINGS>;

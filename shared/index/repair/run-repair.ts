@@ -5,12 +5,10 @@ import { readerWatch } from '../../follow/reader-watch.ts';
 import { leases } from '../../dynamo/lease.ts';
 import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import { awayGroups } from './away-groups.ts';
+import { awayGroups, slowShards } from './away-groups.ts';
 import { mistypedCounts } from './mistyped-counts.ts';
 import { DatastoreRepair, type DatastoreRun } from './repair-datastore.ts';
-import type { RepairEvent, RepairWork } from './repair-work.ts';
-import { REPAIR_SETTINGS, type RepairSettings } from './settings.ts';
-import { slowShards } from './slow-shards.ts';
+import { type RepairEvent, type RepairWork, REPAIR_SETTINGS, type RepairSettings } from './repair-work.ts';
 import { watchIndexes } from './watched-indexes.ts';
 
 export interface RepairRun {

@@ -1,6 +1,5 @@
 import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import { blockOf } from './shard-blocks.ts';
 
 /** Epochs of shards up to which every index was compared: items `verified#trips#0`, of 4,096 shards each. */
 const keyOf = (datastore: string, block: number): string => `verified#${datastore}#${block}`;
@@ -38,4 +37,11 @@ export async function noteSwitched(
     condition: `#epoch${shard} = :before${before === 1 ? ` OR attribute_not_exists(#epoch${shard})` : ''}`,
     values: { ':epoch': { N: String(epoch) }, ':before': { N: String(before) } },
   });
+}
+
+/** Shards of one item of the state table: at 60 bytes each it stays far below 400 KB. */
+const SHARDS_OF_A_BLOCK = 4096;
+
+function blockOf(shard: number): number {
+  return Math.floor(shard / SHARDS_OF_A_BLOCK);
 }

@@ -1,10 +1,13 @@
 import type { PhysicalIndex } from '../index-table.ts';
-import { verifyIndex } from '../verify.ts';
+import { verifyIndex, type VerifyLocation } from '../verify.ts';
 import { mendEpoch } from '../../access/raise-epoch.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { RepairWork } from './repair-work.ts';
 import { noteVerified, verifiedEpochs } from './verified-epochs.ts';
-import { readVerifyProgress, writeVerifyProgress, type IndexProgress, type VerifyProgress } from './verify-progress.ts';
+import { decodeBody, encodeBody } from '../../body/codec.ts';
+import type { Json } from '../../cell.ts';
+import { readState, updateState } from '../../dynamo/state-table.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
 
 /** Rest before all is compared again: as long as it took, and this at most. */
 const MOST_REST_MS = 60_000;
@@ -136,4 +139,36 @@ async function keepProgress({ stateTable, datastore }: RepairWork, cuts: readonl
     },
     end: save,
   };
+}
+
+interface IndexProgress {
+  readonly isDone: boolean;
+  /** @default all shards */
+  readonly shards?: readonly number[];
+  readonly places: Readonly<Record<string, VerifyLocation>>;
+  readonly again: readonly number[];
+}
+
+interface VerifyProgress {
+  /** The cuts it covers, as `17/2`: shard and epoch. Another cut begins it again. */
+  readonly cuts: readonly string[];
+  readonly indexes: Readonly<Record<string, IndexProgress>>;
+}
+
+async function readVerifyProgress(table: DynamoTable, datastore: string): Promise<VerifyProgress | undefined> {
+  const stored = (await readState(table, keyOf(datastore)))?.['progress']?.B;
+  return stored && (decodeBody(stored) as unknown as VerifyProgress);
+}
+
+async function writeVerifyProgress(table: DynamoTable, datastore: string, progress: VerifyProgress): Promise<void> {
+  await updateState(table, {
+    key: keyOf(datastore),
+    update: 'SET #progress = :progress',
+    // Encoded as bodies are: JSON's numbers do not hold every integer.
+    values: { ':progress': { B: encodeBody(progress as unknown as Json) } },
+  });
+}
+
+function keyOf(datastore: string): string {
+  return `verifying#${datastore}`;
 }

@@ -1,9 +1,7 @@
 import { invalidField } from '../../errors.ts';
-import type { TriggerMessage } from '../state/message.ts';
+import { type TriggerMessage, isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
 import { isUnsound } from '../state/queue-limits.ts';
-import { isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
-import { aheadCalls, type AheadCalls, type Callable } from './call-ahead.ts';
-import { endOfCall, reasonOf } from './call-function.ts';
+import { aheadCalls, type AheadCalls, type Callable, endOfCall, reasonOf } from './call-function.ts';
 import { consumeMessage, type MessageEnd } from './consume-message.ts';
 import type { Consumer, ReturnReason } from './consumer.ts';
 import { holdMessages, type Hold } from './hold.ts';

@@ -1,6 +1,5 @@
-import { NO_ANSWER } from '../state/failing-cell.ts';
-import type { TriggerMessage } from '../state/message.ts';
-import type { FailingCell } from '../state/trigger-store.ts';
+import { NO_ANSWER } from '../state/failing-cells.ts';
+import type { TriggerMessage, FailingCell } from '../state/trigger-store.ts';
 import { endOfCall, reasonOf, type CallEnd } from './call-function.ts';
 import type { Consumer } from './consumer.ts';
 import { isPermanent } from './permanent-failure.ts';

@@ -1,10 +1,9 @@
 import { isFurther, type ConsumedLocation } from '../state/consumed-marks.ts';
 import { fingerprintOfMessage } from '../state/queue-message.ts';
-import type { TriggerMessage } from '../state/message.ts';
+import type { TriggerMessage, TriggerStatus } from '../state/trigger-store.ts';
 import { isUnsound, SOUND_EVERY_MS } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import type { Known } from '../../known.ts';
-import type { TriggerStatus } from '../state/trigger-store.ts';
 
 export type ConsumedNotes = ReturnType<typeof consumedNotes>;
 

@@ -1,11 +1,10 @@
 import type { TriggerDefinition } from '../../definitions/definitions.ts';
-import type { TriggerMessage } from '../state/message.ts';
+import type { TriggerMessage, TriggerStatus } from '../state/trigger-store.ts';
 import { HANDED_BACK_SECONDS, LATE_MS, LONGEST_PAUSE_SECONDS, safeHaltMs } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import { consumedNotes, type ConsumedNotes } from './consumed-notes.ts';
 import type { HoldSettings } from './hold.ts';
 import { known, type Known } from '../../known.ts';
-import type { TriggerStatus } from '../state/trigger-store.ts';
 import { marks, type Marks, type MarkSettings } from './marks.ts';
 import type { ConsumerQueue } from './queue-record.ts';
 import type { TriggerFunction } from './trigger-function.ts';

@@ -1,4 +1,4 @@
-import type { TriggerMessage } from '../state/message.ts';
+import type { TriggerMessage } from '../state/trigger-store.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
 import type { ShardView } from './shard-views.ts';
 

@@ -1,7 +1,6 @@
-import type { TriggerMessage } from '../state/message.ts';
+import type { TriggerMessage, FailingCell } from '../state/trigger-store.ts';
 import type { TriggerStore } from '../state/dynamo-trigger-store.ts';
-import type { FailingCell } from '../state/trigger-store.ts';
-import { NO_ANSWER } from '../state/failing-cell.ts';
+import { NO_ANSWER } from '../state/failing-cells.ts';
 import { blockOf } from '../state/trigger-items.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
 

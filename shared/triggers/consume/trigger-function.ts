@@ -1,4 +1,4 @@
-import type { TriggerMessage } from '../state/message.ts';
+import type { TriggerMessage } from '../state/trigger-store.ts';
 import type { TriggeredClient } from './triggered-client.ts';
 
 export interface TriggerCall {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../cell.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { shorten } from '../state/malformed-messages.ts';
-import type { TriggerMessage } from '../state/message.ts';
+import type { TriggerMessage } from '../state/trigger-store.ts';
 import { overQueue } from './unavailable.ts';
 import { parseMessage } from '../state/queue-message.ts';
 import type { DeadMessageShown, DeadPage } from '../../api/trigger-shapes.ts';

@@ -4,7 +4,7 @@ import type { DynamoTable } from '../../dynamo/table.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import type { DatastoreTopology, DeployedTrigger } from '../../topology/topology.ts';
 import { triggerStore, type TriggerStore } from '../state/dynamo-trigger-store.ts';
-import { triggerFollower } from '../state/follower-name.ts';
+import { triggerFollower } from '../state/trigger-items.ts';
 import type { FollowerName } from '../../follow/follower-item.ts';
 import type { Queues } from '../state/queues.ts';
 

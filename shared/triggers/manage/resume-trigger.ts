@@ -3,7 +3,7 @@ import { overQueue } from './unavailable.ts';
 import { isUnsound, KEPT_MS, safeHaltMs } from '../state/queue-limits.ts';
 import { aimOf, resendUnconsumed } from '../state/resend.ts';
 import type { TriggerStatus } from '../state/trigger-store.ts';
-import { isSameQueue } from '../state/same-queue.ts';
+import { isSameQueue } from '../state/queues.ts';
 
 /**
  * Resumes a halted trigger: with what its queue has if that is known to be all, else from the oldest cell of each shard

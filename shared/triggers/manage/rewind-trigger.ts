@@ -1,4 +1,4 @@
-import type { ShardOffset } from '../../follow/encode-offsets.ts';
+import type { ShardOffset } from '../../follow/offsets.ts';
 import { committedLocations, readLags } from '../../follow/follower-lag.ts';
 import { readFollower } from '../../follow/follower-item.ts';
 import { OffsetItems } from '../../follow/offset-items.ts';

@@ -1,4 +1,4 @@
-import type { ShardOffset } from '../../follow/encode-offsets.ts';
+import type { ShardOffset } from '../../follow/offsets.ts';
 import { unread } from '../../follow/start-offsets.ts';
 import type { ConsumedMark } from '../state/consumed-marks.ts';
 import { joinedLook, type TailWork } from './tail-work.ts';

@@ -1,17 +1,14 @@
 import { committedLocations } from '../../follow/follower-lag.ts';
 import { requireDatastore } from '../../access/groups.ts';
-import { isFurther, type ConsumedLocation } from '../state/consumed-marks.ts';
-import { triggerFollower } from '../state/follower-name.ts';
-import type { EmptiedQueue } from '../state/emptied-queue.ts';
+import { isFurther, type ConsumedLocation, type EmptiedQueue } from '../state/consumed-marks.ts';
+import { triggerFollower, type TriggerName } from '../state/trigger-items.ts';
 import { CLOCKS_DIFFER_MS, isSoundDue, isUnsound, KEPT_MS, safeHaltMs } from '../state/queue-limits.ts';
 import { aimOf, resendUnconsumed } from '../state/resend.ts';
-import type { TriggerName } from '../state/trigger-items.ts';
 import { writeDeadSeen } from '../state/trigger-status.ts';
 import { isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
-import type { TailRun } from './tail-run.ts';
+import type { TailRun, TailWork } from './tail-work.ts';
 import type { TailWatches } from './tail-follower.ts';
-import type { TailWork } from './tail-work.ts';
-import { isSameQueue } from '../state/same-queue.ts';
+import { isSameQueue } from '../state/queues.ts';
 
 /** Shards recorded of an empty queue: at 20 bytes each they fit into an item, and other ones follow with the next record. */
 const MOST_EMPTIED = 10_000;

@@ -3,11 +3,10 @@ import { known, type Known } from '../../known.ts';
 import { pauseFor } from '../../pause-for.ts';
 import { bellTower } from '../../follow/bells.ts';
 import { readerWatch } from '../../follow/reader-watch.ts';
-import { shareFetches } from '../../follow/share-fetches.ts';
+import { shareFetches } from '../../follow/read-log-entries.ts';
 import { untilEnd } from '../../until-end.ts';
 import type { StoreContext } from '../../access/context.ts';
-import { TAIL_SETTINGS } from './settings.ts';
-import type { TailRun } from './tail-run.ts';
+import { TAIL_SETTINGS, type TailRun } from './tail-work.ts';
 import { tailTrigger, type ListedTrigger, type TailCrew, type TriggerTail } from './tail-trigger.ts';
 import { readTailerCount } from './tailer-count.ts';
 

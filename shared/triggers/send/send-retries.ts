@@ -2,8 +2,7 @@ import { CLOCKS_DIFFER_MS } from '../state/queue-limits.ts';
 import { encodeMessage, retryDeduplicationId, retryGroupId } from '../state/queue-message.ts';
 import { isAtWork, type FailingCell } from '../state/trigger-store.ts';
 import type { QueueMessage } from '../state/queues.ts';
-import type { TailSettings } from './settings.ts';
-import type { TailWork } from './tail-work.ts';
+import type { TailSettings, TailWork } from './tail-work.ts';
 import type { TriggerWatch } from './watch-trigger.ts';
 
 /** Cells taken and not sent: those of a worker that dies wait for `lostRetryMs`. */

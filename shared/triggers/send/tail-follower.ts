@@ -1,15 +1,12 @@
 import type { Follower, LogEntry } from '../../follow/follower.ts';
-import { triggerFollower } from '../state/follower-name.ts';
+import { triggerFollower } from '../state/trigger-items.ts';
 import { deduplicationId, encodeMessage, groupId, toMessage } from '../state/queue-message.ts';
-import type { TriggerMessage } from '../state/message.ts';
-import type { TriggerStatus } from '../state/trigger-store.ts';
+import type { TriggerMessage, TriggerStatus } from '../state/trigger-store.ts';
 import type { KnownMarks } from './known-marks.ts';
-import type { QueueMessage } from '../state/queues.ts';
+import { type QueueMessage, isSameQueue } from '../state/queues.ts';
 import { sendInOrder, type SendInOrder, type Sent } from './send-in-order.ts';
 import type { TailWork } from './tail-work.ts';
-import type { DepthWatch } from './watch-depth.ts';
-import type { TriggerWatch } from './watch-trigger.ts';
-import { isSameQueue } from '../state/same-queue.ts';
+import type { DepthWatch, TriggerWatch } from './watch-trigger.ts';
 
 export interface TailWatches {
   readonly watch: Pick<TriggerWatch, 'status' | 'limitOf' | 'troubled' | 'look'>;

@@ -1,8 +1,8 @@
 import { groupBy } from '../../group-by.ts';
-import { updateState, type StateItem } from '../../dynamo/state-table.ts';
+import { updateState, type StateItem, deleteState, readState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
-import { blockOf, consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
+import { blockOf, consumedKey, readItems, statusKey, type TriggerName, emptiedKey } from './trigger-items.ts';
 
 /** A cell up to which a shard is consumed. */
 export interface ConsumedLocation {
@@ -119,4 +119,30 @@ export function isFurther(location: ConsumedLocation, than: ConsumedLocation | u
 
 function marksIn(item: StateItem | undefined): Map<number, ConsumedMark> {
   return new Map(unpack<readonly (readonly [shard: number, mark: ConsumedMark])[]>(item?.['marks'], []));
+}
+
+/** How far a queue had been sent to when it was found empty. */
+export interface EmptiedQueue {
+  /** When that was read, by `Date.now()`. */
+  readonly at: number;
+  /** The trigger's `changed_at` at that time. */
+  readonly changed_at: string | undefined;
+  /** Of shards where that is further than known to be consumed. */
+  readonly sent: readonly (readonly [shard: number, location: ConsumedLocation])[];
+}
+
+/** Stores it for the next worker: one lives a minute, and SQS may count later than that. */
+export function emptiedQueue(table: DynamoTable, name: TriggerName) {
+  const key = emptiedKey(name);
+  return {
+    read: async (): Promise<EmptiedQueue | undefined> =>
+      unpack<EmptiedQueue | undefined>((await readState(table, key))?.['emptied'], undefined),
+    async write(emptied: EmptiedQueue): Promise<void> {
+      const values = { ':emptied': { B: pack(emptied) } };
+      await updateState(table, { key, update: 'SET #emptied = :emptied', values });
+    },
+    async forget(): Promise<void> {
+      await deleteState(table, key);
+    },
+  };
 }

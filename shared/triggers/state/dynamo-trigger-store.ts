@@ -1,12 +1,10 @@
 import type { CellLocation, TriggerSkip, TriggerState } from '../../api/trigger-shapes.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import { cellAttempts } from './cell-attempts.ts';
-import { consumedMarks } from './consumed-marks.ts';
-import { emptiedQueue } from './emptied-queue.ts';
+import { cellAttempts, changeParked, forgetAttempts } from './failing-cells.ts';
+import { consumedMarks, emptiedQueue } from './consumed-marks.ts';
 import { malformedMessages } from './malformed-messages.ts';
 import { parkCell } from './park-cell.ts';
-import { changeParked, forgetAttempts } from './parked-cells.ts';
-import type { TriggerMessage } from './message.ts';
+import type { TriggerMessage, ParkEnd, ResendWish, TriggerStatus, TroubledShard } from './trigger-store.ts';
 import type { TriggerName } from './trigger-items.ts';
 import {
   beginQueue,
@@ -17,7 +15,6 @@ import {
   wantResend,
   writeState,
 } from './trigger-status.ts';
-import type { ParkEnd, ResendWish, TriggerStatus, TroubledShard } from './trigger-store.ts';
 import { troubledShards, type ShardChange } from './troubled-shards.ts';
 
 export type TriggerStore = ReturnType<typeof triggerStore>;

@@ -1,9 +1,8 @@
 import type { DynamoTable } from '../../dynamo/table.ts';
-import { afterAttempt, findCell, parkedCell, withCell } from './failing-cell.ts';
-import type { TriggerMessage } from './message.ts';
+import { afterAttempt, findCell, parkedCell, withCell } from './failing-cells.ts';
+import { type TriggerMessage, isAtWork, type ParkEnd } from './trigger-store.ts';
 import type { TriggerName } from './trigger-items.ts';
 import { readStatus, stopRunning, toStatus } from './trigger-status.ts';
-import { isAtWork, type ParkEnd } from './trigger-store.ts';
 import { fits, type ShardChange, type TroubledShards } from './troubled-shards.ts';
 
 interface ParkingLot {

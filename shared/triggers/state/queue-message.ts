@@ -2,11 +2,10 @@ import { parseAddress, parseCount, erasureName, scopeOf, targetAt } from '../../
 import type { ErasureScope } from '../../cell.ts';
 import { DATASTORE_NAME, MAX_SHARDS, TRIGGER_NAME } from '../../definitions/definitions.ts';
 import { invalidField, missingField, SchemalessError } from '../../errors.ts';
-import { fingerprintOf } from '../../follow/fingerprint.ts';
+import { fingerprintOf } from '../../follow/offsets.ts';
 import type { LogEntry } from '../../follow/follower.ts';
 import { parseTime } from '../../time.ts';
-import type { TriggerMessage } from './message.ts';
-import type { FailingCell } from './trigger-store.ts';
+import type { TriggerMessage, FailingCell } from './trigger-store.ts';
 
 /**
  * Makes the message of a cell. A replay is a cell that was in its log at the last rewind; a later one is new, although

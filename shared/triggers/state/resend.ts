@@ -2,11 +2,10 @@ import { readFollower, tellChange } from '../../follow/follower-item.ts';
 import { OffsetItems, type OffsetItem } from '../../follow/offset-items.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { consumedMarks, type ConsumedMark } from './consumed-marks.ts';
-import { triggerFollower } from './follower-name.ts';
-import type { TriggerName } from './trigger-items.ts';
+import { triggerFollower, type TriggerName } from './trigger-items.ts';
 import { endResend, readStatus } from './trigger-status.ts';
 import type { TriggerStatus } from './trigger-store.ts';
-import { isSameQueue } from './same-queue.ts';
+import { isSameQueue } from './queues.ts';
 
 interface ResendParts {
   readonly stateTable: DynamoTable;

@@ -5,7 +5,7 @@ import type { DynamoTable } from '../../dynamo/table.ts';
 import { cutOffRewinds, type ConsumedLocation } from './consumed-marks.ts';
 import { committedLocations, readLags } from '../../follow/follower-lag.ts';
 import type { TriggerStore } from './dynamo-trigger-store.ts';
-import { triggerFollower } from './follower-name.ts';
+import { triggerFollower } from './trigger-items.ts';
 import { LATE_MS } from './queue-limits.ts';
 import type { TriggerStatus, TroubledShard } from './trigger-store.ts';
 import type { TriggerLag, TriggerShard } from '../../api/trigger-shapes.ts';

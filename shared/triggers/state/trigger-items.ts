@@ -86,3 +86,8 @@ export async function forgetTrigger(table: DynamoTable, name: TriggerName): Prom
   await deleteState(table, malformedKey(name));
   await deleteState(table, statusKey(name));
 }
+
+/** The name under which a trigger's offsets are kept: see `shared/follow`. */
+export function triggerFollower(trigger: string): string {
+  return `trigger/${trigger}`;
+}

@@ -1,6 +1,5 @@
 import { moveManagement } from '../../../shared/moves/move-management.ts';
-import { planMoves } from '../../../shared/moves/plan-moves.ts';
-import { placedShards, rebalance } from '../../../shared/moves/rebalance.ts';
+import { planMoves, placedShards, rebalance } from '../../../shared/moves/rebalance.ts';
 import { logReads } from '../../../shared/store/read-log.ts';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { entityTable } from '../../../shared/sql/names.ts';

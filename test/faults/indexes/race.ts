@@ -1,4 +1,4 @@
-import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
+import type { RepairSettings } from '../../../shared/index/repair/repair-work.ts';
 import type { DatastoreAccess } from '../../support/store-access.ts';
 import { grouped, sumOf } from '../fault-run.ts';
 import type { Stage } from '../stage.ts';

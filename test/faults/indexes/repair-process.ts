@@ -1,7 +1,7 @@
 /** A process that repairs the indexes, as the scheduled function does, until it is ended. */
 import { randomUUID } from 'node:crypto';
 import { runRepair } from '../../../shared/index/repair/run-repair.ts';
-import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
+import type { RepairSettings } from '../../../shared/index/repair/repair-work.ts';
 import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { vary, type Variation } from './variation.ts';

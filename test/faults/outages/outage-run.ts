@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import type { DrainSettings } from '../../../shared/drain/drain-settings.ts';
+import type { DrainSettings } from '../../../shared/drain/drain-lane.ts';
 import { Random } from '../../support/random.ts';
 import { lossCheck } from '../aftermath.ts';
 import { check, grouped, shareFigure, sumOf, type Check, type Share } from '../fault-run.ts';

@@ -7,7 +7,7 @@ import { toQueueRecord } from '../../../shared/triggers/consume/queue-record.ts'
 import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { triggeredClients } from '../../../shared/triggers/consume/triggered-client.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
-import type { TriggerMessage } from '../../../shared/triggers/state/message.ts';
+import type { TriggerMessage } from '../../../shared/triggers/state/trigger-store.ts';
 import { Random } from '../../support/random.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { cellName, isPoison, openDeliveries, type ConsumerVariation } from './deliveries.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
-import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
+import { triggerFollower } from '../../../shared/triggers/state/trigger-items.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
 import { killNode, untilAllRun } from '../../support/nodes.ts';
 import type { TriggeredAccess } from '../../support/triggers/triggered-access.ts';

@@ -1,6 +1,6 @@
 import { defaultPartitions } from '../../../shared/follow/follower-item.ts';
 import { OffsetItems } from '../../../shared/follow/offset-items.ts';
-import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
+import { triggerFollower } from '../../../shared/triggers/state/trigger-items.ts';
 import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 import type { FaultRun } from '../fault-run.ts';
 import { deliveryFigure, isSpread, isWhole } from './deliveries.ts';

@@ -12,7 +12,7 @@ import {
 import { SecretVersions } from '../../../functions/passwords/secret-versions.ts';
 import { startDataApi, type DataApi } from '../../../infra/local/data-api/data-api.ts';
 import { createUsers, passwordStatements } from '../../../shared/migrate/create-users.ts';
-import { stepControl } from '../../../shared/migrate/step-control.ts';
+import { stepControl } from '../../../shared/migrate/steps.ts';
 import { dataApiClient } from '../../../shared/sql/data-api-client.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';

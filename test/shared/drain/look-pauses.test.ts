@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lookPauses } from '../../../shared/drain/look-pauses.ts';
+import { lookPauses } from '../../../shared/drain/run-drain.ts';
 
 it('looks are a second apart, or a twentieth of the time where they take long, which one by itself does not say', () => {
   const pauseAfter = lookPauses();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { undecidedSince } from '../../../shared/drain/undecided-since.ts';
+import { undecidedSince } from '../../../shared/drain/bring-back-shard.ts';
 
 const [one, other] = [Buffer.from('one'), Buffer.from('other')];
 

@@ -5,7 +5,7 @@ import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { readState } from '../../../shared/dynamo/state-table.ts';
 import { VERSIONS_AT_ONCE } from '../../../shared/erasures/retention/erase-hidden.ts';
 import { leastHidden } from '../../../shared/erasures/retention/retain-shard.ts';
-import { listRetained } from '../../../shared/erasures/retention/retained-days.ts';
+import { listRetained } from '../../../shared/erasures/retention/retained.ts';
 import { readPlaces, writePlace } from '../../../shared/erasures/retention/retention-place.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { writeRetention } from '../../../shared/topology/dynamo-topology.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LIMITS, type Cell } from '../../../shared/cell.ts';
 import type { IndexDefinition, RetentionRule } from '../../../shared/definitions/definitions.ts';
-import { listRetained } from '../../../shared/erasures/retention/retained-days.ts';
+import { listRetained } from '../../../shared/erasures/retention/retained.ts';
 import { readPlaces } from '../../../shared/erasures/retention/retention-place.ts';
 import { eq } from '../../support/index-on.ts';
 import { lookedUp } from '../../support/looked-up-together.ts';

@@ -7,7 +7,7 @@ import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
-import type { RetentionSettings } from '../../../shared/erasures/retention/retention-pace.ts';
+import type { RetentionSettings } from '../../../shared/erasures/retention/retention-place.ts';
 import { runErasures } from '../../../shared/erasures/run-erasures.ts';
 import { writeRetention } from '../../../shared/topology/dynamo-topology.ts';
 import { newTable } from '../../support/dynamo.ts';

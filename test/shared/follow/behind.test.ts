@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { knownFor, withHead, type SeenHead } from '../../../shared/follow/seen-heads.ts';
+import { knownFor, withHead, type SeenHead } from '../../../shared/follow/held-shard.ts';
 import { doneWith, newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
 import { readersOf } from '../../support/readers-caught-up.ts';
 import { until } from '../../support/until.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { movedLongAgo } from '../../../shared/follow/moved-long-ago.ts';
+import { movedLongAgo } from '../../../shared/follow/holdings.ts';
 
 const LOOK_MS = 100;
 

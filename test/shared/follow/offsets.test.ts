@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ShardOffset } from '../../../shared/follow/encode-offsets.ts';
+import type { ShardOffset } from '../../../shared/follow/offsets.ts';
 import { HeldPartition } from '../../../shared/follow/held-partition.ts';
 import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';

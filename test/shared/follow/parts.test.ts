@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withCheckpoint, type Checkpoint } from '../../../shared/follow/checkpoints.ts';
 import {
+  withCheckpoint,
+  type Checkpoint,
   decodeCheckpoints,
   decodeOffsets,
   encodeCheckpoints,
   encodeOffsets,
   type ShardOffset,
-} from '../../../shared/follow/encode-offsets.ts';
-import { fingerprintOf } from '../../../shared/follow/fingerprint.ts';
+  fingerprintOf,
+} from '../../../shared/follow/offsets.ts';
 import { erasureAddress, type ErasureTarget } from '../../../shared/address.ts';
 import { followShards, type FollowWork } from '../../../shared/follow/follow-shards.ts';
 import type { Follower } from '../../../shared/follow/follower.ts';
@@ -18,7 +19,7 @@ import { heldShard } from '../../../shared/follow/held-shard.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
 import type { StoredLogEntry } from '../../../shared/sql/statements/select-log-entries.ts';
 import { adaptivePause, lastSlowPoll, untilMultiple, type PassEnd, type Pauses } from '../../../shared/follow/pace.ts';
-import { shareOf, type Worker } from '../../../shared/follow/share.ts';
+import { shareOf, type Worker } from '../../../shared/follow/workers.ts';
 
 const fingerprint = '0123456789abcdef';
 const addedId = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1 });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { FetchLogEntries } from '../../../shared/follow/read-log-entries.ts';
-import { shareFetches } from '../../../shared/follow/share-fetches.ts';
+import { type FetchLogEntries, shareFetches } from '../../../shared/follow/read-log-entries.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
 
 const context = {} as StoreContext;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
-import { writeDeployed } from '../../../shared/topology/deployed-definitions.ts';
+import { writeDeployed } from '../../../shared/topology/defined.ts';
 import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { watchedClient } from '../../support/connection-to.ts';

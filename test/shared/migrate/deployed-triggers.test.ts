@@ -7,7 +7,7 @@ import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
-import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
+import { triggerFollower } from '../../../shared/triggers/state/trigger-items.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 import { triggerNamed } from '../../support/trigger-named.ts';
 

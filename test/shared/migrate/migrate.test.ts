@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../../../shared/migrate/migrate.ts';
-import type { MigrationWish } from '../../../shared/migrate/migration-wish.ts';
+import type { MigrationWish } from '../../../shared/migrate/check-wish.ts';
 import { openDeployment } from '../../../shared/store/deployment.ts';
 import { dynamoTopology, readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';

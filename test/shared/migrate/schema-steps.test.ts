@@ -2,8 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFi
 import { startShardGroups, type ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
-import { stepControl } from '../../../shared/migrate/step-control.ts';
-import { CONTROL_STEPS } from '../../../shared/migrate/steps.ts';
+import { stepControl, CONTROL_STEPS } from '../../../shared/migrate/steps.ts';
 import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { openDeployment } from '../../../shared/store/deployment.ts';

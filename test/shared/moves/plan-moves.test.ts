@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planMoves, type PlacedShard, type PlannedMove } from '../../../shared/moves/plan-moves.ts';
+import { planMoves, type PlacedShard, type PlannedMove } from '../../../shared/moves/rebalance.ts';
 
 /** Shards of groups, as many as said; those of a group `moving` are under way. */
 function shardsOf(held: Readonly<Record<string, number>>, moving?: string): PlacedShard[] {

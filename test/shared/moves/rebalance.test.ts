@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { PlannedMove } from '../../../shared/moves/plan-moves.ts';
-import { placedShards, rebalance } from '../../../shared/moves/rebalance.ts';
+import { type PlannedMove, placedShards, rebalance } from '../../../shared/moves/rebalance.ts';
 import { moveStatus, steppingMoves } from './stepping-moves.ts';
 
 const SHARDS = 6;

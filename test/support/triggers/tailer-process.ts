@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkersOptions } from '../../../shared/follow/workers.ts';
 import { runTailers } from '../../../shared/triggers/send/run-tailers.ts';
-import type { TailSettings } from '../../../shared/triggers/send/settings.ts';
+import type { TailSettings, TailEvent } from '../../../shared/triggers/send/tail-work.ts';
 import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
-import type { TailEvent } from '../../../shared/triggers/send/tail-work.ts';
 import { runAsProcess } from '../processes/process-side.ts';
 import {
   GOOD_TAILER,

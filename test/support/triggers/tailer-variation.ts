@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import type { SendingQueues } from '../../../shared/triggers/state/queues.ts';
-import { TAIL_SETTINGS } from '../../../shared/triggers/send/settings.ts';
+import { TAIL_SETTINGS } from '../../../shared/triggers/send/tail-work.ts';
 import { Random } from '../random.ts';
 import { withoutCommitFence } from '../without-commit-fence.ts';
 import { withoutFingerprints } from '../without-fingerprints.ts';

@@ -1,6 +1,6 @@
 /** A thread that drains the buffer tables, as the scheduled function does, until it is ended. */
 import { randomUUID } from 'node:crypto';
-import type { DrainSettings } from '../../../shared/drain/drain-settings.ts';
+import type { DrainSettings } from '../../../shared/drain/drain-lane.ts';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import { openStore, type StoreAccess } from '../store-access.ts';

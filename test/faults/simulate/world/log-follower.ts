@@ -1,7 +1,7 @@
 import { followShards, type FollowWork } from '../../../../shared/follow/follow-shards.ts';
 import { HeldPartition } from '../../../../shared/follow/held-partition.ts';
 import type { OffsetItem, OffsetItems } from '../../../../shared/follow/offset-items.ts';
-import type { Checkpoint } from '../../../../shared/follow/checkpoints.ts';
+import type { Checkpoint } from '../../../../shared/follow/offsets.ts';
 import { HandleError } from '../../../../shared/follow/give-cells.ts';
 import { fetchLogEntries } from '../../../../shared/follow/read-log-entries.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, inject } from 'vitest';
-import { decodeOffsets } from '../../../../shared/follow/encode-offsets.ts';
+import { decodeOffsets } from '../../../../shared/follow/offsets.ts';
 import { committedOffsets, followerLag } from '../../../../shared/follow/follower-lag.ts';
 import type { FollowerName } from '../../../../shared/follow/follower-item.ts';
 import { OffsetItems } from '../../../../shared/follow/offset-items.ts';

@@ -7,7 +7,7 @@ import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { appliedQueues, type AppliedQueues } from '../../../../shared/migrate/applied-queues.ts';
 import { definitionManagement, type DefinitionManagement } from '../../../../shared/migrate/definition-management.ts';
 import { migrate } from '../../../../shared/migrate/migrate.ts';
-import type { WishedDatastore } from '../../../../shared/migrate/migration-wish.ts';
+import type { WishedDatastore } from '../../../../shared/migrate/check-wish.ts';
 import type { SqlClient } from '../../../../shared/sql/client.ts';
 import { openDeployment, type Deployment } from '../../../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import { PermanentFailure } from '../../../../shared/triggers/consume/permanent-failure.ts';
 import type { TriggerFunction } from '../../../../shared/triggers/consume/trigger-function.ts';
-import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
+import type { TriggerMessage } from '../../../../shared/triggers/state/trigger-store.ts';
 import { encodeMessage } from '../../../../shared/triggers/state/queue-message.ts';
 import {
   cellOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
+import type { TriggerMessage } from '../../../../shared/triggers/state/trigger-store.ts';
 import { messageOf, sharedStages, type Stage } from './support/stage.ts';
 
 const open = await sharedStages();

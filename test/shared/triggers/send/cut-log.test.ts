@@ -1,7 +1,7 @@
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { TriggerStart } from '../../../../shared/definitions/definitions.ts';
-import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
+import { triggerFollower } from '../../../../shared/triggers/state/trigger-items.ts';
 import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import { select } from '../../../support/plain-sql.ts';

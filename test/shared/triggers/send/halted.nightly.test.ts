@@ -1,11 +1,11 @@
 import { PurgeQueueCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { deployTriggers } from '../../../../shared/migrate/deployed-triggers.ts';
-import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
+import { triggerFollower } from '../../../../shared/triggers/state/trigger-items.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
-import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
+import type { TriggerMessage } from '../../../../shared/triggers/state/trigger-store.ts';
 import type { TriggerManagementOptions } from '../../../../shared/triggers/manage/managed-trigger.ts';
 import type { TriggerOperations } from '../../../../shared/api/triggers.ts';
 import { startConsuming, type Consuming, type ConsumingOptions } from './support/consuming.ts';

@@ -2,11 +2,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } fro
 import { openFollower } from '../../../../shared/follow/follower-item.ts';
 import { OffsetItems } from '../../../../shared/follow/offset-items.ts';
 import { QueueMinder } from '../../../../shared/triggers/send/mind-queue.ts';
-import type { TailRun } from '../../../../shared/triggers/send/tail-run.ts';
-import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
-import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
-import { watchDepth } from '../../../../shared/triggers/send/watch-depth.ts';
-import { TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
+import { type TailRun, TAIL_SETTINGS, type TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
+import { watchDepth, TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { statusKey } from '../../../../shared/triggers/state/trigger-items.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reportTroubles } from '../../../../shared/triggers/send/report-lag.ts';
+import { reportTroubles } from '../../../../shared/triggers/send/tail-trigger.ts';
 import type { TriggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { messageOf } from '../consume/support/stage.ts';
 import { forEachTest } from '../state/support/each-trigger.ts';

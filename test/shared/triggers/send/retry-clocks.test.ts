@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueMessage } from '../../../../shared/triggers/state/queues.ts';
 import { retrySender } from '../../../../shared/triggers/send/send-retries.ts';
-import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
-import type { TailWork } from '../../../../shared/triggers/send/tail-work.ts';
+import { TAIL_SETTINGS, type TailWork } from '../../../../shared/triggers/send/tail-work.ts';
 import type { TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
 import { parseMessage } from '../../../../shared/triggers/state/queue-message.ts';
 import type { FailingCell } from '../../../../shared/triggers/state/trigger-store.ts';

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
-import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
-import { watchDepth } from '../../../../shared/triggers/send/watch-depth.ts';
-import { TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
+import { TAIL_SETTINGS, type TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
+import { watchDepth, TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
 import type { TriggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerStatus, TroubledShard } from '../../../../shared/triggers/state/trigger-store.ts';
 import { triggerNamed } from '../../../support/trigger-named.ts';

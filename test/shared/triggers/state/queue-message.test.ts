@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../shared/cell.ts';
 import { erasureAddress } from '../../../../shared/address.ts';
-import { fingerprintOf } from '../../../../shared/follow/fingerprint.ts';
+import { fingerprintOf } from '../../../../shared/follow/offsets.ts';
 import type { LogEntry } from '../../../../shared/follow/follower.ts';
 import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
-import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
+import type { TriggerMessage } from '../../../../shared/triggers/state/trigger-store.ts';
 import {
   deduplicationId,
   encodeMessage,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSameQueue } from '../../../../shared/triggers/state/same-queue.ts';
+import { isSameQueue } from '../../../../shared/triggers/state/queues.ts';
 
 it.each([
   [

@@ -6,9 +6,8 @@ import { indexTable, type PhysicalIndex } from '../../../../../shared/index/inde
 import { verifyIndex, type IndexProblem, type VerifyOptions } from '../../../../../shared/index/verify.ts';
 import { committedOffsets } from '../../../../../shared/follow/follower-lag.ts';
 import { migrate } from '../../../../../shared/migrate/migrate.ts';
-import type { RepairEvent } from '../../../../../shared/index/repair/repair-work.ts';
+import type { RepairEvent, RepairSettings } from '../../../../../shared/index/repair/repair-work.ts';
 import { runRepair, type RepairRun } from '../../../../../shared/index/repair/run-repair.ts';
-import type { RepairSettings } from '../../../../../shared/index/repair/settings.ts';
 import type { SqlClient } from '../../../../../shared/sql/client.ts';
 import type { StoreContext } from '../../../../../shared/access/context.ts';
 import { dynamoTopology } from '../../../../../shared/topology/dynamo-topology.ts';

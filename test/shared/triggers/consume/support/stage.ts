@@ -11,7 +11,7 @@ import { triggeredClients } from '../../../../../shared/triggers/consume/trigger
 import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
 import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
 import { triggerStore, type TriggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
-import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
+import type { TriggerMessage } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { encodeMessage, groupId, retryGroupId } from '../../../../../shared/triggers/state/queue-message.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
 

@@ -10,7 +10,7 @@ import { sqsQueues } from '../../../../../shared/triggers/state/queues.ts';
 import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
 import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
-import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
+import type { TriggerMessage } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { receiveRecords, type LocalSqs } from '../../../../support/sqs.ts';
 import type { FollowedStore } from '../../../follow/support/followed-store.ts';
 

@@ -1,8 +1,23 @@
-import type { RetainedColumn, RetainedDay } from '../../api/erasures.ts';
-import { changeItem } from '../../dynamo/change-item.ts';
-import { scanState, type StateItem } from '../../dynamo/state-table.ts';
+import { readState, updateState, scanState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
+import type { RetainedColumn, RetainedDay, Retention } from '../../api/erasures.ts';
+import { changeItem } from '../../dynamo/change-item.ts';
 import { uuidV5 } from '../../uuid-v5.ts';
+import { shownRetention } from '../../sql/hidden-cells.ts';
+import { readDatastore } from '../../topology/dynamo-topology.ts';
+import type { ErasureWork } from '../erasure-work.ts';
+import { behindSeconds, readPlaces } from './retention-place.ts';
+
+/** `retention#trips`: a datastore has rules, or had them and is not done. Without it retention costs one read. */
+const markKey = (datastore: string): string => `retention#${datastore}`;
+
+export async function isRetained(table: DynamoTable, datastore: string): Promise<boolean> {
+  return (await readState(table, markKey(datastore)))?.['is']?.BOOL === true;
+}
+
+export async function setRetained(table: DynamoTable, datastore: string, is: boolean): Promise<void> {
+  await updateState(table, { key: markKey(datastore), update: 'SET #is = :is', values: { ':is': { BOOL: is } } });
+}
 
 /**
  * What was erased since it was out of its retention: `retained#trips#COLUMN` of the state table, a summary for each day.
@@ -55,4 +70,22 @@ export async function listRetained(table: DynamoTable, datastore: string): Promi
 
 function daysOf(item: StateItem | undefined): readonly RetainedDay[] {
   return JSON.parse(item?.['days']?.S ?? '[]') as readonly RetainedDay[];
+}
+
+/** Returns how long the cells of a datastore are kept, and what was erased by that. */
+export async function retentionStatus(
+  { topologyTable, stateTable }: Pick<ErasureWork, 'topologyTable' | 'stateTable'>,
+  datastore: string,
+): Promise<Retention> {
+  const topology = await readDatastore(topologyTable, datastore);
+  const rules = topology?.retention ?? [];
+  const places = [...(await readPlaces(stateTable, datastore, topology?.shards ?? 0)).values()];
+  const open = places.flatMap((place) => place.open);
+  return {
+    rules: rules.map(shownRetention),
+    columns: await listRetained(stateTable, datastore),
+    behind_seconds: rules.length === 0 ? 0 : (behindSeconds(rules, places) ?? null),
+    open: open.length,
+    waits_for: open.find(({ waits_for }) => waits_for !== null)?.waits_for ?? null,
+  };
 }

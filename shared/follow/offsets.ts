@@ -1,5 +1,38 @@
-import type { Checkpoint } from './checkpoints.ts';
-import { FINGERPRINT_BYTES } from './fingerprint.ts';
+import { hash } from 'node:crypto';
+import type { StoredLogEntry } from '../sql/statements/select-log-entries.ts';
+
+export interface Checkpoint {
+  readonly added_id: number;
+  readonly fingerprint: string;
+}
+
+const SPREAD = 9;
+/** Two for each ninefold distance: reaches back over forty million cells. */
+const MOST = 17;
+
+/**
+ * Adds a checkpoint and thins out the others: at most 17 in order, of which the oldest stays. The newest checkpoint before
+ * lost cells is at most nine times as far back as they are (or one page further).
+ */
+export function withCheckpoint<C extends Checkpoint>(checkpoints: readonly C[], newest: C): C[] {
+  const kept = [...checkpoints.filter(({ added_id }) => added_id < newest.added_id), newest];
+  const back = (position: number): number => newest.added_id - (kept[position]?.added_id ?? 0);
+  for (let position = kept.length - 2; position > 0; position -= 1) {
+    if (back(position - 1) <= SPREAD * back(position + 1)) kept.splice(position, 1);
+  }
+  return kept.length > MOST ? kept.toSpliced(1, kept.length - MOST) : kept;
+}
+
+/** A chance of 2^-64 that another cell goes unnoticed. */
+const FINGERPRINT_BYTES = 8;
+
+/** The fingerprint is not known yet: the next read of the cell at the offset gives it. */
+export const UNKNOWN_FINGERPRINT = '0'.repeat(FINGERPRINT_BYTES * 2);
+
+/** Identifies a cell among all that might take its added id: a cell that is appended again has another `created_at`. */
+export function fingerprintOf({ row_key, column_name, ref_key, created_at }: StoredLogEntry): string {
+  return hash('sha256', `${row_key} ${created_at} ${ref_key} ${column_name}`, 'hex').slice(0, FINGERPRINT_BYTES * 2);
+}
 
 export interface ShardOffset {
   /** 0: nothing yet, begin at the start. */

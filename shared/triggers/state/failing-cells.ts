@@ -1,8 +1,62 @@
+import { shorten } from './malformed-messages.ts';
+import type { TriggerMessage, FailingCell, TroubledShard } from './trigger-store.ts';
 import { SchemalessError } from '../../errors.ts';
-import { afterAttempt, answered, findCell, parkedCell, withCell } from './failing-cell.ts';
-import type { TriggerMessage } from './message.ts';
-import type { FailingCell, TroubledShard } from './trigger-store.ts';
 import { fits, type ShardChange, type TroubledShards } from './troubled-shards.ts';
+import { groupBy } from '../../group-by.ts';
+import type { CellLocation } from '../../api/trigger-shapes.ts';
+
+const ERROR_CHARACTERS = 500;
+
+/** The last error of a cell whose function began and has not answered. */
+export const NO_ANSWER = 'it ended before it answered';
+
+/** Returns a cell after `more` attempts; `error` is undefined if the attempt only begins. */
+export function afterAttempt(
+  before: FailingCell | undefined,
+  message: TriggerMessage,
+  more: number,
+  error: string | undefined,
+): FailingCell {
+  const now = new Date().toISOString();
+  const cell: FailingCell = before ?? {
+    message,
+    attempts: 0,
+    first_failed_at: now,
+    last_failed_at: now,
+    last_error: NO_ANSWER,
+    round: 0,
+  };
+  return {
+    ...cell,
+    attempts: cell.attempts + more,
+    ...(error !== undefined && { last_failed_at: now, last_error: shorten(error, ERROR_CHARACTERS) }),
+  };
+}
+
+/** Returns the cell parked, since now or since it was; a retry that was sent is answered. */
+export function parkedCell(cell: FailingCell): FailingCell {
+  return { ...answered(cell), parked_at: cell.parked_at ?? new Date().toISOString() };
+}
+
+/** Removes a retry that was sent; a requested one stays. */
+function answered(cell: FailingCell): FailingCell {
+  const { retry, ...rest } = cell;
+  return retry === 'wanted' ? cell : rest;
+}
+
+/** Returns the cells with one replaced, added, or removed (undefined). */
+export function withCell(
+  cells: readonly FailingCell[],
+  addedId: number,
+  cell: FailingCell | undefined,
+): readonly FailingCell[] {
+  const others = cells.filter(({ message }) => message.added_id !== addedId);
+  return cell ? [...others, cell] : others;
+}
+
+export function findCell(cells: readonly FailingCell[], addedId: number): FailingCell | undefined {
+  return cells.find(({ message }) => message.added_id === addedId);
+}
 
 interface CellChange<T> {
   /** Undefined removes the cell, null leaves it as it is. */
@@ -84,4 +138,58 @@ export function cellAttempts(shards: TroubledShards) {
           : { next: null, result: false },
       ),
   };
+}
+
+/**
+ * Changes parked cells, shard by shard, and returns how many; undefined removes a cell. `troubled`: the shards that may
+ * have some.
+ */
+export function changeParked(
+  shards: TroubledShards,
+  troubled: readonly number[],
+  wanted: readonly CellLocation[] | undefined,
+  change: (cell: FailingCell) => FailingCell | undefined,
+): Promise<number> {
+  const ids = wanted && groupBy(wanted, ({ shard }) => shard);
+  const isWanted = ({ message }: FailingCell): boolean =>
+    !ids || ids.get(message.shard)?.some(({ added_id }) => added_id === message.added_id) === true;
+  return changeCells(
+    shards,
+    ids ? troubled.filter((shard) => ids.has(shard)) : troubled,
+    (cell) => isParked(cell) && isWanted(cell),
+    change,
+  );
+}
+
+/** Deletes the attempts of all cells that are not parked. */
+export async function forgetAttempts(shards: TroubledShards, troubled: readonly number[]): Promise<void> {
+  await changeCells(
+    shards,
+    troubled,
+    (cell) => !isParked(cell),
+    () => undefined,
+  );
+}
+
+function isParked(cell: FailingCell): boolean {
+  return cell.parked_at !== undefined;
+}
+
+async function changeCells(
+  shards: TroubledShards,
+  troubled: readonly number[],
+  isConcerned: (cell: FailingCell) => boolean,
+  change: (cell: FailingCell) => FailingCell | undefined,
+): Promise<number> {
+  let count = 0;
+  for (const shard of troubled) {
+    const { result } = await shards.change(shard, (before): ShardChange<number> => {
+      const concerned = before.cells.filter(isConcerned).length;
+      if (concerned === 0) return { result: 0 };
+      const cells = before.cells.flatMap((cell) => (isConcerned(cell) ? (change(cell) ?? []) : cell));
+      return { result: concerned, next: { ...before, cells } };
+    });
+    count += result;
+  }
+  return count;
 }
