@@ -3,7 +3,7 @@ import { dropTrigger, readTriggerItems, removeTrigger, writeTrigger } from '../t
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from '../topology/topology.ts';
 import { triggerFollower, forgetTrigger } from '../triggers/state/trigger-items.ts';
-import { wantResend } from '../triggers/state/trigger-status.ts';
+import { triggerStatus } from '../triggers/state/trigger-status.ts';
 import { isSameQueue } from '../triggers/state/queues.ts';
 import type { WishedDatastore } from './check-wish.ts';
 
@@ -41,11 +41,11 @@ export async function deployTriggers(
   // Before anybody knows of the new one: nothing is consumed from it until what the old one had is on it.
   const leaveQueue = async (datastore: string, { definition, queueUrl }: DeployedTrigger): Promise<void> => {
     if (stateTable)
-      await wantResend(
-        stateTable,
-        { datastore, trigger: definition.name },
-        { why: 'its queue was replaced', seen: {}, queueUrl },
-      );
+      await triggerStatus(stateTable, { datastore, trigger: definition.name }).wantResend({
+        why: 'its queue was replaced',
+        seen: {},
+        queueUrl,
+      });
   };
 
   for (const { name: datastore, triggers } of datastores) {

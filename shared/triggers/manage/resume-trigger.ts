@@ -20,13 +20,7 @@ export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
     if (why !== undefined)
       await store.wantResend({ why, seen: status, ...(!isSameQueue(aimOf(status), queueUrl) && { queueUrl }) });
     // Another request may have come for one.
-    await resendUnconsumed({
-      stateTable,
-      name: { datastore: follower.datastore, trigger: deployed.definition.name },
-      shards: topology.shards,
-      queueUrl,
-      dead,
-    });
+    await resendUnconsumed({ stateTable, follower, store, shards: topology.shards, queueUrl, dead });
   }
   await store.resume();
 }

@@ -1,10 +1,10 @@
 import { committedLocations } from '../../follow/follower-lag.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import { isFurther, type ConsumedLocation, type EmptiedQueue } from '../state/consumed-marks.ts';
-import { triggerFollower, type TriggerName } from '../state/trigger-items.ts';
+import { triggerFollower } from '../state/trigger-items.ts';
+import type { FollowerName } from '../../follow/follower-item.ts';
 import { CLOCKS_DIFFER_MS, isSoundDue, isUnsound, KEPT_MS, safeHaltMs } from '../state/queue-limits.ts';
 import { aimOf, resendUnconsumed } from '../state/resend.ts';
-import { writeDeadSeen } from '../state/trigger-status.ts';
 import { isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
 import type { TailRun, TailWork } from './tail-work.ts';
 import type { TailWatches } from './tail-follower.ts';
@@ -31,7 +31,7 @@ export class QueueMinder {
   readonly #work: TailWork;
   readonly #run: MindedRun;
   readonly #watches: MindedWatches;
-  readonly #name: TriggerName;
+  readonly #follower: FollowerName;
   #otherSince: number | undefined;
   #deadAt = Number.NEGATIVE_INFINITY;
   /** As stored: null if there is none, undefined before it is read. */
@@ -41,7 +41,7 @@ export class QueueMinder {
     this.#work = work;
     this.#run = run;
     this.#watches = watches;
-    this.#name = { datastore: work.datastore, trigger: work.deployed.definition.name };
+    this.#follower = { name: triggerFollower(work.deployed.definition.name), datastore: work.datastore };
   }
 
   async look(): Promise<void> {
@@ -85,7 +85,8 @@ export class QueueMinder {
   async #resend(): Promise<void> {
     const isResent = await resendUnconsumed({
       stateTable: this.#run.stateTable,
-      name: this.#name,
+      follower: this.#follower,
+      store: this.#work.store,
       shards: await this.#shards(),
       queueUrl: this.#work.deployed.queueUrl,
       dead: await this.#deadNow(),
@@ -103,7 +104,7 @@ export class QueueMinder {
     // Messages that a resend left in the queue are void, and were received nearly as often as SQS allows.
     const isLeft =
       status.resend?.done_at !== undefined && Date.now() - Date.parse(status.resend.done_at) < safeHaltMs(definition);
-    if (dead < seen || (dead > seen && isLeft)) await writeDeadSeen(this.#run.stateTable, this.#name, dead);
+    if (dead < seen || (dead > seen && isLeft)) await this.#work.store.writeDeadSeen(dead);
     else if (dead > seen && definition.function !== undefined && status.state === 'running') {
       await this.#wishAgain(`SQS moved ${dead - seen} messages to the last queue`, status);
     }
@@ -149,9 +150,7 @@ export class QueueMinder {
   }
 
   async #sentLocations(): Promise<ReadonlyMap<number, ConsumedLocation>> {
-    const { datastore, trigger } = this.#name;
-    const follower = { name: triggerFollower(trigger), datastore };
-    const locations = await committedLocations(this.#run.stateTable, follower, await this.#shards());
+    const locations = await committedLocations(this.#run.stateTable, this.#follower, await this.#shards());
     const marks = await this.#work.store.consumed.read(locations.keys().toArray());
     const sent = new Map<number, ConsumedLocation>();
     for (const [shard, location] of locations.entries()) {

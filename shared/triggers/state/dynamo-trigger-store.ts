@@ -1,20 +1,12 @@
-import type { CellLocation, TriggerSkip, TriggerState } from '../../api/trigger-shapes.ts';
+import type { CellLocation, TriggerState } from '../../api/trigger-shapes.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { cellAttempts, changeParked, forgetAttempts } from './failing-cells.ts';
 import { consumedMarks, emptiedQueue } from './consumed-marks.ts';
 import { malformedMessages } from './malformed-messages.ts';
 import { parkCell } from './park-cell.ts';
-import type { TriggerMessage, ParkEnd, ResendWish, TriggerStatus, TroubledShard } from './trigger-store.ts';
+import type { TriggerMessage, ParkEnd, TriggerStatus, TroubledShard } from './trigger-store.ts';
 import type { TriggerName } from './trigger-items.ts';
-import {
-  beginQueue,
-  confirmSound,
-  markRewound,
-  markSkipped,
-  readStatus,
-  wantResend,
-  writeState,
-} from './trigger-status.ts';
+import { triggerStatus } from './trigger-status.ts';
 import { troubledShards, type ShardChange } from './troubled-shards.ts';
 
 export type TriggerStore = ReturnType<typeof triggerStore>;
@@ -23,34 +15,29 @@ export type TriggerStore = ReturnType<typeof triggerStore>;
 export function triggerStore(table: DynamoTable, name: TriggerName) {
   const shards = troubledShards(table, name);
   const malformed = malformedMessages(table, name);
-  const status = (): Promise<TriggerStatus> => readStatus(table, name);
+  const status = triggerStatus(table, name);
   /** Returns the shards with an item, in order. */
   const troubled = async (known?: Pick<TriggerStatus, 'troubled_blocks'>): Promise<readonly number[]> =>
-    shards.listed((known ?? (await status())).troubled_blocks);
+    shards.listed((known ?? (await status.status())).troubled_blocks);
 
   return {
-    status,
+    ...status,
     setState: (state: Exclude<TriggerState, 'running'>, reason?: string): Promise<void> =>
-      writeState(table, name, state, reason),
+      status.writeState(state, reason),
     /** Resuming means that something was fixed, so the attempts of unparked cells begin anew. */
     async resume(): Promise<void> {
       await forgetAttempts(shards, await troubled());
-      await writeState(table, name, 'running');
+      await status.writeState('running');
     },
-    markRewound: (at: string): Promise<void> => markRewound(table, name, at),
-    markSkipped: (skipped: TriggerSkip): Promise<void> => markSkipped(table, name, skipped),
     consumed: consumedMarks(table, name),
     emptied: emptiedQueue(table, name),
-    confirmSound: (): Promise<void> => confirmSound(table, name),
-    beginQueue: (queueUrl: string, soundAt: string): Promise<void> => beginQueue(table, name, queueUrl, soundAt),
-    wantResend: (wish: ResendWish): Promise<void> => wantResend(table, name, wish),
     troubled,
     /** Reads shards in the order asked for; those without an item are left out. */
     shards: (numbers: readonly number[]): Promise<readonly TroubledShard[]> => shards.read(numbers),
 
     ...cellAttempts(shards),
     park: (message: TriggerMessage, error: string, stopAfterParked: number): Promise<ParkEnd> =>
-      parkCell({ table, name, shards, stopAfterParked }, message, error),
+      parkCell({ ...status, shards, stopAfterParked }, message, error),
 
     /** Marks how far the consumer of a shard is; undefined means that it keeps up. */
     async mark(shard: number, addedId: number | undefined): Promise<void> {

@@ -1,13 +1,9 @@
-import type { DynamoTable } from '../../dynamo/table.ts';
 import { afterAttempt, findCell, parkedCell, withCell } from './failing-cells.ts';
 import { type TriggerMessage, isAtWork, type ParkEnd } from './trigger-store.ts';
-import type { TriggerName } from './trigger-items.ts';
-import { readStatus, stopRunning, toStatus } from './trigger-status.ts';
+import { toStatus, type triggerStatus } from './trigger-status.ts';
 import { fits, type ShardChange, type TroubledShards } from './troubled-shards.ts';
 
-interface ParkingLot {
-  readonly table: DynamoTable;
-  readonly name: TriggerName;
+interface ParkingLot extends Pick<ReturnType<typeof triggerStatus>, 'status' | 'stopRunning'> {
   readonly shards: TroubledShards;
   /** Parked cells that stop the trigger. */
   readonly stopAfterParked: number;
@@ -20,11 +16,11 @@ interface ParkingLot {
  * A shard's item holds some thousand cells: a full one stops the trigger and parks nothing.
  */
 export async function parkCell(
-  { table, name, shards, stopAfterParked }: ParkingLot,
+  { status, stopRunning, shards, stopAfterParked }: ParkingLot,
   message: TriggerMessage,
   error: string,
 ): Promise<ParkEnd> {
-  const seen = await readStatus(table, name);
+  const seen = await status();
   if (!isAtWork(seen)) return 'not_running';
   const { result: parked, status: item } = await shards.change(message.shard, (before): ShardChange<boolean> => {
     const cell = findCell(before.cells, message.added_id);
@@ -34,19 +30,14 @@ export async function parkCell(
       : { result: true, next: { ...before, cells } };
   });
   if (!parked) {
-    await stopRunning(table, name, seen, `shard ${message.shard} has as many parked cells as can be kept of one shard`);
+    await stopRunning(seen, `shard ${message.shard} has as many parked cells as can be kept of one shard`);
     return 'not_running';
   }
-  const status = toStatus(item);
-  const count = (await shards.read(await shards.listed(status.troubled_blocks)))
+  const after = toStatus(item);
+  const count = (await shards.read(await shards.listed(after.troubled_blocks)))
     .flatMap(({ cells }) => cells)
     .filter(({ parked_at }) => parked_at !== undefined).length;
   if (count < stopAfterParked) return 'parked';
-  await stopRunning(
-    table,
-    name,
-    status,
-    `${count} cells are parked, which stops it (stop_after_parked: ${stopAfterParked})`,
-  );
+  await stopRunning(after, `${count} cells are parked, which stops it (stop_after_parked: ${stopAfterParked})`);
   return 'parked_and_stopped';
 }

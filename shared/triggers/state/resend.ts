@@ -1,15 +1,15 @@
-import { readFollower, tellChange } from '../../follow/follower-item.ts';
+import { readFollower, tellChange, type FollowerName } from '../../follow/follower-item.ts';
 import { OffsetItems, type OffsetItem } from '../../follow/offset-items.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import { consumedMarks, type ConsumedMark } from './consumed-marks.ts';
-import { triggerFollower, type TriggerName } from './trigger-items.ts';
-import { endResend, readStatus } from './trigger-status.ts';
+import { type ConsumedMark } from './consumed-marks.ts';
+import type { TriggerStore } from './dynamo-trigger-store.ts';
 import type { TriggerStatus } from './trigger-store.ts';
 import { isSameQueue } from './queues.ts';
 
 interface ResendParts {
   readonly stateTable: DynamoTable;
-  readonly name: TriggerName;
+  readonly follower: FollowerName;
+  readonly store: Pick<TriggerStore, 'status' | 'consumed' | 'endResend'>;
   readonly shards: number;
   readonly queueUrl: string;
   /** Messages in the last queue. */
@@ -28,11 +28,17 @@ const GENERATIONS_AHEAD = 100;
  *
  * @returns whether one was requested to this queue
  */
-export async function resendUnconsumed({ stateTable, name, shards, queueUrl, dead }: ResendParts): Promise<boolean> {
-  const status = await readStatus(stateTable, name);
+export async function resendUnconsumed({
+  stateTable,
+  follower,
+  store,
+  shards,
+  queueUrl,
+  dead,
+}: ResendParts): Promise<boolean> {
+  const status = await store.status();
   const { resend, least_generation: least = 0 } = status;
   if (resend?.id === undefined || !isSameQueue(aimOf(status) ?? queueUrl, queueUrl)) return false;
-  const follower = { name: triggerFollower(name.trigger), datastore: name.datastore };
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
   const items = new OffsetItems(stateTable, { ...follower, shards, partitions });
   const held = await Promise.all(Array.from({ length: partitions }, (_, partition) => items.read(partition)));
@@ -42,7 +48,7 @@ export async function resendUnconsumed({ stateTable, name, shards, queueUrl, dea
 
   const sent = new Map(held.flatMap((item, partition) => (item ? shardsOf(item, partition, partitions) : [])));
   // The marks come first: they tell which cells were in the log, and marks of older messages cannot pass them.
-  const marks = await consumedMarks(stateTable, name).change([...sent.keys()], (shard, mark) =>
+  const marks = await store.consumed.change([...sent.keys()], (shard, mark) =>
     setBack(mark, sent.get(shard) ?? 0, generation),
   );
   // Partitions that were not taken yet are included, or what is sent of them would be void.
@@ -54,7 +60,7 @@ export async function resendUnconsumed({ stateTable, name, shards, queueUrl, dea
     );
   }
   await tellChange(stateTable, follower);
-  await endResend(stateTable, name, { id: resend.id, generation, queueUrl, dead });
+  await store.endResend({ id: resend.id, generation, queueUrl, dead });
   return true;
 }
 

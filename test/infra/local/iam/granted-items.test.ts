@@ -19,7 +19,7 @@ import { ERASURES_LEASE, MOVES_LEASE } from '../../../../shared/granted-names.ts
 import { buildName } from '../../../../shared/index/repair/build-follower.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { triggerFollower, forgetTrigger } from '../../../../shared/triggers/state/trigger-items.ts';
-import { wantResend } from '../../../../shared/triggers/state/trigger-status.ts';
+import { triggerStatus } from '../../../../shared/triggers/state/trigger-status.ts';
 import { readTailerCount } from '../../../../shared/triggers/send/tailer-count.ts';
 import { dynamoAt, makeTable } from '../emulators/emulated-table.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -63,7 +63,8 @@ it.each<readonly [string, string, readonly string[], (state: DynamoTable) => Pro
     'isComplete',
     'have what an old queue held sent again',
     MIGRATE_ITEMS,
-    (state) => wantResend(state, { datastore: 'trips', trigger: 'a' }, { why: 'tried', seen: {}, queueUrl: 'a' }),
+    (state) =>
+      triggerStatus(state, { datastore: 'trips', trigger: 'a' }).wantResend({ why: 'tried', seen: {}, queueUrl: 'a' }),
   ],
   [
     'define-datastores',

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { triggerStore, type TriggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { fits, troubledShards } from '../../../../shared/triggers/state/troubled-shards.ts';
-import { stopRunning } from '../../../../shared/triggers/state/trigger-status.ts';
 import type { FailingCell, ParkEnd } from '../../../../shared/triggers/state/trigger-store.ts';
 import { messageOf } from '../consume/support/stage.ts';
 import { forEachTest, NAME, nextMoment } from './support/each-trigger.ts';
@@ -90,9 +89,9 @@ describe('parking', () => {
     await nextMoment();
     await store.resume();
     for (const seen of [never, { ...stopped, state: 'running' as const }])
-      await stopRunning(table, NAME, seen, 'counted before');
+      await store.stopRunning(seen, 'counted before');
     expect((await store.status()).state).toBe('running');
-    await stopRunning(table, NAME, await store.status(), 'counted since');
+    await store.stopRunning(await store.status(), 'counted since');
     expect(await store.status()).toMatchObject({ state: 'stopped', reason: 'counted since' });
   });
 
