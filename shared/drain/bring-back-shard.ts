@@ -24,6 +24,7 @@ import {
   waitingBodies,
   type CopiedBody,
 } from './unanswered-copies.ts';
+import { slicesOf } from '../slices-of.ts';
 
 export interface BringingBack {
   readonly context: StoreContext;
@@ -66,10 +67,8 @@ export async function bringBackShard(work: BringingBack): Promise<BroughtBack> {
   const ofKind = (kind: Holder['kind']): readonly Holder[] => holders.filter((holder) => holder.kind === kind);
   for await (const rows of mergedPages(ofKind('drained'), datastore, shard)) await bringBack(work, rows, done);
   for (const holder of [...ofKind('unanswered'), ...ofKind('answered')]) {
-    for await (const rows of copyPages(holder, datastore, shard)) {
-      for (let start = 0; start < rows.length; start += BATCH)
-        await bringBack(work, rows.slice(start, start + BATCH), done);
-    }
+    for await (const rows of copyPages(holder, datastore, shard))
+      for (const some of slicesOf(rows, BATCH)) await bringBack(work, some, done);
   }
   return { appended: done.appended, undecided: done.undecided.size };
 }

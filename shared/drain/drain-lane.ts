@@ -12,6 +12,7 @@ import type { ShardRows } from './ask-nodes.ts';
 import type { FaultyRow } from './open-rows.ts';
 import { settlePrimary, type Settled } from './settle-primary.ts';
 import { nameOf, type ShardTurn, type Turns } from './turns.ts';
+import { slicesOf } from '../slices-of.ts';
 
 export interface Lane {
   readonly context: StoreContext;
@@ -138,8 +139,7 @@ async function write(
   if (drained.length > 0) {
     // In both tables for a moment, or after a crash, rather than in neither.
     const kept = keepsCopies ? drained : [];
-    for (let start = 0; start < kept.length; start += KEPT_ROWS)
-      await holder.change(keepDrained(kept.slice(start, start + KEPT_ROWS)));
+    for (const some of slicesOf(kept, KEPT_ROWS)) await holder.change(keepDrained(some));
     await holder.change(deleteBuffered(drained));
   }
   if (erased.length > 0) await holder.change(deleteBuffered(erased));

@@ -12,6 +12,7 @@ import { mendEpoch, raiseEpoch } from '../access/raise-epoch.ts';
 import { bringBackShard, type BringingBack, undecidedSince, type UndecidedSince } from './bring-back-shard.ts';
 import { fencedShards } from './fenced-shards.ts';
 import type { Holder } from './unanswered-copies.ts';
+import { slicesOf } from '../slices-of.ts';
 
 export interface Recovery {
   readonly appended: number;
@@ -60,9 +61,8 @@ export async function recoverPrimary(
   const raising = topologyTable && fenced.some(({ isSetBack }) => isSetBack) ? epochsNow(topologyTable) : undefined;
   const look = since.look();
   const recovery = { appended: 0, opened: 0, closed: [] as Recovery['closed'][number][] };
-  for (let start = 0; start < fenced.length; start += SHARDS_AT_ONCE) {
+  for (const some of slicesOf(fenced, SHARDS_AT_ONCE)) {
     if (signal?.aborted) break;
-    const some = fenced.slice(start, start + SHARDS_AT_ONCE);
     const ends = await Promise.allSettled(
       some.map((one) => {
         const work = { context, writer, holders: one.isSetBack ? setBackHolders : holders, look, ...one };

@@ -10,6 +10,7 @@ import { appendRows, refusesAll, type AppendedRows, type RefusedRow } from './ap
 import { askNodes, type NodeAnswers, type ShardRows, COMPARED_ROWS, compareRows } from './ask-nodes.ts';
 import { decideCopy } from './decide.ts';
 import { openRows, type FaultyRow, type OpenRow } from './open-rows.ts';
+import { slicesOf } from '../slices-of.ts';
 
 export interface Settled {
   readonly drained: WaitingRow[];
@@ -109,7 +110,7 @@ async function settleRows(
 ): Promise<void> {
   for await (const page of openRows(holder, different)) {
     settled.faulty.push(...page.faulty);
-    for (const some of inSmallParts(page.rows)) {
+    for (const some of slicesOf(page.rows, COMPARED_ROWS)) {
       for (const [position, action] of (await compareRows(client, some, answers)).entries()) {
         const row = some[position] as OpenRow;
         if (action === 'drain') settled.drained.push(row);
@@ -148,8 +149,4 @@ async function requireWriter(client: SqlClient, [row]: readonly WaitingRow[]): P
   const found = toShardRow(await client.select(selectShard(datastore, shard), 'writer'));
   if (found?.hasWriter !== false) return;
   throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is being brought back from the buffers`);
-}
-
-function* inSmallParts(rows: readonly OpenRow[]): Generator<readonly OpenRow[]> {
-  for (let start = 0; start < rows.length; start += COMPARED_ROWS) yield rows.slice(start, start + COMPARED_ROWS);
 }

@@ -1,3 +1,4 @@
+import { sideBySide } from '../side-by-side.ts';
 import { runJob, type JobRun } from '../dynamo/run-job.ts';
 import type { Erasure } from '../api/erasures.ts';
 import { ERASURES_LEASE } from '../granted-names.ts';
@@ -21,8 +22,6 @@ interface ErasureRun extends ErasureWork, JobRun {
   readonly retained?: (datastore: string, round: RetentionRound) => void;
 }
 
-/** Of what is open, so many are worked on side by side. */
-const SIDE_BY_SIDE = 4;
 /** Whoever was asked for an erasure is likely still at work on it. */
 const YOUNG_MS = 15_000;
 
@@ -91,11 +90,9 @@ async function lookAt(run: ErasureRun, look: Look): Promise<void> {
   const { datastore, tried, signal } = look;
   const ids = await openErasures(run.stateTable, datastore);
   const due = ids.filter((id) => (tried.get(id)?.nextAt ?? 0) <= performance.now());
-  const work = async (): Promise<void> => {
-    for (let id = due.pop(); id !== undefined && !signal.aborted; id = due.pop())
-      await finish(run, look, id).catch((error: unknown) => run.failed?.(error));
-  };
-  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, due.length) }, work));
+  await sideBySide(due, async (id) => {
+    if (!signal.aborted) await finish(run, look, id).catch((error: unknown) => run.failed?.(error));
+  });
 }
 
 function later(tried: Map<string, Tried>, id: string, askedAt: number): void {

@@ -1,4 +1,6 @@
 import { SchemalessError } from '../errors.ts';
+import type { SqlClient } from '../sql/client.ts';
+import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { selectLags, toLags, type StoredLag } from '../sql/statements/select-lags.ts';
 import type { StoreContext } from '../access/context.ts';
 import { byGroup, requireDatastore } from '../access/groups.ts';
@@ -8,6 +10,7 @@ import { askParts, partsOf } from '../access/ask-parts.ts';
 import { readFollower, type FollowerName } from './follower-item.ts';
 import type { ShardOffset } from './offsets.ts';
 import { OffsetItems } from './offset-items.ts';
+import { slicesOf } from '../slices-of.ts';
 
 export interface ShardLag {
   readonly shard: number;
@@ -46,19 +49,30 @@ export async function readLags(
   const found = new Map<number, StoredLag>();
   await Promise.all(
     [...byGroup(topology, ranges)].map(async ([group, items]) => {
-      for (let start = 0; start < items.length; start += SHARDS_A_STATEMENT) {
-        try {
-          const statement = selectLags(topology.datastore, items.slice(start, start + SHARDS_A_STATEMENT));
+      try {
+        for (const some of slicesOf(items, SHARDS_A_STATEMENT)) {
+          const statement = selectLags(topology.datastore, some);
           const { rows } = await askParts(await context.groups.client(group), group, 'writer', partsOf(statement));
           for (const [shard, lag] of toLags(rows)) found.set(shard, lag);
-        } catch (error) {
-          if (!(error instanceof SchemalessError) || error.code !== 'unavailable') throw error;
-          return;
         }
+      } catch (error) {
+        if (!(error instanceof SchemalessError) || error.code !== 'unavailable') throw error;
       }
     }),
   );
   return found;
+}
+
+/** Returns how far some logs of one group go, by its writer. Throws SqlError. */
+export async function writerHeads(
+  client: SqlClient,
+  datastore: string,
+  shards: readonly number[],
+): Promise<(readonly [shard: number, head: number])[]> {
+  const heads: (readonly [number, number])[] = [];
+  for (const some of slicesOf(shards, SHARDS_A_STATEMENT))
+    heads.push(...toHeads(await client.select(selectHeads(datastore, some), 'writer')));
+  return heads;
 }
 
 /** Returns the added id of each shard in order, as last written. */

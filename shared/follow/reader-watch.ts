@@ -5,6 +5,7 @@ import { selectParts } from '../sql/select-parts.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { FollowEvent } from './follower.ts';
+import { slicesOf } from '../slices-of.ts';
 
 export type ReaderWatch = ReturnType<typeof readerWatch>;
 
@@ -66,11 +67,8 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
     for (const datastore of datastores) {
       const { homes = [] } = (await context.topology.datastore(datastore)) ?? {};
       const shards = homes.flatMap((home, shard) => (home.group === group ? [shard] : []));
-      for (let start = 0; start < shards.length; start += SHARDS_A_LOOK)
-        pages.push({
-          datastore,
-          heads: new Map(shards.slice(start, start + SHARDS_A_LOOK).map((shard) => [shard, 0])),
-        });
+      for (const some of slicesOf(shards, SHARDS_A_LOOK))
+        pages.push({ datastore, heads: new Map(some.map((shard) => [shard, 0])) });
     }
     watched.turn += 1;
     return pages[watched.turn % Math.max(1, pages.length)];

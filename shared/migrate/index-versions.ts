@@ -9,6 +9,7 @@ import { toText } from '../sql/cell-rows.ts';
 import { quoteName } from '../sql/names.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { sideBySide } from '../side-by-side.ts';
+import { slicesOf } from '../slices-of.ts';
 
 /**
  * What an index's versions have to be for its definition to be as wished.
@@ -145,12 +146,9 @@ export async function createIndexTables(
   const missing = homes.flatMap((home, shard) =>
     home.group === group && !there.has(shardDatabase(datastore, shard)) ? [shard] : [],
   );
-  for (let start = 0; start < missing.length; start += TABLES_A_PAGE) {
+  for (const page of slicesOf(missing, TABLES_A_PAGE)) {
     if (!mayGoOn()) return false;
-    await sideBySide(
-      missing.slice(start, start + TABLES_A_PAGE),
-      async (shard) => void (await client.change(indexTableStatement(datastore, shard, version))),
-    );
+    await sideBySide(page, async (shard) => void (await client.change(indexTableStatement(datastore, shard, version))));
   }
   return true;
 }

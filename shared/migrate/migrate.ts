@@ -18,6 +18,7 @@ import { sideBySide } from '../side-by-side.ts';
 import { prepareDatastore, retiredDatastores, type MigratedDatastore } from './prepare-datastore.ts';
 import { stepControl, SHARD_STEPS } from './steps.ts';
 import { forgetDeployed, withApplied } from './with-applied.ts';
+import { slicesOf } from '../slices-of.ts';
 
 export interface Migration {
   readonly topologyTable: DynamoTable;
@@ -162,9 +163,8 @@ async function createShards(
       })),
     )
     .filter((shard) => shard.group === group.name && shard.step < SHARD_STEPS.length);
-  for (let start = 0; start < wanted.length; start += ROWS_A_STATEMENT) {
+  for (const page of slicesOf(wanted, ROWS_A_STATEMENT)) {
     if (!mayGoOn()) return false;
-    const page = wanted.slice(start, start + ROWS_A_STATEMENT);
     await sideBySide(page, (shard) => createDatabase(client, shard));
     await client.change(upsertShards(page, writerOf(migration, group)));
   }

@@ -1,6 +1,7 @@
 import { homeOf, requireDatastore } from '../../access/groups.ts';
 import type { RetentionRule } from '../../definitions/definitions.ts';
 import { pauseFor } from '../../pause-for.ts';
+import { sideBySide } from '../../side-by-side.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import { retentionOf } from '../../sql/hidden-cells.ts';
 import type { ErasureWork, Patience } from '../erasure-work.ts';
@@ -25,6 +26,7 @@ import {
   type Reached,
   type RetentionPlace,
 } from './retention-place.ts';
+import { slicesOf } from '../../slices-of.ts';
 
 export interface ShardTurn {
   readonly work: ErasureWork;
@@ -42,9 +44,8 @@ export interface ShardTurn {
 }
 
 const PAGE_CELLS = 1000;
-/** Erasures that are begun together, and those of them that are worked on side by side. */
+/** Erasures that are begun together. */
 const PARTS_AT_ONCE = 16;
-const SIDE_BY_SIDE = 4;
 /** So many that wait for something, and no more are begun in the shard. */
 const MOST_OPEN_PARTS = 100;
 /** The same, of a quarter of the 400 KB of an item; what a part waits for is counted as it may be. */
@@ -181,10 +182,10 @@ class Retaining {
       await this.#finish(begun);
       return true;
     }
-    for (let from = 0; from < open.length; from += PARTS_AT_ONCE) {
+    for (const some of slicesOf(open, PARTS_AT_ONCE)) {
       this.isCut = !(await isAsRuled());
       if (this.isCut) return false;
-      await this.#finish(open.slice(from, from + PARTS_AT_ONCE));
+      await this.#finish(some);
     }
     return true;
   }
@@ -195,8 +196,7 @@ class Retaining {
     let left = columns;
     while (left.length > 0) {
       const again: SeenColumn[] = [];
-      for (let from = 0; from < left.length; from += COLUMNS_AT_ONCE) {
-        const some = left.slice(from, from + COLUMNS_AT_ONCE);
+      for (const some of slicesOf(left, COLUMNS_AT_ONCE)) {
         const states = await readColumnStates(work.context, at, some);
         const parts: OpenPart[] = [];
         for (const [position, column] of some.entries()) {
@@ -218,8 +218,7 @@ class Retaining {
   /** Returns false where not all were begun. */
   async #erase(parts: readonly OpenPart[]): Promise<boolean> {
     const { settings, signal, mayGoOn, isAsRuled } = this.#turn;
-    for (let from = 0; from < parts.length; from += PARTS_AT_ONCE) {
-      const some = parts.slice(from, from + PARTS_AT_ONCE);
+    for (const some of slicesOf(parts, PARTS_AT_ONCE)) {
       if (!mayGoOn()) this.isCut = true;
       if (this.isCut || !this.#hasRoomFor(some)) return false;
       const begun = performance.now();
@@ -251,15 +250,11 @@ class Retaining {
     if (parts.length === 0) return;
     const patience: Patience = { mayGoOn, looksMs: LOOKS_MS };
     const waiting: OpenPart[] = [];
-    const left = [...parts];
-    const finishSome = async (): Promise<void> => {
-      for (let part = left.shift(); part; part = left.shift()) {
-        const one = await erasePart(work, at, part, patience);
-        done(one);
-        if (one.waits_for !== null) waiting.push({ target: part.target, waits_for: one.waits_for });
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, parts.length) }, finishSome));
+    await sideBySide(parts, async (part) => {
+      const one = await erasePart(work, at, part, patience);
+      done(one);
+      if (one.waits_for !== null) waiting.push({ target: part.target, waits_for: one.waits_for });
+    });
     const others = this.#place.open.filter((one) => !parts.includes(one));
     await this.#write({ ...this.#place, open: [...others, ...waiting] });
   }

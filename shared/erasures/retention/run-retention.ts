@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { byGroup } from '../../access/groups.ts';
+import { shardsByGroup } from '../../access/groups.ts';
 import type { RetainedDay } from '../../api/erasures.ts';
 import type { RetentionRule } from '../../definitions/definitions.ts';
 import { SchemalessError } from '../../errors.ts';
-import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
+import { writerHeads } from '../../follow/follower-lag.ts';
+import { sideBySide } from '../../side-by-side.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { ErasureWork } from '../erasure-work.ts';
@@ -41,10 +42,8 @@ export interface RetentionRound {
   readonly behindSeconds: number;
 }
 
-/** Shards that are looked at side by side, and how long each has before others have their turn. */
-const SIDE_BY_SIDE = 4;
+/** How long a shard has before others have their turn. */
 const TURN_MS = 10_000;
-const HEADS_A_STATEMENT = 256;
 
 /** Returns a round over all datastores that have rules, to be repeated; 0: there is more to be done at once. */
 export function retentionRounds(run: RetentionRun): () => Promise<0 | void> {
@@ -81,20 +80,18 @@ async function roundOf(
   const work = dueShards(topology, { places, rules, heads, settings });
   const tally = new Tally();
   let isCut = false;
-  const workOn = async (): Promise<void> => {
-    for (let shard = work.shift(); shard !== undefined && !signal.aborted; shard = work.shift()) {
-      const before = places.get(shard);
-      const place = startingPlace(before, topology, shard, { rules, settings });
-      const turn = turnOf(run, { topology, shard, places, tally, isAsRuled });
-      try {
-        if (!(await isAsRuled(RULES_AGE_MS))) return void (isCut = true);
-        if (await retainShard({ ...turn, isAnew: place !== before }, place)) isCut = true;
-      } catch (error) {
-        run.failed?.(error);
-      }
+  await sideBySide(work, async (shard) => {
+    if (signal.aborted) return;
+    const before = places.get(shard);
+    const place = startingPlace(before, topology, shard, { rules, settings });
+    const turn = turnOf(run, { topology, shard, places, tally, isAsRuled });
+    try {
+      if (!(await isAsRuled(RULES_AGE_MS))) isCut = true;
+      else if (await retainShard({ ...turn, isAnew: place !== before }, place)) isCut = true;
+    } catch (error) {
+      run.failed?.(error);
     }
-  };
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, workOn));
+  });
   for (const [column, day] of tally.days()) await addRetained(stateTable, datastore, column, day);
   const open = [...places.values()].reduce((sum, place) => sum + place.open.length, 0);
   if (!topology.retention && open === 0) {
@@ -130,16 +127,11 @@ function rulesWatch(run: RetentionRun, datastore: string, rules: string): (maxAg
 /** How far each log goes; those of groups that do not answer are left out. */
 async function headsOf(run: RetentionRun, topology: DatastoreTopology): Promise<ReadonlyMap<number, number>> {
   const heads = new Map<number, number>();
-  const shards = topology.homes.map((_, shard) => ({ shard }));
   await Promise.all(
-    [...byGroup(topology, shards)].map(async ([group, ofGroup]) => {
+    [...shardsByGroup(topology)].map(async ([group, shards]) => {
       try {
         const client = await run.context.groups.client(group);
-        for (let from = 0; from < ofGroup.length; from += HEADS_A_STATEMENT) {
-          const page = ofGroup.slice(from, from + HEADS_A_STATEMENT).map(({ shard }) => shard);
-          const rows = await client.select(selectHeads(topology.datastore, page), 'writer');
-          for (const [shard, head] of toHeads(rows)) heads.set(shard, head);
-        }
+        for (const [shard, head] of await writerHeads(client, topology.datastore, shards)) heads.set(shard, head);
       } catch (error) {
         run.failed?.(error);
       }

@@ -5,6 +5,7 @@ import { byGroup, requireDatastore } from '../../access/groups.ts';
 import type { PendingMarks, PendingShard } from './pending-marks.ts';
 import type { RepairWork } from './repair-work.ts';
 import { repairRows } from './repair-rows.ts';
+import { slicesOf } from '../../slices-of.ts';
 
 const PAGE_CELLS = 100;
 
@@ -45,12 +46,8 @@ async function catchUpGroup(
   if (marked.length === 0) return false;
   const pages = [...byGroup(topology, marked)].map(async ([rowGroup, shards]) => {
     const done = { ended: 0, stuck: 0 };
-    for (let start = 0; start < shards.length && !signal.aborted; start += SHARDS_A_PAGE)
-      await catchUpShards(
-        work,
-        { pending, group, rowGroup, shards: shards.slice(start, start + SHARDS_A_PAGE), done },
-        signal,
-      );
+    for (const some of slicesOf(shards, SHARDS_A_PAGE))
+      await catchUpShards(work, { pending, group, rowGroup, shards: some, done }, signal);
     return done;
   });
   const ends = await Promise.allSettled(pages);

@@ -1,6 +1,5 @@
-import { followerLag, type ShardLag } from '../../follow/follower-lag.ts';
+import { followerLag, writerHeads, type ShardLag } from '../../follow/follower-lag.ts';
 import { SqlError } from '../../sql/client.ts';
-import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
 import type { StoreContext } from '../../access/context.ts';
 import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
 import { writeIndexProgress } from '../../topology/index-now.ts';
@@ -14,7 +13,6 @@ import type { RepairWork } from './repair-work.ts';
 const TARGETS_MS = 10_000;
 /** Progress is written this much less often while nothing is built. */
 const IDLE_LOOKS = 5;
-const HEADS_A_STATEMENT = 256;
 
 interface Build {
   readonly targets: readonly number[];
@@ -56,7 +54,7 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
     builds.delete(hash);
     const seenAt = work.indexes.seenAt(datastore, name, hash) ?? now;
     if (now - seenAt < 2 * settings.versionsAgeMs || ofRepair.some(({ offset }) => offset === undefined)) return false;
-    const targets = await writerHeads(context, datastore);
+    const targets = await endsOf(context, datastore);
     if (!targets) return false;
     builds.set(hash, { targets, takenAt: now });
     return isPast({ targets, takenAt: now });
@@ -97,24 +95,20 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
 }
 
 /** Returns the ends of all logs; undefined if a writer cannot be asked, since a reader may be behind. */
-async function writerHeads(context: StoreContext, datastore: string): Promise<readonly number[] | undefined> {
-  const topology = await requireDatastore(context.topology, datastore);
-  const heads = new Map<number, number>();
+async function endsOf({ topology, groups }: StoreContext, datastore: string): Promise<readonly number[] | undefined> {
+  const all = await requireDatastore(topology, datastore);
   try {
-    await Promise.all(
-      [...shardsByGroup(topology)].map(async ([group, shards]) => {
-        const client = await context.groups.client(group);
-        for (let start = 0; start < shards.length; start += HEADS_A_STATEMENT) {
-          const statement = selectHeads(datastore, shards.slice(start, start + HEADS_A_STATEMENT));
-          for (const [shard, head] of toHeads(await client.select(statement, 'writer'))) heads.set(shard, head);
-        }
-      }),
+    const ends = await Promise.all(
+      [...shardsByGroup(all)].map(async ([group, shards]) =>
+        writerHeads(await groups.client(group), datastore, shards),
+      ),
     );
+    const heads = new Map(ends.flat());
+    return all.homes.map((_, shard) => heads.get(shard) ?? 0);
   } catch (error) {
     if (!(error instanceof SqlError)) throw error;
     return undefined;
   }
-  return topology.homes.map((_, shard) => heads.get(shard) ?? 0);
 }
 
 function sum(values: readonly number[]): number {

@@ -1,6 +1,7 @@
 import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { sideBySide } from '../../side-by-side.ts';
+import { slicesOf } from '../../slices-of.ts';
 
 /** Where to read a shard's log again for a group that was away. */
 export interface PendingShard {
@@ -98,8 +99,6 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
 
 function pagesOf(lowest: ReadonlyMap<number, number>): (readonly (readonly [number, number])[])[] {
   return [...Map.groupBy(lowest, ([shard]) => blockOf(shard)).values()].flatMap((ofBlock) =>
-    Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, position) =>
-      ofBlock.slice(position * MARKS_A_WRITE, (position + 1) * MARKS_A_WRITE),
-    ),
+    slicesOf(ofBlock, MARKS_A_WRITE),
   );
 }

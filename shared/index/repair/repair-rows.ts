@@ -7,6 +7,7 @@ import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
 import { homeOf, requireDatastore } from '../../access/groups.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { RepairWork } from './repair-work.ts';
+import { slicesOf } from '../../slices-of.ts';
 
 const ROWS_A_STATEMENT = 100;
 /** Differing entries collected before a write: more of them share a table's statement. */
@@ -69,7 +70,7 @@ class RowsRepair {
       slow.has(shard) ? 'skipped' : 'asked',
     );
     for (const { shard } of skipped) this.#leave(shard);
-    for (const page of slices(asked, ROWS_A_STATEMENT)) await this.#compareAll(page);
+    for (const page of slicesOf(asked, ROWS_A_STATEMENT)) await this.#compareAll(page);
     await this.#writeAll();
     return { written: this.#written, missed: this.#missed, unread: this.#unread, mistyped: this.#mistyped };
   }
@@ -128,7 +129,7 @@ class RowsRepair {
       const parts = tables
         .map((entries) => entries.slice(start, start + ENTRIES_A_STATEMENT))
         .filter(({ length }) => length > 0);
-      for (const beside of slices(parts, TABLES_AT_ONCE)) {
+      for (const beside of slicesOf(parts, TABLES_AT_ONCE)) {
         const failed = await writeEntries(context, datastore, beside.flat());
         for (const one of failed) this.#miss(one);
         this.#written += beside.flat().length - failed.reduce((sum, { entries }) => sum + entries.length, 0);
@@ -149,11 +150,5 @@ function isOfGroup(error: unknown): boolean {
   return (
     error !== undefined &&
     !(error instanceof SqlError && (error.failure === 'rejected' || error.failure === 'contention'))
-  );
-}
-
-function slices<T>(items: readonly T[], length: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / length) }, (_, position) =>
-    items.slice(position * length, (position + 1) * length),
   );
 }

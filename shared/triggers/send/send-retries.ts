@@ -4,6 +4,7 @@ import { isAtWork, type FailingCell } from '../state/trigger-store.ts';
 import type { QueueMessage } from '../state/queues.ts';
 import type { TailSettings, TailWork } from './tail-work.ts';
 import type { TriggerWatch } from './watch-trigger.ts';
+import { slicesOf } from '../../slices-of.ts';
 
 /** Cells taken and not sent: those of a worker that dies wait for `lostRetryMs`. */
 const MOST_TAKEN = 100;
@@ -72,8 +73,7 @@ async function sendTaken(
   messages: readonly QueueMessage[],
 ): Promise<QueueMessage[]> {
   const left: QueueMessage[] = [];
-  for (let start = 0; start < messages.length; start += MESSAGES_A_REQUEST) {
-    const some = messages.slice(start, start + MESSAGES_A_REQUEST);
+  for (const some of slicesOf(messages, MESSAGES_A_REQUEST)) {
     const failures = await queues.send(deployed.queueUrl, some).catch((error: unknown) => some.map(() => error));
     const failure = failures.find((error) => error !== undefined);
     if (failure !== undefined) report({ kind: 'send_failed', error: failure });

@@ -7,6 +7,7 @@ import {
   type QueueAttributeName,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { slicesOf } from '../../slices-of.ts';
 
 /** A message to be sent to a FIFO queue. */
 export interface QueueMessage {
@@ -135,10 +136,8 @@ async function sendBatch(
 }
 
 function pagesOf(messages: readonly Received[]) {
-  return Array.from({ length: Math.ceil(messages.length / MOST) }, (_, page) =>
-    messages
-      .slice(page * MOST, (page + 1) * MOST)
-      .map(({ receiptHandle }, position) => ({ Id: String(position), ReceiptHandle: receiptHandle })),
+  return slicesOf(messages, MOST).map((page) =>
+    page.map(({ receiptHandle }, position) => ({ Id: String(position), ReceiptHandle: receiptHandle })),
   );
 }
 
