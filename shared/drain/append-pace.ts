@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface AppendPace {
-  turn(cells: number): Promise<void>;
-  /** Reports how long a turn's append took: after a slow one the primary rests as long. */
-  took(milliseconds: number): void;
-}
+export type AppendPace = ReturnType<typeof appendPace>;
 
 export interface Backlog {
   readonly rows: number;
@@ -34,19 +30,20 @@ const SLOW = 3;
 const WEIGHT = 0.05;
 
 /** Spreads appends evenly; a rest follows a slow one, since more appends would prolong the stall. */
-export function appendPace(perSecond: () => number): AppendPace {
+export function appendPace(perSecond: () => number) {
   let next = performance.now();
   let restUntil = next;
   /** Sum of all rests in ms: it delays those that already wait. */
   let rests = 0;
   let usual: number | undefined;
   return {
-    async turn(cells) {
+    async turn(cells: number): Promise<void> {
       const turn = Math.max(next, restUntil, performance.now()) - rests;
       next = turn + rests + (cells * 1000) / perSecond();
       for (let wait = waitFor(turn); wait >= 1; wait = waitFor(turn)) await sleep(wait);
     },
-    took(milliseconds) {
+    /** Reports how long a turn's append took: after a slow one the primary rests as long. */
+    took(milliseconds: number): void {
       usual ??= milliseconds;
       if (milliseconds > SLOW * usual) rest(milliseconds);
       usual += WEIGHT * (Math.min(milliseconds, SLOW * usual) - usual);

@@ -1,16 +1,7 @@
 /** A table's highest id, and how many ms ago that was. */
 export type Arrival = readonly [ago: number, id: number];
 
-/** When rows of one buffer table came, by the drain's clock. */
-export interface Arrivals {
-  note(last: number): void;
-  /** Returns the highest id so many ms ago; 0 if nothing looked then. */
-  idAt(ago: number): number;
-  /** Returns ms since the id was first seen, or since the first look. */
-  ageOf(id: number): number;
-  sawComing(id: number): boolean;
-  saved(): readonly Arrival[];
-}
+export type Arrivals = ReturnType<typeof openArrivals>;
 
 interface Look {
   readonly at: number;
@@ -20,26 +11,28 @@ interface Look {
 const LOOKS = 64;
 
 /** Tells the age of rows from earlier polls and the local steady clock: a server's clock may be an hour ahead. */
-export function openArrivals(since: readonly Arrival[] = [], now: () => number = () => performance.now()): Arrivals {
+export function openArrivals(since: readonly Arrival[] = [], now: () => number = () => performance.now()) {
   let looks: Look[] = since.map(([ago, id]) => ({ at: now() - ago, id }));
 
   return {
-    note(last) {
+    note(last: number): void {
       // A replica was promoted without the last rows, whose ids others have now.
       looks = looks.filter(({ id }) => id <= last);
       looks.push({ at: now(), id: last });
       if (looks.length > LOOKS) looks.splice(leastMissed(looks), 1);
     },
-    idAt(ago) {
+    /** Returns the highest id so many ms ago; 0 if nothing looked then. */
+    idAt(ago: number): number {
       const then = now() - ago;
       return looks.findLast(({ at }) => at <= then)?.id ?? 0;
     },
-    ageOf(id) {
+    /** Returns ms since the id was first seen, or since the first look. */
+    ageOf(id: number): number {
       const first = looks.find((look) => look.id >= id) ?? looks.at(-1);
       return first ? Math.max(0, now() - first.at) : 0;
     },
-    sawComing: (id) => (looks[0]?.id ?? id) < id,
-    saved: () => looks.map(({ at, id }) => [Math.round(now() - at), id] as const),
+    sawComing: (id: number): boolean => (looks[0]?.id ?? id) < id,
+    saved: (): readonly Arrival[] => looks.map(({ at, id }) => [Math.round(now() - at), id] as const),
   };
 }
 
@@ -56,17 +49,12 @@ function leastMissed(looks: readonly Look[]): number {
 }
 
 /** Counts only the time in which something held at two looks in a row. */
-interface Stopwatch {
-  readonly now: () => number;
-  pass(isSo: boolean): void;
-}
-
-export function openStopwatch(clock: () => number = () => performance.now()): Stopwatch {
+export function openStopwatch(clock: () => number = () => performance.now()) {
   let passed = 0;
   let since: number | undefined;
   return {
-    now: () => passed,
-    pass(isSo) {
+    now: (): number => passed,
+    pass(isSo: boolean): void {
       const at = clock();
       if (isSo && since !== undefined) passed += at - since;
       since = isSo ? at : undefined;

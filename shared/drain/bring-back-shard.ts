@@ -35,7 +35,7 @@ export interface BringingBack {
   readonly holders: readonly Holder[];
   readonly datastore: string;
   readonly shard: number;
-  readonly look: Pick<UndecidedLook, 'hasWaited'>;
+  readonly look: Pick<ReturnType<UndecidedSince['look']>, 'hasWaited'>;
   readonly isSetBack?: boolean;
 }
 
@@ -197,37 +197,27 @@ async function report({ context, datastore, shard }: BringingBack, copies: reado
   context.report({ kind: 'undecided', datastore, shard, row_key, column_name, ref_key });
 }
 
-/** Since when several bodies wait for one address, by this process's clock. */
-export interface UndecidedSince {
-  look(): UndecidedLook;
-}
-
-interface UndecidedLook {
-  hasWaited(address: string, bodyHash: Uint8Array): boolean;
-  /** Ends the look; what it did not see is forgotten. */
-  end(): void;
-}
+export type UndecidedSince = ReturnType<typeof undecidedSince>;
 
 /** Longer than any request lives: its writer has been answered or died by then. */
 const REQUEST_LIFE_MS = 30_000;
 
-export function undecidedSince(
-  requestLifeMs = REQUEST_LIFE_MS,
-  now: () => number = () => performance.now(),
-): UndecidedSince {
+/** Since when several bodies wait for one address, by this process's clock. */
+export function undecidedSince(requestLifeMs = REQUEST_LIFE_MS, now: () => number = () => performance.now()) {
   let known = new Map<string, number>();
   return {
     look() {
       const seen = new Map<string, number>();
       return {
-        hasWaited(address, bodyHash) {
+        hasWaited(address: string, bodyHash: Uint8Array): boolean {
           const body = `${Buffer.from(bodyHash).toString('hex')} ${address}`;
           const since = known.get(body) ?? now();
           known.set(body, since);
           seen.set(body, since);
           return now() - since >= requestLifeMs;
         },
-        end() {
+        /** Ends the look; what it did not see is forgotten. */
+        end(): void {
           known = seen;
         },
       };

@@ -9,20 +9,7 @@ export interface ShardTurn {
   isAlone: boolean;
 }
 
-export interface Turns {
-  readonly shards: ReadonlyMap<string, ShardTurn>;
-  have(shards: readonly Pick<ShardTurn, 'datastore' | 'shard'>[]): void;
-  next(): readonly ShardTurn[];
-  /** Milliseconds until the next is due; 0 or less: now. */
-  wait(): number;
-  /** Its rows were looked at up to `after`; undefined: to the end, so it begins again after a pause. */
-  pass(turn: ShardTurn, after: number | undefined): void;
-  /** Retries after a growing pause, from `after` on. */
-  fail(turn: ShardTurn, after?: number): void;
-  askAlone(turn: ShardTurn): void;
-  away(): void;
-  reached(): void;
-}
+export type Turns = ReturnType<typeof openTurns>;
 
 /** Pause between looks at the same rows, which wait for a reader. */
 export const PAUSE_MS = 1000;
@@ -32,10 +19,7 @@ const LONGEST_PAUSE_MS = { shard: 30_000, primary: 10_000 };
 const SHARDS_A_TURN = 48;
 
 /** Lets a lane's shards take turns, each with its own place, so that no shard's many rows block another. */
-export function openTurns(
-  afterOf: (name: string) => number | undefined,
-  now: () => number = () => performance.now(),
-): Turns {
+export function openTurns(afterOf: (name: string) => number | undefined, now: () => number = () => performance.now()) {
   const shards = new Map<string, ShardTurn>();
   let awayUntil = 0;
   let timesAway = 0;
@@ -48,8 +32,8 @@ export function openTurns(
   }
 
   return {
-    shards,
-    have(some) {
+    shards: shards as ReadonlyMap<string, ShardTurn>,
+    have(some: readonly Pick<ShardTurn, 'datastore' | 'shard'>[]): void {
       const names = new Set(some.map(nameOf));
       for (const name of shards.keys()) if (!names.has(name)) shards.delete(name);
       for (const { datastore, shard } of some) {
@@ -66,7 +50,7 @@ export function openTurns(
           });
       }
     },
-    next() {
+    next(): readonly ShardTurn[] {
       if (now() < awayUntil) return [];
       const due = [...shards.values()].filter(({ dueAt }) => dueAt <= now());
       const others = due.filter(({ isAlone }) => !isAlone);
@@ -75,30 +59,33 @@ export function openTurns(
       wasAlone = alone !== undefined && (others.length === 0 || !wasAlone);
       return wasAlone && alone ? [alone] : others.slice(0, SHARDS_A_TURN);
     },
-    wait() {
+    /** Milliseconds until the next is due; 0 or less: now. */
+    wait(): number {
       let due = now() + PAUSE_MS;
       for (const { dueAt } of shards.values()) due = Math.min(due, dueAt);
       return Math.max(due, awayUntil) - now();
     },
-    pass(turn, after) {
+    /** Its rows were looked at up to `after`; undefined: to the end, so it begins again after a pause. */
+    pass(turn: ShardTurn, after: number | undefined): void {
       Object.assign(turn, { after: after ?? 0, failures: 0, isAlone: false });
       turn.dueAt = after === undefined ? now() + PAUSE_MS : now();
       toEnd(turn);
     },
-    fail(turn, after = turn.after) {
+    /** Retries after a growing pause, from `after` on. */
+    fail(turn: ShardTurn, after = turn.after): void {
       turn.after = after;
       turn.failures += 1;
       turn.dueAt = now() + pauseAfter(turn.failures, LONGEST_PAUSE_MS.shard);
       toEnd(turn);
     },
-    askAlone(turn) {
+    askAlone(turn: ShardTurn): void {
       turn.isAlone = true;
     },
-    away() {
+    away(): void {
       timesAway += 1;
       awayUntil = now() + pauseAfter(timesAway, LONGEST_PAUSE_MS.primary);
     },
-    reached() {
+    reached(): void {
       timesAway = 0;
     },
   };

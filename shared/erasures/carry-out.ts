@@ -65,13 +65,7 @@ export function carryOut(
   patience: Patience,
   beyond?: number,
 ): Promise<ErasureProgress> {
-  const target = { ...targetOf(erasure), ...(beyond !== undefined && { beyond }) };
-  return new CarryingOut(work, datastore, { erasure, target }, patience).run();
-}
-
-interface Carried {
-  readonly erasure: Erasure;
-  readonly target: ErasureTarget;
+  return new CarryingOut(work, datastore, erasure, patience, beyond).run();
 }
 
 class CarryingOut {
@@ -84,11 +78,11 @@ class CarryingOut {
   readonly #waiting: string[] = [];
   readonly #erased: ErasedBodies = { cells: 0, bytes: 0 };
 
-  constructor(work: ErasureWork, datastore: string, { erasure, target }: Carried, patience: Patience) {
+  constructor(work: ErasureWork, datastore: string, erasure: Erasure, patience: Patience, beyond?: number) {
     this.#work = work;
     this.#datastore = datastore;
     this.#erasure = erasure;
-    this.#target = target;
+    this.#target = { ...targetOf(erasure), ...(beyond !== undefined && { beyond }) };
     this.#patience = patience;
   }
 

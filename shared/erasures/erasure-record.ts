@@ -97,20 +97,18 @@ export async function openErasures(table: DynamoTable, datastore: string): Promi
   return (await readState(table, openKey(datastore)))?.['open']?.SS ?? [];
 }
 
-/** Takes an id from the list, unless somebody has begun it anew meanwhile. */
+/**
+ * Takes an id from the list, unless somebody has begun it anew meanwhile: its erasure is done, or its record was never
+ * written, and whoever began it has told nobody.
+ */
 export async function unlist(table: DynamoTable, datastore: string, id: string): Promise<void> {
-  await forgetOpen(table, datastore, id);
-  if ((await readErasure(table, datastore, id))?.state === 'erasing') await list(table, datastore, id);
-}
-
-/** Takes an id from the list: its erasure is done, or its record was never written, and whoever began it has told nobody. */
-async function forgetOpen(table: DynamoTable, datastore: string, id: string): Promise<void> {
   await updateState(table, {
     key: openKey(datastore),
     update: 'DELETE #open :id',
     condition: 'attribute_exists(#open)',
     values: { ':id': { SS: [id] } },
   });
+  if ((await readErasure(table, datastore, id))?.state === 'erasing') await list(table, datastore, id);
 }
 
 /**

@@ -82,15 +82,12 @@ export async function runFollower(run: FollowerRun): Promise<void> {
   const { workers } = run;
   const items = new OffsetItems(stateTable, { name: follower.name, datastore: follower.datastore, shards, partitions });
   const holdings = new Holdings({ items, workers, partitions, patienceMs: PATIENCE_MS, now, report });
-  const { behindMs = 0, pageCells = 100, fetch = fetchLogEntries } = run;
   const work: FollowWork = {
-    follower,
-    context: run.context,
-    topologyTable: run.topologyTable,
+    behindMs: 0,
+    pageCells: 100,
+    fetch: fetchLogEntries,
+    ...run,
     readOf: (group) => (run.read === 'reader' && run.readers ? run.readers.roleOf(group) : run.read),
-    behindMs,
-    pageCells,
-    fetch,
     now,
     report,
   };

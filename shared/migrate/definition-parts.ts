@@ -1,20 +1,12 @@
-import type { Definitions } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import type { SqlClient } from '../sql/client.ts';
-import type { MadeUser } from '../topology/database-users.ts';
-import type { GroupAddress } from '../topology/topology.ts';
+import type { Definitions } from '../definitions/definitions.ts';
 import type { Queues } from '../triggers/state/queues.ts';
 import type { AppliedQueues } from './applied-queues.ts';
-import type { UserLogin } from './create-users.ts';
+import type { Migration } from './migrate.ts';
 
 /** What making and deleting definitions works with. */
-export interface DefinitionParts {
-  readonly topologyTable: DynamoTable;
+export interface DefinitionParts extends Omit<Migration, 'wish' | 'stateTable' | 'bufferCopies'> {
   readonly stateTable: DynamoTable;
-  /** As the owner of the databases. */
-  readonly connect: (group: GroupAddress) => SqlClient;
-  /** Of the users that functions are on a group's servers. */
-  readonly logins?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, UserLogin>>>;
   /** Of each write, on other groups. */
   readonly bufferCopies: number;
   readonly queues: AppliedQueues;
@@ -26,6 +18,4 @@ export interface DefinitionParts {
   readonly mostShards: number;
   /** The environment has a root key: without one no field can be sealed. */
   readonly canSeal: boolean;
-  /** False once there is no time for another statement. */
-  readonly mayGoOn: () => boolean;
 }

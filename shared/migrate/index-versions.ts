@@ -112,15 +112,13 @@ export async function listWishedVersions(
 /** Tables created before it is asked again whether there is time for more. */
 const TABLES_A_PAGE = 64;
 
-export function indexTableStatement(datastore: string, shard: number, { hash, definition }: IndexVersion): Statement {
-  return {
-    sql: createIndexTable(
-      quoteName(shardDatabase(datastore, shard)),
-      indexTableName(definition.name, hash),
-      definition,
-    ),
-    parameters: [],
-  };
+/** The table of an index version in a database of a shard, or of its copy. */
+export function indexTableStatement(
+  database: string,
+  { hash, definition }: Pick<IndexVersion, 'hash' | 'definition'>,
+): Statement {
+  const table = indexTableName(definition.name, hash);
+  return { sql: createIndexTable(quoteName(database), table, definition), parameters: [] };
 }
 
 /**
@@ -148,7 +146,10 @@ export async function createIndexTables(
   );
   for (const page of slicesOf(missing, TABLES_A_PAGE)) {
     if (!mayGoOn()) return false;
-    await sideBySide(page, async (shard) => void (await client.change(indexTableStatement(datastore, shard, version))));
+    await sideBySide(
+      page,
+      async (shard) => void (await client.change(indexTableStatement(shardDatabase(datastore, shard), version))),
+    );
   }
   return true;
 }

@@ -6,16 +6,30 @@ import { CONTROL, quoteName } from '../sql/names.ts';
 import { SET_BACK } from '../sql/statements/record-writer.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readApplied } from '../topology/defined.ts';
-import { endMaking, writeGroups, writeRetention, writeSealed } from '../topology/dynamo-topology.ts';
+import {
+  endMaking,
+  writeGroups,
+  writeRetention,
+  writeSealed,
+  createDatastore,
+  dynamoTopology,
+  readDatastore,
+} from '../topology/dynamo-topology.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
-import type { GroupAddress } from '../topology/topology.ts';
+import type { GroupAddress, DatastoreTopology } from '../topology/topology.ts';
 import { deployTriggers } from './deployed-triggers.ts';
 import type { MadeUser } from '../topology/database-users.ts';
-import { checkWish, noteDeployed, type MigrationWish } from './check-wish.ts';
+import { checkWish, noteDeployed, type MigrationWish, type WishedDatastore } from './check-wish.ts';
 import { createUsers, type UserLogin } from './create-users.ts';
-import { createIndexTables, indexTableStatement, listWishedVersions } from './index-versions.ts';
+import {
+  createIndexTables,
+  indexTableStatement,
+  listWishedVersions,
+  listFirstVersions,
+  readVersions,
+  type DatastoreVersions,
+} from './index-versions.ts';
 import { sideBySide } from '../side-by-side.ts';
-import { prepareDatastore, retiredDatastores, type MigratedDatastore } from './prepare-datastore.ts';
 import { stepControl, SHARD_STEPS } from './steps.ts';
 import { forgetDeployed, withApplied } from './with-applied.ts';
 import { slicesOf } from '../slices-of.ts';
@@ -63,12 +77,14 @@ export async function migrate(given: Migration): Promise<boolean> {
     const onEach = <T>(step: (group: GroupAddress, client: SqlClient) => Promise<T>): Promise<readonly T[]> =>
       Promise.all(wish.groups.map((group) => step(group, clients.get(group.name) as SqlClient)));
     await onEach((_, client) => stepControl(client));
-    await onEach((group, client) => makeUsers(migration, group, client, names));
+    const { logins } = given;
+    if (logins) await onEach(async (group, client) => createUsers(client, await logins(group), names));
     await writeGroups(topologyTable, wish.groups);
     const datastores: MigratedDatastore[] = [];
     for (const definition of wish.datastores) {
       const prepared = await prepareDatastore(topologyTable, definition, wish.groups);
-      await keepRetention(topologyTable, prepared);
+      if (!isDeepStrictEqual(definition.retention, prepared.topology.retention))
+        await writeRetention(topologyTable, definition.name, definition.retention);
       datastores.push(prepared);
     }
     const all = [...datastores, ...retired];
@@ -81,7 +97,9 @@ export async function migrate(given: Migration): Promise<boolean> {
     );
     if (listed.includes(false)) return false;
     // Behind the versions of indexes: whoever seals a field knows which of them have it, and gives them its hash.
-    for (const datastore of datastores) await keepSealed(topologyTable, datastore);
+    for (const { definition, topology } of datastores)
+      if (!isDeepStrictEqual(definition.sealed, topology.sealed))
+        await writeSealed(topologyTable, definition.name, definition.sealed);
     // When their shards are there: who works for a trigger reads them.
     await deployTriggers(migration, wish.datastores, { isPart: wish.isPart });
     await forgetDeployed(topologyTable, deployed, applied);
@@ -89,25 +107,6 @@ export async function migrate(given: Migration): Promise<boolean> {
   } finally {
     await Promise.all([...clients.values()].map((client) => client.close()));
   }
-}
-
-async function keepRetention(table: DynamoTable, { definition, topology }: MigratedDatastore): Promise<void> {
-  const { name, retention } = definition;
-  if (!isDeepStrictEqual(retention, topology.retention)) await writeRetention(table, name, retention);
-}
-
-async function keepSealed(table: DynamoTable, { definition, topology }: MigratedDatastore): Promise<void> {
-  const { name, sealed } = definition;
-  if (!isDeepStrictEqual(sealed, topology.sealed)) await writeSealed(table, name, sealed);
-}
-
-async function makeUsers(
-  { logins }: Migration,
-  group: GroupAddress,
-  client: SqlClient,
-  datastores: readonly string[],
-): Promise<void> {
-  if (logins) await createUsers(client, await logins(group), datastores);
 }
 
 /**
@@ -172,11 +171,10 @@ async function createShards(
 }
 
 async function createDatabase(client: SqlClient, { datastore, shard, step, versions }: WantedShard): Promise<void> {
-  const database = quoteName(shardDatabase(datastore, shard));
-  for (const statements of SHARD_STEPS.slice(step)) {
-    for (const sql of statements(database)) await client.change({ sql, parameters: [] });
-  }
-  for (const version of versions) await client.change(indexTableStatement(datastore, shard, version));
+  const database = shardDatabase(datastore, shard);
+  for (const statements of SHARD_STEPS.slice(step))
+    for (const sql of statements(quoteName(database))) await client.change({ sql, parameters: [] });
+  for (const version of versions) await client.change(indexTableStatement(database, version));
 }
 
 /** Creates the tables of the index versions that are to be listed. */
@@ -221,4 +219,57 @@ function upsertShards(shards: readonly WantedShard[], writer: (shard: WantedShar
       `ON DUPLICATE KEY UPDATE step = GREATEST(step, VALUES(step))`,
     parameters: shards.flatMap(({ datastore, shard, epoch }) => [datastore, shard, epoch, SHARD_STEPS.length]),
   };
+}
+
+interface MigratedDatastore {
+  readonly definition: WishedDatastore;
+  readonly topology: DatastoreTopology;
+  readonly versions: DatastoreVersions;
+  /** All its shards have been there before: cells of each may have been acknowledged. */
+  readonly isKnown: boolean;
+}
+
+/** Puts a datastore that is new on the map; its shards open one by one later. */
+async function prepareDatastore(
+  topologyTable: DynamoTable,
+  definition: WishedDatastore,
+  groups: readonly GroupAddress[],
+): Promise<MigratedDatastore> {
+  let topology = await readDatastore(topologyTable, definition.name);
+  const isKnown = topology !== undefined && topology.isBeingMade !== true;
+  if (!topology) {
+    // Before the datastore itself: whoever writes its first cell knows its indexes.
+    await listFirstVersions(topologyTable, definition);
+    topology = await createDatastore(topologyTable, spread(definition, groups));
+  }
+  return { definition, topology, isKnown, versions: await readVersions(topologyTable, definition) };
+}
+
+/** Returns the datastores that are there and are not wished: their shards are kept up to date. */
+async function retiredDatastores(
+  topologyTable: DynamoTable,
+  wished: readonly WishedDatastore[],
+): Promise<readonly MigratedDatastore[]> {
+  const all = dynamoTopology(topologyTable);
+  const retired: MigratedDatastore[] = [];
+  for (const name of await all.datastores()) {
+    const topology = await all.datastore(name);
+    if (!topology || wished.some((one) => one.name === name)) continue;
+    const definition = { name, shards: topology.shards, indexes: [], triggers: [] };
+    const versions = await readVersions(topologyTable, definition);
+    retired.push({ definition, topology, isKnown: topology.isBeingMade !== true, versions });
+  }
+  return retired;
+}
+
+/** The first distribution of a datastore's shards: round the groups. */
+function spread(
+  { name: datastore, shards, sealed }: WishedDatastore,
+  groups: readonly GroupAddress[],
+): DatastoreTopology {
+  const homes = Array.from({ length: shards }, (_, shard) => ({
+    group: groups[shard % groups.length]?.name ?? '',
+    epoch: 1,
+  }));
+  return { datastore, shards, homes, ...(sealed && { sealed }) };
 }

@@ -32,17 +32,12 @@ export interface MovingClients {
   readonly target: SqlClient;
 }
 
-/** A move as far as its log goes. */
-type CopiedLog = Pick<Move, 'datastore' | 'shard' | 'source' | 'target' | 'copied' | 'head' | 'bytes' | 'restarts'>;
-
-type CheckedMove = CopiedLog & Pick<Move, 'switches'>;
-
 /**
  * Looks whether the shard's log, and the copy, are still what was read of them: a replica that was promoted may lack
  * the last cells, and others stand at their places by now. Goes back to what both of them still have. Throws
  * SchemalessError `internal` where the copy may be all that there is of a log: nothing of it is taken back then.
  */
-export async function checkPlaces<M extends CheckedMove>(move: M, { source, target }: MovingClients): Promise<M> {
+export async function checkPlaces(move: Move, { source, target }: MovingClients): Promise<Move> {
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
   const [[[head] = []], [[held] = []], row] = await Promise.all([
     source.select(selectLastId(shard), 'writer'),
@@ -105,7 +100,7 @@ async function takeBack(target: SqlClient, copy: string, after: number): Promise
 }
 
 /** A copy of which nothing is trusted: all of it is copied again. */
-export async function copiedAnew<M extends CopiedLog>(move: M, { target }: MovingClients): Promise<M> {
+export async function copiedAnew(move: Move, { target }: MovingClients): Promise<Move> {
   await takeBack(target, copyDatabase(move.datastore, move.shard), 0);
   return { ...comparedAnew(move), copied: 0, restarts: move.restarts + 1 };
 }
@@ -121,18 +116,13 @@ async function cellAt(client: SqlClient, database: string, added_id: number): Pr
  * Copies the next page of a shard's log. The move as it is given back has the same place where there was nothing.
  * `from`: whom to ask: a reader where there is time, the writer for what was appended last.
  */
-export async function copyPage<M extends CopiedLog>(
-  move: M,
+export async function copyPage(
+  move: Move,
   { source, target }: MovingClients,
   from: 'writer' | 'reader',
-): Promise<M> {
+): Promise<Move> {
   const { datastore, shard } = move;
-  const cells = await readPage(
-    source,
-    shardDatabase(datastore, shard),
-    { after: move.source.at, cells: pageCells(move) },
-    from,
-  );
+  const cells = await readPage(source, shardDatabase(datastore, shard), move.source.at, pageCells(move), from);
   if (cells.length === 0) return move;
   for (const some of inStatements(cells, target.abilities.bounds.writtenBytes))
     await target.change(insertRawCells(copyDatabase(datastore, shard), some));
@@ -152,16 +142,16 @@ export async function copyPage<M extends CopiedLog>(
  * node of the copy's group that is asked: what it shows is on its disk. `mayGoOn`: asked after each page. Throws
  * SchemalessError `internal` where they differ.
  */
-export async function compareCopy<M extends CopiedLog>(
-  move: M,
+export async function compareCopy(
+  move: Move,
   { target }: MovingClients,
   from: Target,
   mayGoOn: () => boolean,
-): Promise<M> {
+): Promise<Move> {
   const copy = copyDatabase(move.datastore, move.shard);
   let chain = move.target;
   while (chain.at < move.source.at) {
-    const page = await readPage(target, copy, { after: chain.at, cells: pageCells(move) }, from);
+    const page = await readPage(target, copy, chain.at, pageCells(move), from);
     const cells = page.filter(({ added_id }) => added_id <= move.source.at);
     if (cells.length === 0) break;
     chain = extendChain(chain, cells);
@@ -174,13 +164,13 @@ export async function compareCopy<M extends CopiedLog>(
 }
 
 /** Both are read again, from the first cell. */
-export function comparedAnew<M extends CopiedLog>(move: M): M {
+export function comparedAnew(move: Move): Move {
   return { ...move, source: goBackTo(move.source, none), target: goBackTo(move.target, none) };
 }
 
 const none = (): boolean => false;
 
-function differing({ datastore, shard, target }: CopiedLog, cells: readonly RawCell[] = []): SchemalessError {
+function differing({ datastore, shard, target }: Move, cells: readonly RawCell[] = []): SchemalessError {
   const last = cells.at(-1);
   return new SchemalessError(
     'internal',
@@ -188,13 +178,8 @@ function differing({ datastore, shard, target }: CopiedLog, cells: readonly RawC
   );
 }
 
-interface PageWanted {
-  readonly after: number;
-  readonly cells: number;
-}
-
 /** A server looks at each of them to find out how many fit: of large cells no more than are likely to. */
-function pageCells({ bytes, copied }: CopiedLog): number {
+function pageCells({ bytes, copied }: Move): number {
   const each = copied > 0 ? bytes / copied : FIRST_CELL_BYTES;
   return Math.max(LEAST_CELLS, Math.min(PAGE_CELLS, Math.ceil((2 * PAGE_BYTES) / Math.max(1, each))));
 }
@@ -202,7 +187,8 @@ function pageCells({ bytes, copied }: CopiedLog): number {
 async function readPage(
   client: SqlClient,
   database: string,
-  { after, cells: limit }: PageWanted,
+  after: number,
+  limit: number,
   from: Target,
 ): Promise<readonly RawCell[]> {
   const bytes = Math.min(PAGE_BYTES, client.abilities.bounds.pageBytes);

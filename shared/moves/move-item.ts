@@ -1,3 +1,5 @@
+import type { StoreContext } from '../access/context.ts';
+import type { Leases } from '../dynamo/lease.ts';
 import type { MoveStep } from '../api/moves.ts';
 import { changeItem, type ItemChange } from '../dynamo/change-item.ts';
 import { readState, type StateItem } from '../dynamo/state-table.ts';
@@ -53,6 +55,39 @@ export interface Move extends MovingShard {
   readonly switchesAlone: boolean;
   readonly complete_after_seconds: number | null;
   readonly last_error: string | null;
+}
+
+export interface MoveWork {
+  readonly context: StoreContext;
+  readonly topologyTable: DynamoTable;
+  readonly stateTable: DynamoTable;
+  readonly leases: Leases;
+  readonly settings: MoveSettings;
+  /** Tells instances that the topology changed. */
+  readonly tellMoved: () => void;
+  /** Ends the turn at its next page. */
+  readonly signal: AbortSignal;
+  /** Nothing is known of what the turn before has left: it was another's, it failed, or it switched. */
+  readonly isFirst: boolean;
+  /** Whether another move that copies leaves the groups of this one to it. */
+  readonly mayCopy: (move: Move) => boolean;
+  /** Writes what was done, with the wish that is done with. Throws where others move shards by now. */
+  readonly write: (move: Move, fulfilled?: MoveWish | null) => Promise<void>;
+}
+
+export interface MoveSettings {
+  /** How long a turn copies before what it did is written. @default 1000 */
+  readonly turnMs?: number;
+  /** Of its time, how much copying takes: the rest belongs to the groups' own work. @default 0.5 */
+  readonly share?: number;
+  /** How long entries wait to be copied, so that instances hear of the copy first. @default 3000 */
+  readonly announcedMs?: number;
+  /** How long copied entries count as current. @default 60,000 */
+  readonly indexedForMs?: number;
+  /** Between polls: for new moves, and of a log that is followed. @default 1000, 200, and 2000 while nothing comes */
+  readonly pollMs?: number;
+  /** How long a switch may keep the shard closed before it is given up, and tried again later. @default 150 */
+  readonly closedMs?: number;
 }
 
 /** A key of an index table, as JSON can hold it. */

@@ -1,7 +1,4 @@
-import type { StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
-import type { Leases } from '../dynamo/lease.ts';
-import type { DynamoTable } from '../dynamo/table.ts';
 import { underLease } from '../dynamo/under-lease.ts';
 import { SchemalessError } from '../errors.ts';
 import { indexTableName, maintainedIndexes, type PhysicalIndex } from '../index/index-table.ts';
@@ -12,44 +9,11 @@ import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
 import { announceCopy, endMoving } from '../topology/moving-shards.ts';
 import { checkPlaces, compareCopy, comparedAnew, copiedAnew, copyPage, type MovingClients } from './copy-log.ts';
 import { hasAllIndexes, keepIndexes, withoutOldDebts } from './keep-indexes.ts';
-import type { Move, MoveWish } from './move-item.ts';
+import type { Move, MoveWish, MoveWork } from './move-item.ts';
 import { dropForgotten, endAttempts, makeCopy, mendNames, putRight, tablesOf } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
 import { forgetShard } from './statements/shard-states.ts';
 import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
-
-export interface MoveWork {
-  readonly context: StoreContext;
-  readonly topologyTable: DynamoTable;
-  readonly stateTable: DynamoTable;
-  readonly leases: Leases;
-  readonly settings: MoveSettings;
-  /** Tells instances that the topology changed. */
-  readonly tellMoved: () => void;
-  /** Ends the turn at its next page. */
-  readonly signal: AbortSignal;
-  /** Nothing is known of what the turn before has left: it was another's, it failed, or it switched. */
-  readonly isFirst: boolean;
-  /** Whether another move that copies leaves the groups of this one to it. */
-  readonly mayCopy: (move: Move) => boolean;
-  /** Writes what was done, with the wish that is done with. Throws where others move shards by now. */
-  readonly write: (move: Move, fulfilled?: MoveWish | null) => Promise<void>;
-}
-
-export interface MoveSettings {
-  /** How long a turn copies before what it did is written. @default 1000 */
-  readonly turnMs?: number;
-  /** Of its time, how much copying takes: the rest belongs to the groups' own work. @default 0.5 */
-  readonly share?: number;
-  /** How long entries wait to be copied, so that instances hear of the copy first. @default 3000 */
-  readonly announcedMs?: number;
-  /** How long copied entries count as current. @default 60,000 */
-  readonly indexedForMs?: number;
-  /** Between polls: for new moves, and of a log that is followed. @default 1000, 200, and 2000 while nothing comes */
-  readonly pollMs?: number;
-  /** How long a switch may keep the shard closed before it is given up, and tried again later. @default 150 */
-  readonly closedMs?: number;
-}
 
 /** A log that lacks no more is followed; a switch copies as much while the shard is closed. */
 const NEAR_CELLS = 200;

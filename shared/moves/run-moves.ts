@@ -7,8 +7,8 @@ import type { Turns } from '../repeat.ts';
 import { SqlError } from '../sql/client.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
 import { endMoving, type MovingShard } from '../topology/moving-shards.ts';
-import { hasEnded, readMove, writeMove, type Move } from './move-item.ts';
-import { moveTurn, type MoveSettings, type MoveWork } from './move-turn.ts';
+import { hasEnded, readMove, writeMove, type Move, type MoveSettings, type MoveWork } from './move-item.ts';
+import { moveTurn } from './move-turn.ts';
 
 export interface MoveRun extends JobRun {
   readonly context: StoreContext;
@@ -110,12 +110,9 @@ function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): Turns 
     }
     moves.set(name, before);
     const work: MoveWork = {
-      context: run.context,
-      topologyTable: run.topologyTable,
-      stateTable: run.stateTable,
-      leases: run.leases,
-      settings: run.settings ?? {},
-      tellMoved: run.tellMoved ?? (() => undefined),
+      settings: {},
+      tellMoved: () => undefined,
+      ...run,
       signal,
       isFirst,
       mayCopy: (move) => isNext(move, moves),

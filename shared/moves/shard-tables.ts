@@ -10,7 +10,7 @@ import { quoteName } from '../sql/names.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 import { beginAttempt, isLastAttempt } from '../topology/moving-shards.ts';
 import type { ShardHome } from '../topology/topology.ts';
-import { makeIndexTable } from './copy-indexes.ts';
+import { indexTableStatement } from '../migrate/index-versions.ts';
 import type { MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
 import {
@@ -121,7 +121,7 @@ export async function makeCopy(
     for (const sql of statements(quoteName(copy))) await target.change({ sql, parameters: [] });
   const there = await tablesOf(target, copy);
   for (const index of indexes)
-    if (!there.includes(indexTableName(index.name, index.hash))) await makeIndexTable(target, copy, index);
+    if (!there.includes(indexTableName(index.name, index.hash))) await target.change(indexTableStatement(copy, index));
 }
 
 /** Drops what a copy has of index versions that no catalogue lists: with a switch they would be the shard's. */

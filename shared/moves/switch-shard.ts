@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoreContext } from '../access/context.ts';
-import type { DynamoTable } from '../dynamo/table.ts';
 import { SchemalessError } from '../errors.ts';
 import { copyDatabase, shardDatabase } from '../address.ts';
 import { toNumber } from '../sql/cell-rows.ts';
@@ -9,7 +7,7 @@ import { SqlError, type Target } from '../sql/client.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
 import { beginAttempt, switchHome, type SeenShard } from '../topology/moving-shards.ts';
 import { copyPage, type MovingClients } from './copy-log.ts';
-import type { Move } from './move-item.ts';
+import type { Move, MoveWork } from './move-item.ts';
 import { isBound, nodesOf, dropFences, endAttempts, putRight, renameAll, tablesOf } from './shard-tables.ts';
 import { allClosed, isStillWhole, sameWriter, shows } from './switch-checks.ts';
 import {
@@ -31,18 +29,7 @@ import {
   type RawShardRow,
 } from './statements/shard-states.ts';
 
-interface Switching {
-  readonly context: StoreContext;
-  readonly topologyTable: DynamoTable;
-  /** Writes down that the shard is about to be closed. */
-  readonly write: (move: Move) => Promise<void>;
-  /** Tells instances that the topology changed. */
-  readonly tellMoved: () => void;
-  readonly settings: {
-    /** How long copying the rest may take, and a reader of the old group may lag. @default 150 and 100 */
-    readonly closedMs?: number;
-  };
-}
+type Switching = Pick<MoveWork, 'context' | 'topologyTable' | 'write' | 'tellMoved' | 'settings'>;
 
 /**
  * How long copying the rest may take before the shard is opened where it was: writers wait for 300 ms, and are answered

@@ -1,4 +1,3 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { readState, updateState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import type { ErasureTarget } from '../../address.ts';
@@ -66,16 +65,12 @@ export async function writePlace(
   at: { readonly datastore: string; readonly shard: number; readonly token: number },
   place: RetentionPlace,
 ): Promise<boolean> {
-  const values: Record<string, AttributeValue> = {
-    ':place': { S: JSON.stringify(place) },
-    ':token': { N: String(at.token) },
-  };
   const written = await updateState(table, {
     key: keyOf(at.datastore, at.shard),
     update: 'SET #place = :place, #token = :token',
     condition: 'attribute_not_exists(#token) OR #token <= :token',
     names: { '#place': nameOf(at.shard) },
-    values,
+    values: { ':place': { S: JSON.stringify(place) }, ':token': { N: String(at.token) } },
   });
   return written !== undefined;
 }

@@ -84,10 +84,25 @@ async function roundOf(
     if (signal.aborted) return;
     const before = places.get(shard);
     const place = startingPlace(before, topology, shard, { rules, settings });
-    const turn = turnOf(run, { topology, shard, places, tally, isAsRuled });
+    const until = performance.now() + TURN_MS;
+    const turn: ShardTurn = {
+      work: run,
+      at: { datastore, shard, rules: topology.retention },
+      settings,
+      isAnew: place !== before,
+      isAsRuled,
+      mayGoOn: () => performance.now() < until && !signal.aborted,
+      signal,
+      async write(next) {
+        if (!(await writePlace(stateTable, { datastore, shard, token: run.token }, next)))
+          throw new SchemalessError('unavailable', 'another erases what is out of its retention by now');
+        places.set(shard, next);
+      },
+      done: (part) => tally.add(part),
+    };
     try {
       if (!(await isAsRuled(RULES_AGE_MS))) isCut = true;
-      else if (await retainShard({ ...turn, isAnew: place !== before }, place)) isCut = true;
+      else if (await retainShard(turn, place)) isCut = true;
     } catch (error) {
       run.failed?.(error);
     }
@@ -176,34 +191,6 @@ function startingPlace(
   const due = (everyMs: number): Reached => ({ added_id: 0, at: Date.now() - everyMs });
   const aged = Object.fromEntries(keepTimes(retention).map((ms) => [ms, due(agedEveryMs(ms, settings))]));
   return { rules, epoch, often: 0, all: due(settings.wholeMs ?? WHOLE_MS), aged, open: place?.open ?? [] };
-}
-
-interface TurnOf {
-  readonly topology: DatastoreTopology;
-  readonly shard: number;
-  readonly places: Map<number, RetentionPlace>;
-  readonly tally: Tally;
-  readonly isAsRuled: () => Promise<boolean>;
-}
-
-function turnOf(run: RetentionRun, { topology, shard, places, tally, isAsRuled }: TurnOf): Omit<ShardTurn, 'isAnew'> {
-  const { datastore, retention } = topology;
-  const until = performance.now() + TURN_MS;
-  const { stateTable, token, settings = {}, signal } = run;
-  return {
-    work: run,
-    at: { datastore, shard, rules: retention },
-    settings,
-    isAsRuled,
-    mayGoOn: () => performance.now() < until && !signal.aborted,
-    signal,
-    async write(place) {
-      if (!(await writePlace(stateTable, { datastore, shard, token }, place)))
-        throw new SchemalessError('unavailable', 'another erases what is out of its retention by now');
-      places.set(shard, place);
-    },
-    done: (part) => tally.add(part),
-  };
 }
 
 function rulesHash(rules: readonly RetentionRule[] | undefined): string {

@@ -2,15 +2,12 @@ import { pauseFor } from '../../pause-for.ts';
 import { SIGN_OF_LIFE } from '../../sql/client.ts';
 import type { Groups } from '../../access/groups.ts';
 
-/** Groups that failed and have not answered since: nothing waits for their timeouts again. */
-export interface AwayGroups {
-  has(group: string): boolean;
-  add(group: string): void;
-}
-
 const PROBE_MS = 500;
 
-export function awayGroups(groups: Groups, signal: AbortSignal): AwayGroups {
+export type AwayGroups = ReturnType<typeof awayGroups>;
+
+/** Groups that failed and have not answered since: nothing waits for their timeouts again. */
+export function awayGroups(groups: Groups, signal: AbortSignal) {
   const away = new Set<string>();
 
   async function probe(group: string): Promise<void> {
@@ -26,8 +23,8 @@ export function awayGroups(groups: Groups, signal: AbortSignal): AwayGroups {
   }
 
   return {
-    has: (group) => away.has(group),
-    add(group) {
+    has: (group: string): boolean => away.has(group),
+    add(group: string): void {
       if (away.has(group)) return;
       away.add(group);
       void probe(group);
@@ -35,20 +32,17 @@ export function awayGroups(groups: Groups, signal: AbortSignal): AwayGroups {
   };
 }
 
-/** Shards whose rows timed out: nothing waits for them for a while. */
-export interface SlowShards {
-  has(shard: number): boolean;
-  add(shard: number): void;
-}
+export type SlowShards = ReturnType<typeof slowShards>;
 
-export function slowShards(restMs: number): SlowShards {
+/** Shards whose rows timed out: nothing waits for them for a while. */
+export function slowShards(restMs: number) {
   const until = new Map<number, number>();
   return {
-    has(shard) {
+    has(shard: number): boolean {
       const end = until.get(shard);
       if (end !== undefined && performance.now() >= end) until.delete(shard);
       return until.has(shard);
     },
-    add: (shard) => void until.set(shard, performance.now() + restMs),
+    add: (shard: number): void => void until.set(shard, performance.now() + restMs),
   };
 }

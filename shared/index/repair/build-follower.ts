@@ -44,14 +44,12 @@ export function buildFollower(
   };
 }
 
-export interface Throttle {
-  take(cells: number, signal: AbortSignal): Promise<void>;
-}
+export type Throttle = ReturnType<typeof throttleTo>;
 
-export function throttleTo(cellsPerSecond: number): Throttle {
+export function throttleTo(cellsPerSecond: number) {
   let free = 0;
   return {
-    async take(cells, signal) {
+    async take(cells: number, signal: AbortSignal): Promise<void> {
       const wait = free - performance.now();
       free = Math.max(free, performance.now()) + (cells * 1000) / cellsPerSecond;
       if (wait > 0) await pauseFor(wait, signal);

@@ -6,11 +6,7 @@ import { writeLargestShare } from '../../topology/index-now.ts';
 import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';
 
-export interface LargestShares {
-  /** Schedules a count after a version became live. */
-  countSoon(): Promise<void>;
-  look(): Promise<void>;
-}
+export type LargestShares = ReturnType<typeof largestShares>;
 
 const TABLES_A_STATEMENT = 8;
 /** Entries that a statement reads of each table. */
@@ -21,13 +17,13 @@ const REST = 100;
 const LONGEST_MS = 15 * 60_000;
 
 /** Counts the entries of each shard's table exactly, in a hundredth of the time: estimates may be a day old. */
-export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
+export function largestShares(work: RepairWork, due: DueTimes) {
   const { datastore, settings, topologyTable } = work;
 
   return {
-    // The catalogue in hand may not list the live version yet.
-    countSoon: () => due.doneFor('counts', 2 * settings.versionsAgeMs),
-    async look() {
+    /** After a version became live; the catalogue in hand may not list it yet. */
+    countSoon: (): Promise<void> => due.doneFor('counts', 2 * settings.versionsAgeMs),
+    async look(): Promise<void> {
       if (!(await due.isDue('counts'))) return;
       // Set first: the next run comes within a minute, and must not count as well.
       await due.doneFor('counts', LONGEST_MS);

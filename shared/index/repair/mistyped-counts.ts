@@ -3,21 +3,13 @@ import type { MistypedField } from '../wanted-entries.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { addMistyped, type MistypedFound } from '../../topology/index-now.ts';
 
-/** Counts fields whose type differs from their index's, as repair and builds meet them. */
-export interface MistypedCounts {
-  add(found: readonly MistypedField[]): void;
-  /** Writes the counts until the signal, and once more then. Never fails. */
-  keep(signal: AbortSignal): Promise<void>;
-}
+export type MistypedCounts = ReturnType<typeof mistypedCounts>;
 
 /** Interval of writes; a run that dies loses so much. */
 const WRITE_MS = 2000;
 
-export function mistypedCounts(
-  topologyTable: DynamoTable,
-  datastore: string,
-  onError: (error: unknown) => void,
-): MistypedCounts {
+/** Counts fields whose type differs from their index's, as repair and builds meet them. */
+export function mistypedCounts(topologyTable: DynamoTable, datastore: string, onError: (error: unknown) => void) {
   const counted = new Map<string, MistypedFound & { readonly name: string; rows: number; row_key: string }>();
 
   async function write(): Promise<void> {
@@ -28,7 +20,7 @@ export function mistypedCounts(
   }
 
   return {
-    add(found) {
+    add(found: readonly MistypedField[]): void {
       for (const { index, position, row_key } of found) {
         const { name, hash } = index;
         const key = `${name}/${hash}/${position}`;
@@ -37,7 +29,8 @@ export function mistypedCounts(
         else counted.set(key, { name, hash, position, rows: 1, row_key });
       }
     },
-    async keep(signal) {
+    /** Writes the counts until the signal, and once more then. Never fails. */
+    async keep(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         await pauseFor(WRITE_MS, signal);
         await write().catch(onError);

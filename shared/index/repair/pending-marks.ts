@@ -21,16 +21,10 @@ function blockOf(shard: number): number {
   return Math.floor(shard / SHARDS_OF_AN_ITEM);
 }
 
-export interface PendingMarks {
-  mark(group: string, lowest: ReadonlyMap<number, number>): Promise<void>;
-  read(group: string, shards: number): Promise<PendingShard[]>;
-  /** Moves a mark forward, unless it was set back meanwhile. */
-  advance(group: string, pending: PendingShard, to: number): Promise<boolean>;
-  clear(group: string, pending: PendingShard): Promise<boolean>;
-}
+export type PendingMarks = ReturnType<typeof pendingMarks>;
 
 /** What entries each group lacks: items `pending#trips#group-2#0`, set before the repair's offset moves. */
-export function pendingMarks(table: DynamoTable, datastore: string): PendingMarks {
+export function pendingMarks(table: DynamoTable, datastore: string) {
   const itemOf = (group: string, block: number): string => `pending#${datastore}#${group}#${block}`;
   const keyOf = (group: string, shard: number): string => itemOf(group, blockOf(shard));
 
@@ -75,6 +69,7 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
       );
     },
 
+    /** Moves a mark forward, unless it was set back meanwhile. */
     async advance(group: string, { shard, from }: PendingShard, to: number): Promise<boolean> {
       const item = await updateState(table, {
         key: keyOf(group, shard),

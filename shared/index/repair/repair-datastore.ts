@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Follower } from '../../follow/follower.ts';
 import type { Pauses } from '../../follow/pace.ts';
 import { forgetFollower } from '../../follow/rewind-follower.ts';
@@ -9,7 +10,7 @@ import type { PhysicalIndex } from '../index-table.ts';
 import type { Leases } from '../../dynamo/lease.ts';
 import { runJob } from '../../dynamo/run-job.ts';
 import type { IndexCatalogue } from '../../topology/index-catalogue.ts';
-import { buildFollower, throttleTo, type Throttle } from './build-follower.ts';
+import { buildFollower, buildName, throttleTo, type Throttle } from './build-follower.ts';
 import { beginChores } from './chores.ts';
 import { pendingMarks, type PendingMarks } from './pending-marks.ts';
 import { repairFollower } from './repair-follower.ts';
@@ -77,10 +78,7 @@ export class DatastoreRepair {
 
   async #end(): Promise<void> {
     const { signal } = this.#run;
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    if (!signal.aborted) await once(signal, 'abort');
     while (this.#tasks.size > 0) await Promise.allSettled(this.#tasks);
   }
 
@@ -175,7 +173,7 @@ function buildsOf(catalogues: readonly IndexCatalogue[]): ReadonlyMap<string, Ph
   const building = new Map<string, PhysicalIndex>();
   for (const { name, versions } of catalogues) {
     for (const { hash, definition, state } of versions)
-      if (state === 'building') building.set(`build/${name}/${hash}`, { name, hash, definition });
+      if (state === 'building') building.set(buildName({ name, hash }), { name, hash, definition });
   }
   return building;
 }

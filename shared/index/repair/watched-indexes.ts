@@ -4,18 +4,10 @@ import { dynamoTopology } from '../../topology/dynamo-topology.ts';
 import type { IndexCatalogue, IndexVersion } from '../../topology/index-catalogue.ts';
 import type { TopologySource } from '../../topology/topology.ts';
 
-/** The indexes as the topology table lists them, of a bounded age. */
-export interface WatchedIndexes {
-  /** Throws when the table cannot be read: what is known may be too old. */
-  catalogues(datastore: string): Promise<readonly IndexCatalogue[]>;
-  /** The versions to maintain: live, building, retired just now. Throws as `catalogues`. */
-  maintained(datastore: string): Promise<readonly PhysicalIndex[]>;
-  datastores(): Promise<readonly string[]>;
-  seenAt(datastore: string, name: string, hash: string): number | undefined;
-}
+export type WatchedIndexes = ReturnType<typeof watchIndexes>;
 
 /** Reads the catalogue past the cache, whose stale content would move the repair past cells of a new version. */
-export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: number): WatchedIndexes {
+export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: number) {
   let latest: { readonly at: number; readonly topology: TopologySource } | undefined;
 
   function current(): TopologySource {
@@ -29,6 +21,7 @@ export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: nu
 
   const seen = new Map<string, ReadonlyMap<string, number>>();
 
+  /** Throws when the table cannot be read: what is known may be too old. */
   async function look(datastore: string): Promise<readonly IndexCatalogue[]> {
     const catalogues = await current().indexes(datastore);
     const before = seen.get(datastore);
@@ -46,9 +39,11 @@ export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: nu
 
   return {
     catalogues: look,
-    seenAt: (datastore, name, hash) => seen.get(datastore)?.get(`${name}/${hash}`),
-    datastores: () => current().datastores(),
-    async maintained(datastore) {
+    seenAt: (datastore: string, name: string, hash: string): number | undefined =>
+      seen.get(datastore)?.get(`${name}/${hash}`),
+    datastores: (): Promise<readonly string[]> => current().datastores(),
+    /** The versions to maintain: live, building, retired just now. Throws as `catalogues`. */
+    async maintained(datastore: string): Promise<readonly PhysicalIndex[]> {
       const catalogues = await look(datastore);
       return catalogues.flatMap(({ name, versions }) =>
         versions.filter(isMaintained).map(({ hash, definition }) => ({ name, hash, definition })),

@@ -3,7 +3,7 @@ import { overQueue } from './unavailable.ts';
 import { isUnsound, KEPT_MS, safeHaltMs } from '../state/queue-limits.ts';
 import { aimOf, resendUnconsumed } from '../state/resend.ts';
 import type { TriggerStatus } from '../state/trigger-store.ts';
-import { isSameQueue } from '../state/queues.ts';
+import { deadIn, isSameQueue } from '../state/queues.ts';
 
 /**
  * Resumes a halted trigger: with what its queue has if that is known to be all, else from the oldest cell of each shard
@@ -15,7 +15,7 @@ export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
   const status = await store.status();
   if (status.state !== 'running') {
     const { queueUrl } = deployed;
-    const dead = await overQueue(() => deadOf(trigger));
+    const dead = await overQueue(() => deadIn(trigger.queues, deployed));
     const why = await whyResend(trigger, status, dead);
     if (why !== undefined)
       await store.wantResend({ why, seen: status, ...(!isSameQueue(aimOf(status), queueUrl) && { queueUrl }) });
@@ -53,8 +53,4 @@ async function whyResend(trigger: ManagedTrigger, status: TriggerStatus, dead: n
   return (await overQueue(() => queues.depth(deployed.queueUrl))) > 0
     ? undefined
     : 'its queue is empty, and what is not known to be consumed may have been purged';
-}
-
-async function deadOf({ queues, deployed: { parkedQueueUrl } }: ManagedTrigger): Promise<number> {
-  return parkedQueueUrl === '' ? 0 : queues.depth(parkedQueueUrl);
 }

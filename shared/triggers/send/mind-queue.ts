@@ -8,7 +8,7 @@ import { aimOf, resendUnconsumed } from '../state/resend.ts';
 import { isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
 import type { TailRun, TailWork } from './tail-work.ts';
 import type { TailWatches } from './tail-follower.ts';
-import { isSameQueue } from '../state/queues.ts';
+import { deadIn, isSameQueue } from '../state/queues.ts';
 
 /** Shards recorded of an empty queue: at 20 bytes each they fit into an item, and other ones follow with the next record. */
 const MOST_EMPTIED = 10_000;
@@ -167,9 +167,8 @@ export class QueueMinder {
     await this.#watches.watch.look();
   }
 
-  async #deadNow(): Promise<number> {
-    const { queues, deployed } = this.#work;
-    return deployed.parkedQueueUrl === '' ? 0 : queues.depth(deployed.parkedQueueUrl);
+  #deadNow(): Promise<number> {
+    return deadIn(this.#work.queues, this.#work.deployed);
   }
 
   async #shards(): Promise<number> {

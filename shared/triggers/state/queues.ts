@@ -151,3 +151,11 @@ export function isSameQueue(one: string | undefined, other: string | undefined):
 function nameOf(queueUrl: string): string {
   return URL.canParse(queueUrl) ? new URL(queueUrl).pathname : queueUrl;
 }
+
+/** Returns about how many messages SQS gave up on; 0 for a trigger without a last queue. */
+export async function deadIn(
+  queues: Pick<Queues, 'depth'>,
+  { parkedQueueUrl }: { readonly parkedQueueUrl: string },
+): Promise<number> {
+  return parkedQueueUrl === '' ? 0 : queues.depth(parkedQueueUrl);
+}
