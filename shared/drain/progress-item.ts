@@ -1,5 +1,5 @@
 import { pack, unpack } from '../dynamo/change-item.ts';
-import { readState, updateState } from '../dynamo/state-table.ts';
+import { readState, setState } from '../dynamo/state-table.ts';
 import type { Lease } from '../dynamo/lease.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { DrainProgress } from './drain-holder.ts';
@@ -21,11 +21,9 @@ export function progressItems(table: DynamoTable): ProgressStore {
     },
     async write(group, { token }, progress) {
       const places = Object.fromEntries(Object.entries(progress.places).slice(0, MOST_PLACES));
-      await updateState(table, {
-        key: keyOf(group),
-        update: 'SET #progress = :progress, #token = :token',
+      const attributes = { progress: { B: pack({ ...progress, places }) }, token: { N: String(token) } };
+      await setState(table, keyOf(group), attributes, {
         condition: 'attribute_not_exists(#token) OR #token <= :token',
-        values: { ':progress': { B: pack({ ...progress, places }) }, ':token': { N: String(token) } },
       });
     },
   };

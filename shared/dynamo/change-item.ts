@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, inflateSync } from 'node:zlib';
-import { readState, updateState, type StateItem } from './state-table.ts';
+import { readState, setState, type StateItem } from './state-table.ts';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from './table.ts';
 
@@ -33,31 +33,14 @@ export async function changeItem<T>(
     if (!values) return result;
     const version = randomUUID();
     mine.set(version, result);
-    if (await write(table, key, { ...values, version: { S: version } }, last)) return result;
+    const unchanged =
+      last === undefined
+        ? { condition: 'attribute_not_exists(#version)' }
+        : { condition: '#version = :last', values: { ':last': { S: last } } };
+    if (await setState(table, key, { ...values, version: { S: version } }, unchanged)) return result;
     if (tries === MAX_TRIES) throw new Error(`${key}: others changed it ${MAX_TRIES} times while it was to be changed`);
     await sleep(Math.random() * 10 * Math.min(tries, 10));
   }
-}
-
-async function write(
-  table: DynamoTable,
-  key: string,
-  values: Readonly<Record<string, AttributeValue | undefined>>,
-  last: string | undefined,
-): Promise<boolean> {
-  const names = Object.keys(values);
-  const kept = names.filter((name) => values[name] !== undefined);
-  const gone = names.filter((name) => values[name] === undefined);
-  const written = await updateState(table, {
-    key,
-    update: `SET ${kept.map((name) => `#${name} = :${name}`).join(', ')}${gone.length > 0 ? ` REMOVE ${gone.map((name) => `#${name}`).join(', ')}` : ''}`,
-    condition: last === undefined ? 'attribute_not_exists(#version)' : '#version = :last',
-    values: {
-      ...Object.fromEntries(kept.map((name) => [`:${name}`, values[name] as AttributeValue])),
-      ...(last !== undefined && { ':last': { S: last } }),
-    },
-  });
-  return written !== undefined;
 }
 
 /** Errors repeat from cell to cell, and DynamoDB counts by the kilobyte: a tenth of the JSON, as a rule. */

@@ -50,6 +50,31 @@ export async function updateState(
   }
 }
 
+/**
+ * Sets attributes of an item, and removes those that are undefined. `condition` has `#name` and `:name` for each of
+ * them, and what `values` has besides. Returns as `updateState`.
+ */
+export function setState(
+  table: DynamoTable,
+  key: string,
+  attributes: Readonly<Record<string, AttributeValue | undefined>>,
+  { condition, values }: Pick<StateUpdate, 'condition' | 'values'> = {},
+): Promise<StateItem | undefined> {
+  const sets = Object.entries(attributes).flatMap(([name, value]) => (value ? [[name, value] as const] : []));
+  const removes = Object.keys(attributes).filter((name) => attributes[name] === undefined);
+  const parts = [
+    ...(sets.length > 0 ? [`SET ${sets.map(([name]) => `#${name} = :${name}`).join(', ')}`] : []),
+    ...(removes.length > 0 ? [`REMOVE ${removes.map((name) => `#${name}`).join(', ')}`] : []),
+  ];
+  const bound = { ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])), ...values };
+  return updateState(table, {
+    key,
+    update: parts.join(' '),
+    ...(condition !== undefined && { condition }),
+    ...(Object.keys(bound).length > 0 && { values: bound }),
+  });
+}
+
 export async function readState({ client, table }: DynamoTable, key: string): Promise<StateItem | undefined> {
   const { Item } = await client.send(
     new GetItemCommand({ TableName: table, Key: { pk: { S: key } }, ConsistentRead: true }),

@@ -9,7 +9,7 @@ import {
   type ShardOffset,
 } from './offsets.ts';
 import { shardsIn, type FollowerName } from './follower-item.ts';
-import { deleteState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { deleteState, readState, setState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
 /**
  * A partition's lease and its offsets in one item: taking it fences off the previous holder in the same write.
@@ -161,10 +161,8 @@ export class OffsetItems {
   }
 
   async writeCheckpoints(partition: number, checkpoints: readonly (readonly Checkpoint[])[]): Promise<void> {
-    await updateState(this.#table, {
-      key: this.#keyOf('checkpoints', partition),
-      update: 'SET #checkpoints = :checkpoints',
-      values: { ':checkpoints': { B: encodeCheckpoints(checkpoints) } },
+    await setState(this.#table, this.#keyOf('checkpoints', partition), {
+      checkpoints: { B: encodeCheckpoints(checkpoints) },
     });
   }
 

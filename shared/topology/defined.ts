@@ -5,7 +5,7 @@ import type {
   RetentionRule,
   SealedFields,
 } from '../definitions/definitions.ts';
-import { deleteState, putState, readState, type StateItem, updateState } from '../dynamo/state-table.ts';
+import { deleteState, putState, readState, type StateItem, setState } from '../dynamo/state-table.ts';
 import { type DynamoTable, allItems } from '../dynamo/table.ts';
 import { groupBy } from '../group-by.ts';
 import type { DeployedTrigger } from './topology.ts';
@@ -176,12 +176,8 @@ export async function writeApplied(table: DynamoTable, applied: AppliedDefinitio
 
 /** Notes which wish defines it now; null: none does. Nothing where it was never applied. */
 export async function supersedeApplied(table: DynamoTable, name: AppliedName, wish: string | null): Promise<void> {
-  await updateState(table, {
-    key: keyOf(name),
-    update: wish === null ? 'REMOVE #superseded_by' : 'SET #superseded_by = :wish',
-    condition: 'attribute_exists(pk)',
-    ...(wish !== null && { values: { ':wish': { S: wish } } }),
-  });
+  const superseded_by = wish === null ? undefined : { S: wish };
+  await setState(table, keyOf(name), { superseded_by }, { condition: 'attribute_exists(pk)' });
 }
 
 /** A deployment does not keep it any more. */

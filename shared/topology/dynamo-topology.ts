@@ -1,10 +1,9 @@
-import { ConditionalCheckFailedException, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RetentionRule, SealedFields } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { GROUPS_KEY } from '../granted-names.ts';
 import { ageOf, moment, type Moment } from '../time.ts';
-import { putState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { putState, readState, setState, type StateItem } from '../dynamo/state-table.ts';
 import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import { nextLook } from '../next-look.ts';
 import { toAppliedName, toDeployedNames } from './defined.ts';
@@ -200,28 +199,18 @@ export async function readDatastore(table: DynamoTable, name: string): Promise<D
  */
 export async function createDatastore(table: DynamoTable, topology: DatastoreTopology): Promise<DatastoreTopology> {
   const names = [...new Set(topology.homes.map(({ group }) => group))];
-  try {
-    await table.client.send(
-      new PutItemCommand({
-        TableName: table.table,
-        Item: {
-          pk: { S: `${DATASTORE}${topology.datastore}` },
-          names: { L: names.map((name) => ({ S: name })) },
-          owners: { L: topology.homes.map(({ group }) => ({ N: String(names.indexOf(group)) })) },
-          epochs: { L: topology.homes.map(({ epoch }) => ({ N: String(epoch) })) },
-          making: { BOOL: true },
-          ...(topology.sealed && { sealed: { S: JSON.stringify(topology.sealed) } }),
-        },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      }),
-    );
-    return topology;
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    const first = await readDatastore(table, topology.datastore);
-    if (!first) throw error;
-    return first;
-  }
+  const attributes = {
+    names: { L: names.map((name) => ({ S: name })) },
+    owners: { L: topology.homes.map(({ group }) => ({ N: String(names.indexOf(group)) })) },
+    epochs: { L: topology.homes.map(({ epoch }) => ({ N: String(epoch) })) },
+    making: { BOOL: true },
+    ...(topology.sealed && { sealed: { S: JSON.stringify(topology.sealed) } }),
+  };
+  const key = `${DATASTORE}${topology.datastore}`;
+  if (await setState(table, key, attributes, { condition: 'attribute_not_exists(pk)' })) return topology;
+  const first = await readDatastore(table, topology.datastore);
+  if (!first) throw new Error(`the datastore ${topology.datastore} was there, and is gone`);
+  return first;
 }
 
 /** Notes that all shards of a datastore have been made: one that is missing from now on was lost. */
@@ -249,12 +238,8 @@ async function setAttribute(
   attribute: 'making' | 'retention' | 'sealed',
   value: readonly unknown[] | undefined,
 ): Promise<void> {
-  const written = await updateState(table, {
-    key: `${DATASTORE}${datastore}`,
-    update: value ? `SET #${attribute} = :value` : `REMOVE #${attribute}`,
-    condition: 'attribute_exists(pk)',
-    ...(value && { values: { ':value': { S: JSON.stringify(value) } } }),
-  });
+  const attributes = { [attribute]: value && { S: JSON.stringify(value) } };
+  const written = await setState(table, `${DATASTORE}${datastore}`, attributes, { condition: 'attribute_exists(pk)' });
   if (!written) throw new Error(`the topology has no datastore ${datastore}`);
 }
 

@@ -1,4 +1,5 @@
-import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { readState, setState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { slicesOf } from '../slices-of.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { indexKey, versionsOf, type IndexName, type IndexVersion } from './index-catalogue.ts';
 
@@ -58,13 +59,11 @@ export async function readIndexNow(table: DynamoTable, index: IndexName): Promis
 }
 
 export function writeIndexProgress(table: DynamoTable, index: IndexName, progress: RepairProgress): Promise<unknown> {
-  const values = { ':progress': { S: JSON.stringify(progress) } };
-  return updateState(table, { key: progressKey(index), update: 'SET #progress = :progress', values });
+  return setState(table, progressKey(index), { progress: { S: JSON.stringify(progress) } });
 }
 
 export function writeLargestShare(table: DynamoTable, index: IndexName, share: number): Promise<unknown> {
-  const values = { ':share': { N: String(share) } };
-  return updateState(table, { key: progressKey(index), update: 'SET #largest_share = :share', values });
+  return setState(table, progressKey(index), { largest_share: { N: String(share) } });
 }
 
 function toProgress({ progress, largest_share: share }: StateItem): IndexProgress | undefined {
@@ -79,8 +78,8 @@ export async function addMistyped(
   index: IndexName,
   found: readonly MistypedFound[],
 ): Promise<void> {
-  for (let all = found; all.length > 0; all = all.slice(FIELDS_A_WRITE)) {
-    const page = all.slice(0, FIELDS_A_WRITE).map((one) => ({ ...one, of: `${one.hash}_${one.position}` }));
+  for (const some of slicesOf(found, FIELDS_A_WRITE)) {
+    const page = some.map((one) => ({ ...one, of: `${one.hash}_${one.position}` }));
     await updateState(table, {
       key: progressKey(index),
       update: `SET ${page.map(({ of }) => `#example_${of} = :row_${of}, #found_${of} = :at`).join(', ')} ADD ${page.map(({ of }) => `#mistyped_${of} :rows_${of}`).join(', ')}`,
@@ -101,13 +100,10 @@ export async function forgetMistyped(
   fields: number,
 ): Promise<void> {
   const names = Array.from({ length: fields }, (_, position) =>
-    ['mistyped', 'example', 'found'].map((what) => `#${what}_${hash}_${position}`),
+    ['mistyped', 'example', 'found'].map((what) => `${what}_${hash}_${position}`),
   ).flat();
-  for (let all = names; all.length > 0; all = all.slice(FIELDS_A_WRITE))
-    await updateState(table, {
-      key: progressKey(index),
-      update: `REMOVE ${all.slice(0, FIELDS_A_WRITE).join(', ')}`,
-    });
+  for (const some of slicesOf(names, FIELDS_A_WRITE))
+    await setState(table, progressKey(index), Object.fromEntries(some.map((name) => [name, undefined])));
 }
 
 /** The counts that an item holds, in the order of versions and fields. */

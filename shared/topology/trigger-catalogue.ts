@@ -1,4 +1,4 @@
-import { deleteState, putState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { deleteState, putState, setState, type StateItem } from '../dynamo/state-table.ts';
 import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
@@ -52,12 +52,8 @@ export async function removeTrigger(
   name: string,
   now = new Date(),
 ): Promise<void> {
-  await updateState(table, {
-    key: keyOf(datastore, name),
-    update: 'SET #removed_at = :now',
-    condition: 'attribute_exists(pk)',
-    values: { ':now': { S: now.toISOString() } },
-  });
+  const removed_at = { S: now.toISOString() };
+  await setState(table, keyOf(datastore, name), { removed_at }, { condition: 'attribute_exists(pk)' });
 }
 
 /** Deletes the item of a removed trigger, once all else of it is forgotten. */

@@ -1,4 +1,4 @@
-import { readState, updateState, scanState, type StateItem } from '../../dynamo/state-table.ts';
+import { readState, setState, scanState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import type { RetainedColumn, RetainedDay, Retention } from '../../api/erasures.ts';
 import { changeItem } from '../../dynamo/change-item.ts';
@@ -16,7 +16,7 @@ export async function isRetained(table: DynamoTable, datastore: string): Promise
 }
 
 export async function setRetained(table: DynamoTable, datastore: string, is: boolean): Promise<void> {
-  await updateState(table, { key: markKey(datastore), update: 'SET #is = :is', values: { ':is': { BOOL: is } } });
+  await setState(table, markKey(datastore), { is: { BOOL: is } });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { readState, updateState } from '../../dynamo/state-table.ts';
+import { readState, setState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import type { ErasureTarget } from '../../address.ts';
 import { sideBySide } from '../../side-by-side.ts';
@@ -65,12 +65,9 @@ export async function writePlace(
   at: { readonly datastore: string; readonly shard: number; readonly token: number },
   place: RetentionPlace,
 ): Promise<boolean> {
-  const written = await updateState(table, {
-    key: keyOf(at.datastore, at.shard),
-    update: 'SET #place = :place, #token = :token',
+  const attributes = { [nameOf(at.shard)]: { S: JSON.stringify(place) }, token: { N: String(at.token) } };
+  const written = await setState(table, keyOf(at.datastore, at.shard), attributes, {
     condition: 'attribute_not_exists(#token) OR #token <= :token',
-    names: { '#place': nameOf(at.shard) },
-    values: { ':place': { S: JSON.stringify(place) }, ':token': { N: String(at.token) } },
   });
   return written !== undefined;
 }

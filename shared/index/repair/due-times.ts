@@ -1,4 +1,4 @@
-import { readState, updateState } from '../../dynamo/state-table.ts';
+import { readState, setState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 
 export type DueTimes = ReturnType<typeof dueTimes>;
@@ -11,11 +11,8 @@ export function dueTimes(table: DynamoTable, datastore: string) {
       Date.now() >= Number((await readState(table, keyOf(chore)))?.['due']?.N ?? 0),
     /** Also forgets where it is. */
     async doneFor(chore: string, ms: number): Promise<void> {
-      await updateState(table, {
-        key: keyOf(chore),
-        update: 'SET #due = :due REMOVE #places',
-        values: { ':due': { N: String(Math.round(Date.now() + ms)) } },
-      });
+      const due = { N: String(Math.round(Date.now() + ms)) };
+      await setState(table, keyOf(chore), { due, places: undefined });
     },
     /** Where a run left off that ended before the chore was done, by group. */
     async places(chore: string): Promise<ReadonlyMap<string, number>> {
@@ -23,8 +20,7 @@ export function dueTimes(table: DynamoTable, datastore: string) {
       return new Map(JSON.parse(places) as [string, number][]);
     },
     async keepPlaces(chore: string, places: ReadonlyMap<string, number>): Promise<void> {
-      const values = { ':places': { S: JSON.stringify([...places]) } };
-      await updateState(table, { key: keyOf(chore), update: 'SET #places = :places', values });
+      await setState(table, keyOf(chore), { places: { S: JSON.stringify([...places]) } });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
+import { readState, setState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { sideBySide } from '../../side-by-side.ts';
 import { slicesOf } from '../../slices-of.ts';
@@ -71,12 +71,9 @@ export function pendingMarks(table: DynamoTable, datastore: string) {
 
     /** Moves a mark forward, unless it was set back meanwhile. */
     async advance(group: string, { shard, from }: PendingShard, to: number): Promise<boolean> {
-      const item = await updateState(table, {
-        key: keyOf(group, shard),
-        update: `SET #from${shard} = :to`,
-        condition: `#from${shard} = :from`,
-        values: { ':from': { N: String(from) }, ':to': { N: String(to) } },
-      });
+      const name = `from${shard}`;
+      const only = { condition: `#${name} = :seen`, values: { ':seen': { N: String(from) } } };
+      const item = await setState(table, keyOf(group, shard), { [name]: { N: String(to) } }, only);
       return item !== undefined;
     },
 

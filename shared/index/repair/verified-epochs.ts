@@ -1,4 +1,4 @@
-import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
+import { readState, setState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 
 /** Epochs of shards up to which every index was compared: items `verified#trips#0`, of 4,096 shards each. */
@@ -17,11 +17,7 @@ export async function verifiedEpochs(
 }
 
 export async function noteVerified(table: DynamoTable, datastore: string, shard: number, epoch: number): Promise<void> {
-  await updateState(table, {
-    key: keyOf(datastore, blockOf(shard)),
-    update: `SET #epoch${shard} = :epoch`,
-    values: { ':epoch': { N: String(epoch) } },
-  });
+  await setState(table, keyOf(datastore, blockOf(shard)), { [`epoch${shard}`]: { N: String(epoch) } });
 }
 
 /** Takes over the epoch of a switch, which compared all tables, unless a cut before it is not verified yet. */
@@ -31,12 +27,16 @@ export async function noteSwitched(
   shard: number,
   { before, epoch }: { readonly before: number; readonly epoch: number },
 ): Promise<void> {
-  await updateState(table, {
-    key: keyOf(datastore, blockOf(shard)),
-    update: `SET #epoch${shard} = :epoch`,
-    condition: `#epoch${shard} = :before${before === 1 ? ` OR attribute_not_exists(#epoch${shard})` : ''}`,
-    values: { ':epoch': { N: String(epoch) }, ':before': { N: String(before) } },
-  });
+  const name = `epoch${shard}`;
+  await setState(
+    table,
+    keyOf(datastore, blockOf(shard)),
+    { [name]: { N: String(epoch) } },
+    {
+      condition: `#${name} = :before${before === 1 ? ` OR attribute_not_exists(#${name})` : ''}`,
+      values: { ':before': { N: String(before) } },
+    },
+  );
 }
 
 /** Shards of one item of the state table: at 60 bytes each it stays far below 400 KB. */

@@ -6,7 +6,7 @@ import type { RepairWork } from './repair-work.ts';
 import { noteVerified, verifiedEpochs } from './verified-epochs.ts';
 import { decodeBody, encodeBody } from '../../body/codec.ts';
 import type { Json } from '../../cell.ts';
-import { readState, updateState } from '../../dynamo/state-table.ts';
+import { readState, setState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 
 /** Rest before all is compared again: as long as it took, and this at most. */
@@ -161,12 +161,8 @@ async function readVerifyProgress(table: DynamoTable, datastore: string): Promis
 }
 
 async function writeVerifyProgress(table: DynamoTable, datastore: string, progress: VerifyProgress): Promise<void> {
-  await updateState(table, {
-    key: keyOf(datastore),
-    update: 'SET #progress = :progress',
-    // Encoded as bodies are: JSON's numbers do not hold every integer.
-    values: { ':progress': { B: encodeBody(progress as unknown as Json) } },
-  });
+  // Encoded as bodies are: JSON's numbers do not hold every integer.
+  await setState(table, keyOf(datastore), { progress: { B: encodeBody(progress as unknown as Json) } });
 }
 
 function keyOf(datastore: string): string {

@@ -1,4 +1,4 @@
-import { readState, updateState } from '../../dynamo/state-table.ts';
+import { readState, setState } from '../../dynamo/state-table.ts';
 import { sideBySide } from '../../side-by-side.ts';
 import { selectServer, toServer } from '../../sql/statements/select-server.ts';
 import { raiseEpoch } from '../../access/raise-epoch.ts';
@@ -36,8 +36,7 @@ export function watchWriters(work: RepairWork): () => Promise<void> {
       context.topology.refresh();
       work.report({ datastore, kind: 'writer_changed', group, shards: shards.length });
     }
-    if (known !== server.id)
-      await updateState(stateTable, { key, update: 'SET #server = :server', values: { ':server': { S: server.id } } });
+    if (known !== server.id) await setState(stateTable, key, { server: { S: server.id } });
     kept.set(group, server.id);
   }
 

@@ -1,5 +1,5 @@
 import { invalidField } from '../../errors.ts';
-import { readState, updateState } from '../../dynamo/state-table.ts';
+import { readState, setState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 
 const KEY = 'tailers';
@@ -20,5 +20,5 @@ export async function readTailerCount(table: DynamoTable): Promise<number | unde
 export async function writeTailerCount(table: DynamoTable, count: number): Promise<void> {
   if (!Number.isInteger(count) || count < 0 || count > MAX_TAILERS)
     throw invalidField('tailers', `an integer from 0 to ${MAX_TAILERS}`, count);
-  await updateState(table, { key: KEY, update: 'SET #count = :count', values: { ':count': { N: String(count) } } });
+  await setState(table, KEY, { count: { N: String(count) } });
 }

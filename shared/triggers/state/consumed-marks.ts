@@ -1,5 +1,5 @@
 import { groupBy } from '../../group-by.ts';
-import { updateState, type StateItem, deleteState, readState } from '../../dynamo/state-table.ts';
+import { setState, updateState, type StateItem, deleteState, readState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { blockOf, consumedKey, readItems, statusKey, type TriggerName, emptiedKey } from './trigger-items.ts';
@@ -138,8 +138,7 @@ export function emptiedQueue(table: DynamoTable, name: TriggerName) {
     read: async (): Promise<EmptiedQueue | undefined> =>
       unpack<EmptiedQueue | undefined>((await readState(table, key))?.['emptied'], undefined),
     async write(emptied: EmptiedQueue): Promise<void> {
-      const values = { ':emptied': { B: pack(emptied) } };
-      await updateState(table, { key, update: 'SET #emptied = :emptied', values });
+      await setState(table, key, { emptied: { B: pack(emptied) } });
     },
     async forget(): Promise<void> {
       await deleteState(table, key);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
+import { readState, setState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { statusKey, type TriggerName } from './trigger-items.ts';
 import type { ResendWish, TriggerStatus } from './trigger-store.ts';
@@ -15,13 +15,15 @@ interface ResendEnd {
 
 /** A trigger's status. One without an item is running: it was never paused, and nothing failed. */
 export function triggerStatus(table: DynamoTable, name: TriggerName) {
-  const set = (attributes: StateItem, options?: SetOptions): Promise<boolean> =>
-    setAttributes(table, statusKey(name), attributes, options);
+  type Set = Parameters<typeof setState>;
+  /** Returns whether the condition held. */
+  const set = async (attributes: Set[2], only?: Set[3]): Promise<boolean> =>
+    (await setState(table, statusKey(name), attributes, only)) !== undefined;
 
   return {
     status: async (): Promise<TriggerStatus> => toStatus(await readState(table, statusKey(name))),
     /** `at`: when a rewind was requested: RFC 3339, UTC, six decimals. */
-    markRewound: (at: string): Promise<boolean> => set({ rewound_at: { S: at } }, { remove: ['skipped'] }),
+    markRewound: (at: string): Promise<boolean> => set({ rewound_at: { S: at }, skipped: undefined }),
     /** Records what the last rewind skipped, if anything. */
     async markSkipped(skipped: TriggerSkip): Promise<void> {
       if (skipped.cells > 0) await set({ skipped: { S: JSON.stringify(skipped) } });
@@ -44,12 +46,12 @@ export function triggerStatus(table: DynamoTable, name: TriggerName) {
      * requested, unless to another queue, or if the queue was found sound since the status was seen.
      */
     async wantResend({ why, seen, queueUrl }: ResendWish): Promise<void> {
-      const wish = { resend_id: { S: randomUUID() }, resend_why: { S: why }, resend_asked_at: now() };
-      const remove = ['resend_done_at'];
-      if (queueUrl !== undefined) await set({ ...wish, resend_queue: { S: queueUrl } }, { remove });
+      const asked = { resend_id: { S: randomUUID() }, resend_why: { S: why }, resend_asked_at: now() };
+      const wish = { ...asked, resend_done_at: undefined };
+      if (queueUrl !== undefined) await set({ ...wish, resend_queue: { S: queueUrl } });
       else {
         const condition = `attribute_not_exists(#resend_id) AND ${unchanged('sound_at', seen.sound_at)}`;
-        await set(wish, { remove, condition, values: seenValue(seen.sound_at) });
+        await set(wish, { condition, values: seenValue(seen.sound_at) });
       }
     },
     /** Ends a resend, unless another one was requested since. */
@@ -60,9 +62,10 @@ export function triggerStatus(table: DynamoTable, name: TriggerName) {
         dead_seen: { N: String(dead) },
         sound_at: now(),
         resend_done_at: now(),
+        resend_id: undefined,
+        resend_queue: undefined,
       };
-      const remove = ['resend_id', 'resend_queue'];
-      await set(ended, { remove, condition: '#resend_id = :id', values: { ':id': { S: id } } });
+      await set(ended, { condition: '#resend_id = :id', values: { ':id': { S: id } } });
     },
     /** Records the messages in the last queue that were handled; there may be fewer than before. */
     writeDeadSeen: (dead: number): Promise<boolean> => set({ dead_seen: { N: String(dead) } }),
@@ -71,7 +74,7 @@ export function triggerStatus(table: DynamoTable, name: TriggerName) {
       const values = { state: { S: state }, ...(reason !== undefined && { reason: { S: reason } }) };
       const isHalted = { condition: 'attribute_exists(#state) AND #state <> :running', values: RUNNING };
       if (state !== 'running' && (await set(values, isHalted))) return;
-      await set({ ...values, changed_at: now() }, { remove: state === 'running' ? ['reason'] : [] });
+      await set({ ...values, changed_at: now(), ...(state === 'running' && { reason: undefined }) });
     },
     /** Stops a running trigger, unless its state was set since it was seen: resuming knows of more than the old count. */
     async stopRunning(seen: TriggerStatus, reason: string): Promise<void> {
@@ -115,32 +118,6 @@ export function toStatus(item: StateItem = {}): TriggerStatus {
             done_at: text('resend_done_at'),
           },
   };
-}
-
-interface SetOptions {
-  readonly remove?: readonly string[];
-  readonly condition?: string;
-  readonly values?: StateItem;
-}
-
-/** Sets attributes, and returns whether the condition held. */
-async function setAttributes(
-  table: DynamoTable,
-  key: string,
-  attributes: StateItem,
-  { remove = [], condition, values = {} }: SetOptions = {},
-): Promise<boolean> {
-  const sets = Object.keys(attributes).map((name) => `#${name} = :${name}`);
-  const removes = remove.map((name) => `#${name}`);
-  const update = `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`;
-  const bound = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value]));
-  const item = await updateState(table, {
-    key,
-    update,
-    ...(condition !== undefined && { condition }),
-    values: { ...bound, ...values },
-  });
-  return item !== undefined;
 }
 
 function unchanged(key: string, seen: string | undefined): string {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ConditionalCheckFailedException, DeleteItemCommand } from '@aws-sdk/client-dynamodb';
-import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
+import { deleteState, readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { blockOf, readItems, statusKey, troubledBlockKey, troubledKey, type TriggerName } from './trigger-items.ts';
@@ -119,7 +118,7 @@ async function tidy(
         values: { ':member': { NS: [String(member)] }, ':stamp': before?.[stamp] ?? { S: '' } },
       }));
     if (isListed && !unlisted) continue;
-    if (item) await deleteUnchanged(table, itemKey, item);
+    if (item) await deleteState(table, itemKey, { name: 'version', value: item['version'] ?? { S: '' } });
     return true;
   }
   return false;
@@ -153,20 +152,4 @@ function toValues({ cells, mark }: Omit<TroubledShard, 'shard'>) {
     mark_id: mark && { N: String(mark.added_id) },
     mark_at: mark && { S: mark.at },
   };
-}
-
-async function deleteUnchanged({ client, table }: DynamoTable, key: string, item: StateItem): Promise<void> {
-  try {
-    await client.send(
-      new DeleteItemCommand({
-        TableName: table,
-        Key: { pk: { S: key } },
-        ConditionExpression: '#version = :seen',
-        ExpressionAttributeNames: { '#version': 'version' },
-        ExpressionAttributeValues: { ':seen': item['version'] ?? { S: '' } },
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
 }
