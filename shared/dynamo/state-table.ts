@@ -102,9 +102,9 @@ export async function deleteState(
         TableName: table,
         Key: { pk: { S: key } },
         ...(only && {
-          ConditionExpression: '#only = :only',
-          ExpressionAttributeNames: { '#only': only.name },
-          ExpressionAttributeValues: { ':only': only.value },
+          ConditionExpression: `#${only.name} = :seen`,
+          ExpressionAttributeNames: { [`#${only.name}`]: only.name },
+          ExpressionAttributeValues: { ':seen': only.value },
         }),
       }),
       { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
