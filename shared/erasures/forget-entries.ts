@@ -179,7 +179,7 @@ function valuesOf(field: IndexField | undefined, page: readonly BodyToErase[]): 
   if (field)
     for (const { column_name, body } of page) {
       if (column_name !== field.column_key) continue;
-      const value = readField(decoded(body), field.field, field.type, field.sealed) ?? null;
+      const value = valueIn(body, field);
       if (value !== null) values.set(keyOfValue(value), value);
     }
   return values;
@@ -199,7 +199,7 @@ async function keptValues(
   return byItem(rows, keys.length).map(({ cells: [latest] }, position) => {
     const field = indexes[position]?.definition.fields[0];
     if (!latest || latest.body === null || !field || covers(target, latest)) return undefined;
-    const value = readField(decoded(latest.body), field.field, field.type, field.sealed) ?? null;
+    const value = valueIn(latest.body, field);
     return value === null ? undefined : keyOfValue(value);
   });
 }
@@ -228,11 +228,13 @@ async function stateWithout(
   return isWhole ? new Map([[target.row_key, { ...state, cells }]]) : new Map();
 }
 
-/** Undefined of a body that was damaged: no entry can have come of it. */
-function decoded(body: Uint8Array): Json | undefined {
+/** Null of a body that was damaged: no entry can have come of it. */
+function valueIn(body: Uint8Array, { field, type, sealed }: IndexField): FieldValue {
+  let json: Json;
   try {
-    return decodeBody(body);
+    json = decodeBody(body);
   } catch {
-    return undefined;
+    return null;
   }
+  return readField(json, field, type, sealed) ?? null;
 }

@@ -44,11 +44,8 @@ export async function deleteIndex(
   const { versions } = await readIndexNow(topologyTable, { datastore, name });
   const applied = await readAppliedDatastore(topologyTable, datastore);
   // One that was applied and never made is in no catalogue.
-  if (versions.length === 0 && !applied?.indexes.some((index) => index.name === name)) {
-    const [wanted, got] = ['the name of an index', JSON.stringify(name.slice(0, 60))];
-    const message = `no index ${got} of ${datastore}`;
-    throw new SchemalessError('unknown_index', message, { field: 'index', wanted, got });
-  }
+  if (versions.length === 0 && !applied?.indexes.some((index) => index.name === name))
+    throw unknown('index', datastore, name);
   if (options.dry_run) return { datastore, name, dry_run: true, lost: null };
   await forgetApplied(topologyTable, { kind: 'index', datastore, name });
   await changeIndexVersions(topologyTable, { datastore, name }, (now) => wishedVersions(now, undefined, 'live'));
@@ -72,7 +69,7 @@ export async function deleteTrigger(
   if (defined?.triggers.some((trigger) => trigger.name === name))
     throw stillDefined('trigger', name, `${datastore}/triggers/${name}.yaml`);
   const found = await findTrigger(parts, datastore, name);
-  if (!found) throw unknown(datastore, name);
+  if (!found) throw unknown('trigger', datastore, name);
   // Of one that was removed before, what it still has is nobody's.
   const lost = found === 'removed' ? null : await triggerContents(parts, datastore, { name, ...found });
   if (lost && !options.force && lost.messages + lost.parked > 0) throw wouldLose(name, lost);
@@ -137,7 +134,7 @@ function noneIfGone(error: unknown): number {
   throw error;
 }
 
-function unknown(datastore: string, name: string): SchemalessError {
-  const [wanted, got] = ['the name of a trigger', JSON.stringify(name.slice(0, 60))];
-  return new SchemalessError('unknown_trigger', `no trigger ${got} of ${datastore}`, { field: 'trigger', wanted, got });
+function unknown(kind: 'index' | 'trigger', datastore: string, name: string): SchemalessError {
+  const [wanted, got] = [`the name of ${kind === 'index' ? 'an' : 'a'} ${kind}`, JSON.stringify(name.slice(0, 60))];
+  return new SchemalessError(`unknown_${kind}`, `no ${kind} ${got} of ${datastore}`, { field: kind, wanted, got });
 }

@@ -18,9 +18,7 @@ import {
 import { toBytes } from '../sql/cell-rows.ts';
 import type { SqlClient } from '../sql/client.ts';
 
-type IndexSettings = Pick<MoveSettings, 'announcedMs' | 'indexedForMs' | 'turnMs'>;
-
-interface KeptIndexes extends IndexSettings {
+interface KeptIndexes extends Pick<MoveSettings, 'announcedMs' | 'turnMs'> {
   readonly clients: MovingClients;
   readonly indexes: readonly PhysicalIndex[];
   /** The copy is to become the shard soon. */
@@ -28,19 +26,16 @@ interface KeptIndexes extends IndexSettings {
   readonly signal: AbortSignal;
 }
 
+/** How long copied entries count as current. */
 const INDEXED_FOR_MS = 60_000;
 
 const tableOf = ({ name, hash }: PhysicalIndex): string => indexTableName(name, hash);
 
 /** Whether the copy had all entries a while ago, and has got those that came since. */
-export function hasAllIndexes(
-  { indexed, indexed_at }: Move,
-  indexes: readonly PhysicalIndex[],
-  { indexedForMs = INDEXED_FOR_MS }: IndexSettings,
-): boolean {
+export function hasAllIndexes({ indexed, indexed_at }: Move, indexes: readonly PhysicalIndex[]): boolean {
   return (
     indexes.length === 0 ||
-    (Date.now() - indexed_at < indexedForMs && indexes.every((index) => indexed.includes(tableOf(index))))
+    (Date.now() - indexed_at < INDEXED_FOR_MS && indexes.every((index) => indexed.includes(tableOf(index))))
   );
 }
 
@@ -52,9 +47,9 @@ export function hasAllIndexes(
  * it lacks nevertheless, it gets here, and after a switch.
  */
 export async function keepIndexes(given: Move, kept: KeptIndexes): Promise<Move> {
-  const { announcedMs = 3000, indexedForMs = INDEXED_FOR_MS, turnMs = 1000, indexes, clients, isWanted } = kept;
+  const { announcedMs = 3000, turnMs = 1000, indexes, clients, isWanted } = kept;
   if (Date.now() - given.announced_at < announcedMs) return given;
-  const isOld = given.indexed_at > 0 && Date.now() - given.indexed_at >= indexedForMs;
+  const isOld = given.indexed_at > 0 && Date.now() - given.indexed_at >= INDEXED_FOR_MS;
   let move: Move = isOld && isWanted ? { ...given, indexed: [], indexed_at: 0, cursor: null } : given;
   const until = performance.now() + turnMs;
   const mayGoOn = (): boolean => !kept.signal.aborted && performance.now() < until;
@@ -69,7 +64,7 @@ export async function keepIndexes(given: Move, kept: KeptIndexes): Promise<Move>
   for (const index of indexes) {
     const table = tableOf(index);
     if (!move.owed.includes(table)) continue;
-    const next = await bringEntries(back, index, beginOf(move, `owed/${table}`), mayGoOn);
+    const next = await bringEntries(pairOf(back, index), beginOf(move, `owed/${table}`), mayGoOn);
     if (next) return { ...move, cursor: cursorOf(`owed/${table}`, next) };
     move = { ...move, cursor: null, owed: move.owed.filter((one) => one !== table) };
   }
@@ -77,10 +72,10 @@ export async function keepIndexes(given: Move, kept: KeptIndexes): Promise<Move>
     const table = tableOf(index);
     if (move.indexed.includes(table)) continue;
     if (move.cursor?.task !== `brought/${table}`) {
-      const next = await pruneEntries(there, index, beginOf(move, `pruned/${table}`), mayGoOn);
+      const next = await pruneEntries(pairOf(there, index), beginOf(move, `pruned/${table}`), mayGoOn);
       if (next) return { ...move, cursor: cursorOf(`pruned/${table}`, next) };
     }
-    const next = await bringEntries(there, index, beginOf(move, `brought/${table}`), mayGoOn);
+    const next = await bringEntries(pairOf(there, index), beginOf(move, `brought/${table}`), mayGoOn);
     if (next) return { ...move, cursor: cursorOf(`brought/${table}`, next) };
     move = { ...move, cursor: null, indexed: [...move.indexed, table], indexed_at: Date.now() };
   }
@@ -123,21 +118,23 @@ function pageOf({ fields }: EntryTable): number {
   return Math.min(PAGE_ENTRIES, Math.floor(MOST_VALUES / (fields + 4)));
 }
 
-/** The tables of an index on two groups, or in two databases of one. */
-interface EntryTables {
+/** The databases of a shard and its copy, on two groups or on one. */
+interface Databases {
   readonly from: SqlClient;
   readonly fromDatabase: string;
   readonly to: SqlClient;
   readonly toDatabase: string;
 }
 
-/** A table and its counterpart. */
-function pairOf(
-  { fromDatabase, toDatabase }: EntryTables,
-  { name, hash, definition }: PhysicalIndex,
-): { readonly source: EntryTable; readonly target: EntryTable } {
-  const of = { table: indexTableName(name, hash), fields: definition.fields.length };
-  return { source: { database: fromDatabase, ...of }, target: { database: toDatabase, ...of } };
+/** A table of an index, and its counterpart. */
+interface EntryTables extends Pick<Databases, 'from' | 'to'> {
+  readonly source: EntryTable;
+  readonly target: EntryTable;
+}
+
+function pairOf({ from, fromDatabase, to, toDatabase }: Databases, index: PhysicalIndex): EntryTables {
+  const of = { table: tableOf(index), fields: index.definition.fields.length };
+  return { from, to, source: { database: fromDatabase, ...of }, target: { database: toDatabase, ...of } };
 }
 
 /**
@@ -146,13 +143,10 @@ function pairOf(
  * once all are there.
  */
 async function bringEntries(
-  tables: EntryTables,
-  index: PhysicalIndex,
+  { from, to, source, target }: EntryTables,
   begin: EntryKey | undefined,
   mayGoOn: () => boolean,
 ): Promise<EntryKey | undefined> {
-  const { from, to } = tables;
-  const { source, target } = pairOf(tables, index);
   const page = pageOf(source);
   let after = begin;
   do {
@@ -175,13 +169,10 @@ async function bringEntries(
  * may be taken for that, so it is for copies alone, before what the shard has is brought to them.
  */
 async function pruneEntries(
-  tables: EntryTables,
-  index: PhysicalIndex,
+  { from, to, source, target }: EntryTables,
   begin: EntryKey | undefined,
   mayGoOn: () => boolean,
 ): Promise<EntryKey | undefined> {
-  const { from, to } = tables;
-  const { source, target } = pairOf(tables, index);
   const page = pageOf(source);
   let after = begin;
   do {

@@ -82,8 +82,6 @@ export interface MoveSettings {
   readonly share?: number;
   /** How long entries wait to be copied, so that instances hear of the copy first. @default 3000 */
   readonly announcedMs?: number;
-  /** How long copied entries count as current. @default 60,000 */
-  readonly indexedForMs?: number;
   /** Between polls: for new moves, and of a log that is followed. @default 1000, 200, and 2000 while nothing comes */
   readonly pollMs?: number;
   /** How long a switch may keep the shard closed before it is given up, and tried again later. @default 150 */

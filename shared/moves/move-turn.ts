@@ -99,7 +99,7 @@ async function copyTurn(
     move = await keepIndexes(move, { clients, indexes, isWanted, signal: work.signal, ...work.settings });
   }
   const isCompared = move.target.at === move.source.at;
-  if (isNear && isCompared && hasAllIndexes(move, indexes, work.settings)) {
+  if (isNear && isCompared && hasAllIndexes(move, indexes)) {
     move = { ...move, step: 'following' };
     if (isWanted && Date.now() >= move.retry_at) return switchNow(work, move, wish, clients);
   }
@@ -216,8 +216,7 @@ async function switchNow(
       // As they are now, and not as they are cached.
       const topology = dynamoTopology(work.topologyTable);
       const indexes = await maintainedIndexes(topology, move.datastore);
-      if (!hasAllIndexes(move, indexes, work.settings))
-        return { isDone: false, move, why: 'an index is new', closedMs: 0 };
+      if (!hasAllIndexes(move, indexes)) return { isDone: false, move, why: 'an index is new', closedMs: 0 };
       await dropForgotten(clients.target, move, await topology.indexes(move.datastore));
       return switchShard(work, switching, clients);
     },

@@ -1,4 +1,4 @@
-import { pauseFor } from '../../pause-for.ts';
+import { ofFirst, repeat } from '../../repeat.ts';
 import { untilEnd } from '../../until-end.ts';
 import { Workers, type WorkersOptions } from '../../follow/workers.ts';
 import { readerWatch } from '../../follow/reader-watch.ts';
@@ -62,37 +62,33 @@ async function repairAll(going: Going, repairs: Map<string, DatastoreRepair>): P
   const { context, topologyTable, settings, workers, report, signal } = going;
   const indexes = watchIndexes(topologyTable, settings.versionsAgeMs, settings.retiredForMs);
   const away = awayGroups(context.groups, signal);
-  let failing = false;
   let readAt = Number.NEGATIVE_INFINITY;
-  while (!signal.aborted) {
+
+  async function look(): Promise<'over' | void> {
+    if (workers.share(1).successor?.ready && [...repairs.values()].every((repair) => repair.isOver())) return 'over';
     if (performance.now() - readAt >= settings.lookMs) {
       context.topology.refresh();
       readAt = performance.now();
     }
-    try {
-      const isSucceeded = workers.share(1).successor !== undefined;
-      for (const datastore of await indexes.datastores()) {
-        const catalogues = await indexes.catalogues(datastore);
-        if (!repairs.has(datastore) && catalogues.length > 0 && !isSucceeded) {
-          const mistyped = mistypedCounts(topologyTable, datastore, (error) =>
-            report({ datastore, kind: 'failed', what: 'counting mistyped fields', error }),
-          );
-          const slow = slowShards(settings.slowShardRestMs);
-          const work = { ...going, datastore, indexes, away, slow, mistyped };
-          repairs.set(datastore, new DatastoreRepair(work, going));
-        }
-        repairs.get(datastore)?.look(catalogues, isSucceeded);
+    const isSucceeded = workers.share(1).successor !== undefined;
+    for (const datastore of await indexes.datastores()) {
+      const catalogues = await indexes.catalogues(datastore);
+      if (!repairs.has(datastore) && catalogues.length > 0 && !isSucceeded) {
+        const mistyped = mistypedCounts(topologyTable, datastore, (error) =>
+          report({ datastore, kind: 'failed', what: 'counting mistyped fields', error }),
+        );
+        const slow = slowShards(settings.slowShardRestMs);
+        const work = { ...going, datastore, indexes, away, slow, mistyped };
+        repairs.set(datastore, new DatastoreRepair(work, going));
       }
-      // A successor that has looked has begun everything.
-      workers.ready('repair', true);
-      failing = false;
-    } catch (error) {
-      if (!failing) report({ datastore: '', kind: 'failed', what: 'looking at the topology', error });
-      failing = true;
+      repairs.get(datastore)?.look(catalogues, isSucceeded);
     }
-    if (workers.share(1).successor?.ready && [...repairs.values()].every((repair) => repair.isOver())) return;
-    await pauseFor(Math.min(settings.lookMs, SHORT_MS), signal);
+    // A successor that has looked has begun everything.
+    workers.ready('repair', true);
   }
+
+  const failed = ofFirst((error) => report({ datastore: '', kind: 'failed', what: 'looking at the topology', error }));
+  await repeat({ turn: look, everyMs: Math.min(settings.lookMs, SHORT_MS), failed }, signal);
 }
 
 /** A look costs nothing: `versionsAgeMs` bounds readings of the catalogue. */

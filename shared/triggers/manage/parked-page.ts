@@ -34,11 +34,11 @@ export function parkedPage(
 }
 
 /** Parses `next` of a page. Throws `invalid_field`. */
-export function parseParkedCursor(text: string, field = 'after'): ParkedCursor {
+export function parseParkedCursor(text: string): ParkedCursor {
   if (text.startsWith(MESSAGE)) return { message_id: text.slice(MESSAGE.length) };
   const [, shard, added_id] = /^(\d{1,7})\/(\d{1,15})$/.exec(text) ?? [];
   if (shard === undefined || added_id === undefined)
-    throw invalidField(field, '`next` of a page of parked cells', text);
+    throw invalidField('after', '`next` of a page of parked cells', text);
   return { shard: Number(shard), added_id: Number(added_id) };
 }
 
