@@ -125,7 +125,10 @@ function judge(
 }
 
 /** Added ids are dense: a hole is a commit that this snapshot does not show yet, never to be stepped over. */
-function untilHole(entries: readonly StoredLogEntry[], after: number): readonly StoredLogEntry[] {
+export function untilHole<Cell extends { readonly added_id: number }>(
+  entries: readonly Cell[],
+  after: number,
+): readonly Cell[] {
   const hole = entries.findIndex(({ added_id }, position) => added_id !== after + position + 1);
   return hole < 0 ? entries : entries.slice(0, hole);
 }

@@ -1,5 +1,6 @@
 import { SchemalessError } from '../errors.ts';
 import { LIMITS } from '../cell.ts';
+import { untilHole } from '../follow/read-log-entries.ts';
 import { copyDatabase, shardDatabase } from '../address.ts';
 import { toNumber } from '../sql/cell-rows.ts';
 import type { SqlClient, Target } from '../sql/client.ts';
@@ -193,10 +194,7 @@ async function readPage(
 ): Promise<readonly RawCell[]> {
   const bytes = Math.min(PAGE_BYTES, client.abilities.bounds.pageBytes);
   const rows = await client.select(selectRawCells(database, after, limit, bytes), from);
-  const cells = rows.map(toRawCell);
-  // Added ids are dense: behind a hole lies what this snapshot does not show yet.
-  const hole = cells.findIndex(({ added_id }, position) => added_id !== after + position + 1);
-  return hole < 0 ? cells : cells.slice(0, hole);
+  return untilHole(rows.map(toRawCell), after);
 }
 
 function* inStatements(cells: readonly RawCell[], mostBytes: number): Generator<readonly RawCell[]> {

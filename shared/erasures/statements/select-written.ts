@@ -1,5 +1,6 @@
 import { rowKeyOf } from '../../address.ts';
 import type { CellAddress } from '../../cell.ts';
+import { untilHole } from '../../follow/read-log-entries.ts';
 import { toBytes, toNumber, toText } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import { keptSince } from '../../sql/hidden-cells.ts';
@@ -41,6 +42,5 @@ export function toWritten(rows: readonly SqlRow[], after: number): readonly Writ
     ref_key: toNumber(ref_key),
     hasBody: toNumber(hasBody) === 1,
   }));
-  const hole = cells.findIndex(({ added_id }, position) => added_id !== after + position + 1);
-  return hole < 0 ? cells : cells.slice(0, hole);
+  return untilHole(cells, after);
 }
