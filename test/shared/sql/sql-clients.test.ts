@@ -4,6 +4,7 @@ import { dataApiClient } from '../../../shared/sql/data-api-client.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { clientOf, serverLogin, TARGET } from '../../infra/local/data-api/with-data-api.ts';
 import { sqlClientConformance } from '../../support/sql-client-conformance.ts';
+import { PATIENT } from '../../support/store-access.ts';
 
 const NOWHERE = { host: '127.0.0.1', port: 1 };
 
@@ -12,8 +13,8 @@ sqlClientConformance('mysql', async () => {
   if (!group) throw new Error('wanted a group');
   const credentials = async () => ({ username: group.user, password: group.password });
   const clients = [
-    mysqlClient(group, credentials),
-    mysqlClient(group, credentials, { queryTimeoutMs: 2000 }),
+    mysqlClient(group, credentials, PATIENT),
+    mysqlClient(group, credentials, { ...PATIENT, queryTimeoutMs: 2000 }),
     mysqlClient({ ...group, writer: NOWHERE }, credentials),
   ] as const;
   const [client, hasty, nowhere] = clients;
@@ -24,7 +25,7 @@ sqlClientConformance('the RDS Data API', async () => {
   const api = await startDataApi({ login: serverLogin });
   const [sdk, lost] = [clientOf(api.url), clientOf(`http://${NOWHERE.host}:${NOWHERE.port}`)];
   return {
-    client: dataApiClient(sdk, TARGET),
+    client: dataApiClient(sdk, TARGET, { callTimeoutMs: 60_000 }),
     hasty: dataApiClient(sdk, TARGET, { callTimeoutMs: 2000 }),
     nowhere: dataApiClient(lost, TARGET),
     async close() {

@@ -6,7 +6,7 @@ import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
 import { readMessagePack } from '../../../shared/body/read-message-pack.ts';
 import { LIMITS, type Json } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/address.ts';
-import { gateway, type GatewayRequest } from '../../functions/support/gateway.ts';
+import { gateway, type GatewayAnswer, type GatewayRequest } from '../../functions/support/gateway.ts';
 import { failingDeployment } from '../../functions/support/fake-deployment.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
@@ -61,10 +61,19 @@ const post = (path: string, body: object): GatewayRequest => ({
   body: JSON.stringify(body),
 });
 
+/** Asks for reads together until none was left out, as the others were done so much sooner on a busy machine. */
+async function askWhole(request: GatewayRequest): Promise<GatewayAnswer> {
+  for (;;) {
+    const answer = await ask(request);
+    const { answers } = answer.json as { readonly answers?: readonly unknown[] };
+    if (answers?.includes(null) !== true) return answer;
+  }
+}
+
 async function expectSame(request: GatewayRequest, type: string): Promise<Readonly<Record<string, Json>>> {
   const headers = { 'x-request-id': 'one' };
-  const json = await ask({ ...request, headers });
-  const packed = await ask({ ...request, headers: { ...headers, accept: PACK } });
+  const json = await askWhole({ ...request, headers });
+  const packed = await askWhole({ ...request, headers: { ...headers, accept: PACK } });
   expect(packed.status).toBe(json.status);
   expect(packed.headers['content-type']).toBe(type);
   expect(packed.payloadBytes).toBeLessThan(6_000_000);
