@@ -4,12 +4,13 @@ import type { DynamoTable } from '../../dynamo/table.ts';
 import { type ConsumedMark } from './consumed-marks.ts';
 import type { TriggerStore } from './dynamo-trigger-store.ts';
 import type { TriggerStatus } from './trigger-store.ts';
+import type { ResendEnd } from './trigger-status.ts';
 import { isSameQueue } from './queues.ts';
 
 interface ResendParts {
   readonly stateTable: DynamoTable;
   readonly follower: FollowerName;
-  readonly store: Pick<TriggerStore, 'status' | 'consumed' | 'endResend'>;
+  readonly store: Pick<TriggerStore, 'status' | 'consumed'> & { endResend(end: ResendEnd): Promise<void> };
   readonly shards: number;
   readonly queueUrl: string;
   /** Messages in the last queue. */

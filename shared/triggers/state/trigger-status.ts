@@ -5,7 +5,7 @@ import { statusKey, type TriggerName } from './trigger-items.ts';
 import type { ResendWish, TriggerStatus } from './trigger-store.ts';
 import type { TriggerSkip, TriggerState } from '../../api/trigger-shapes.ts';
 
-interface ResendEnd {
+export interface ResendEnd {
   readonly id: string;
   readonly generation: number;
   readonly queueUrl: string;
