@@ -2,11 +2,13 @@ import { Random } from '../../support/random.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import { untilBuffersEmpty } from '../aftermath.ts';
 import { countsLine, grouped, noneOf, type Share } from '../fault-run.ts';
+import type { Answer } from '../load/ask.ts';
 import type { Loaded } from '../load/load-thread.ts';
 import type { Load } from '../load/start-load.ts';
 import { loseDisk } from '../losses/lose-disk.ts';
 import type { Stage } from '../stage.ts';
 import { stagedRun } from '../staged-run.ts';
+import { keepAcknowledged } from './keep-acknowledged.ts';
 import { judge, judgeSamples, keptBodies } from './verdicts.ts';
 
 const KILLS = 5;
@@ -18,7 +20,9 @@ const THREADS = 3;
 const PAUSE_MS = [800, 2000] as const;
 const LAG_MS = 4000;
 const AFTERWARDS_MS = 2000;
-const EMPTY_PATIENCE_MS = 60_000;
+/** Undecided writes are listed half a minute after their primary's loss. */
+const DECIDE_EVERY_MS = 15_000;
+const MOST_DECISIONS = 8;
 const LEAST = { stored: 500, conflict: 300, buffered: 100, samples: 500 };
 
 export const conflictsRun = stagedRun({
@@ -164,7 +168,7 @@ async function contend(stage: Stage, options: Contention) {
     await stage.wait(AFTERWARDS_MS);
     await stage.comes(() => race.answers >= least, {});
     const raced = await race.stop();
-    if (drained) await untilDrained(stage);
+    if (drained) await untilDrained(stage, raced.answers);
     return raced;
   });
   stage.say(`${part}: ${grouped(answers.length)} answers`);
@@ -177,9 +181,16 @@ async function contend(stage: Stage, options: Contention) {
   };
 }
 
-async function untilDrained(stage: Stage): Promise<void> {
-  const { rows } = await untilBuffersEmpty((await stage.open()).datastore, EMPTY_PATIENCE_MS, stage.world.signal);
-  if (rows > 0) throw new Error(`${rows} writes are left in the buffer`);
+/** Waits for the buffers to empty. Two bodies of one address may both have been stored by a writer that was lost. */
+async function untilDrained(stage: Stage, answers: readonly Answer[]): Promise<void> {
+  const { datastore } = await stage.open();
+  for (let decisions = 0; decisions < MOST_DECISIONS; decisions += 1) {
+    const { rows } = await untilBuffersEmpty(datastore, DECIDE_EVERY_MS, stage.world.signal);
+    if (rows === 0) return;
+    const decided = await keepAcknowledged(datastore, answers);
+    stage.say(`${grouped(rows)} writes wait; ${decided} undecided addresses are decided`);
+  }
+  throw new Error('writes are left in the buffer');
 }
 
 /** Kills writers in turn over the groups, so many at least and until it is enough; each comes back by itself. */
