@@ -70,20 +70,20 @@ function othersInInfra(path: string): readonly Forbidden[] {
     return [
       {
         group: ['../**', '!../../shared/**', 'esbuild', 'cdk-nag'],
-        message: 'What a package brings to the app of somebody else knows shared alone, and bundles nothing.',
+        message: 'The constructs of the package know shared alone, and bundle nothing.',
       },
     ];
   return /^(?:local|cli|console)/u.test(path) ? [...INFRA_KNOWS, CORE_BY_ENTRIES] : INFRA_KNOWS;
 }
 
-/** What runs the store to judge it stands beside each other, on one toolbox. */
+/** Folders that run the store to judge it; they share only `test/support`. */
 const STAGES = ['alarms', 'bench', 'demo', 'faults', 'first-day', 'smoke'];
 const orderOfTest = [...STAGES, 'support'].map((one) => ({
   files: [`test/${one}/**`],
   rules: restricted([
     {
       group: STAGES.filter((other) => other !== one).map((other) => `**/${other}/**`),
-      message: 'What several of alarms, bench, demo, faults, first-day and smoke need lies in test/support.',
+      message: 'Code for several of alarms, bench, demo, faults, first-day and smoke lies in test/support.',
     },
   ]),
 }));

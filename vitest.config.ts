@@ -3,7 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { testsWithoutMysql } from './test/support/touches-mysql.ts';
 import { PATIENCE_MS } from './test/support/until.ts';
 
-// Of the many processes that tests start, each would compile the same sources anew.
+// Tests start many processes, and each would compile the same sources.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
 
 const EVERY_TEST = 'test/**/*.test.ts';
@@ -22,7 +22,7 @@ const shared = { ...LIMITS, isolate: false, experimental: { viteModuleRunner: fa
 const onServers = {
   // One set of MySQL servers serves the whole run; files bring their own datastores.
   globalSetup: ['test/support/servers.ts'],
-  // Tests that wait for much of their time, and are marked so, go beside others of their file.
+  // Tests marked as waiting for much of their time run in parallel with others of their file.
   maxConcurrency: 20,
 };
 
@@ -32,7 +32,7 @@ export default defineConfig({
   test: {
     setupFiles: ['./test/support/logs-to-console.ts'],
     reporters: ['./test/support/brief-reporter.ts'],
-    // What the product logs is shown with the test that fails.
+    // Shows the product's logs with the failing test.
     silent: 'passed-only',
     // One more than two cores, since many tests wait for the servers that they talk to.
     maxWorkers: 3,

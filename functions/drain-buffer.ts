@@ -10,7 +10,7 @@ import { logger, gauge } from './environment/log.ts';
 /** Before the time limit: finishes a page and releases leases. */
 const TIME_TO_END_MS = 15_000;
 
-/** Drains all buffer tables and restores what writers lack, until the next minute's run takes over. */
+/** Drains all buffer tables and restores writers' missing cells, until the next minute's run takes over. */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const { config, context, topologyTable, stateTable } = openStore('keepCopies');
   await runDrain({
@@ -21,18 +21,18 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
     settings: { keepCopiesSeconds: config.keepCopies },
     deadline: Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
     measured: (group, status) => {
-      const { rows, oldest_age, parked, conflicts, undecided } = status;
+      const { rows, oldest_age, parked, conflicts, in_doubt } = status;
       logger.debug('buffer', { group, ...status });
       gauge({
         [METRICS.bufferRows]: rows,
         [METRICS.bufferOldestSeconds]: oldest_age ?? 0,
         [METRICS.bufferParked]: parked,
         [METRICS.bufferConflicts]: conflicts,
-        [METRICS.bufferUndecided]: undecided,
+        [METRICS.bufferInDoubt]: in_doubt,
       });
     },
     recovered: (group, { appended, opened, closed }) =>
-      logger.warn('a new writer gets what it lacks', {
+      logger.warn('cells restored to a new writer', {
         group,
         appended,
         opened,
@@ -40,6 +40,11 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
         first: closed[0],
       }),
     report: (group, { unreachable, refused, ...counts }) =>
-      logger.info('drained', { group, ...counts, unreachable: [...unreachable], refused: [...refused] }),
+      logger.info(`buffer of ${group} drained`, {
+        group,
+        ...counts,
+        unreachable: [...unreachable],
+        refused: [...refused],
+      }),
   });
 }

@@ -11,7 +11,7 @@ import { httpHandler, type HttpHandler } from './http/handler.ts';
 
 type Forgetting = ErasureManagement & SubjectManagement;
 
-/** Who asks is in the log before the answer, of every request that can be read; no subject is. */
+/** Logs the caller of every valid request before the response, but never a subject. */
 export function makeErasuresHandler(open: () => Forgetting): HttpHandler {
   const erasures = answeredBy(ERASURES, (over: Forgetting, datastore, { caller }) => over.erasures(datastore, caller));
   const subjects = answeredBy(SUBJECTS, (over: Forgetting, datastore, { caller }) => over.subjects(datastore, caller));

@@ -11,7 +11,7 @@ import { readS3Address, s3Target } from '../shared/files/s3-target.ts';
 import { EXPORT_DIMENSION, METRICS } from '../shared/metrics.ts';
 import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
-import { logger, gaugeOf } from './environment/log.ts';
+import { logger, gauge } from './environment/log.ts';
 
 /** Before the time limit: stores open files, up to 36 MiB each. */
 const TIME_TO_END_MS = 90_000;
@@ -44,13 +44,13 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
     });
     if (!report) return void logger.warn('another run of this export is under way', { export: target.name });
     logger[report.silent > 0 ? 'warn' : 'info']('exported', { export: target.name, datastore, ...report });
-    gaugeOf(
-      { [EXPORT_DIMENSION]: target.name },
+    gauge(
       {
         [METRICS.exportBehindSeconds]: Math.round(report.behindSeconds),
         [METRICS.exportCells]: report.cells,
         [METRICS.exportLeftCells]: report.left,
       },
+      { [EXPORT_DIMENSION]: target.name },
     );
   } finally {
     await target.close();

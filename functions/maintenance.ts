@@ -6,6 +6,7 @@ import { METRICS } from '../shared/metrics.ts';
 import type { RepairEvent } from '../shared/index/repair/repair-work.ts';
 import { runRepair } from '../shared/index/repair/run-repair.ts';
 import { openStore } from './environment/deployment.ts';
+import { eventMessage } from './environment/event-message.ts';
 import { logger, countTimes, gauge } from './environment/log.ts';
 
 /** Before the time limit: finishes a page and hands over. */
@@ -30,13 +31,14 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
       backupDays: config.backupDays,
       leases: leases(stateTable, owner, ERASURES_LEASE_MS),
       deadline,
-      report: (datastore, { id, state, waits_for }) => logger.info('erasure', { datastore, id, state, waits_for }),
-      failed: (error) => logger.warn('erasures stumbled', { error }),
+      report: (datastore, { id, state, waits_for }) =>
+        logger.info(`erasure ${state}`, { datastore, id, state, waits_for }),
+      failed: (error) => logger.warn('erasures failed', { error }),
       retained: (datastore, { erasures, cells, bytes, open, behindSeconds }) => {
         gauge({ [METRICS.retentionBehindSeconds]: behindSeconds });
         if (cells === 0 && open === 0) return;
         countTimes(new Map([[METRICS.retentionErased, cells]]));
-        logger.info('retention', { datastore, erasures, cells, bytes, open });
+        logger.info('retention progressed', { datastore, erasures, cells, bytes, open });
       },
       measured: (open, oldest) => gauge({ [METRICS.erasuresOpen]: open, [METRICS.erasuresOldestSeconds]: oldest }),
     }),
@@ -45,12 +47,13 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
 }
 
 function report(event: RepairEvent): void {
+  const message = eventMessage(event, `index repair of ${event.datastore}`);
   if (event.kind === 'lag') gauge({ [METRICS.indexLagCells]: event.cells });
   if (event.kind === 'repaired') countTimes(new Map([[METRICS.indexRepaired, event.entries]]));
-  if (event.kind === 'failed' || event.kind === 'pending') logger.warn('repair', { event });
+  if (event.kind === 'failed' || event.kind === 'pending') logger.warn(message, { event });
   // Partitions change every minute.
   else if (event.kind === 'lag' || (event.kind === 'followed' && event.event.kind.startsWith('partition_')))
-    logger.debug('repair', { event });
-  else if (event.kind !== 'followed') logger.info('repair', { event });
-  else logger.warn('repair', { event });
+    logger.debug(message, { event });
+  else if (event.kind !== 'followed') logger.info(message, { event });
+  else logger.warn(message, { event });
 }

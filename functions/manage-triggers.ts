@@ -1,6 +1,7 @@
 import { TRIGGERS } from '../shared/api/triggers.ts';
 import { sqsQueues } from '../shared/triggers/state/queues.ts';
 import { triggerManagement, type TriggerManagement } from '../shared/triggers/manage/trigger-management.ts';
+import { consumerEnvironment } from './environment/config.ts';
 import { openStore } from './environment/deployment.ts';
 import { answeredBy } from './http/answering.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
@@ -16,7 +17,12 @@ export function makeTriggersHandler(open: () => TriggerManagement): HttpHandler 
 
 function open(): TriggerManagement {
   const { context, stateTable } = openStore();
-  return triggerManagement({ context, stateTable, queues: sqsQueues(sqsClient()) });
+  return triggerManagement({
+    context,
+    stateTable,
+    queues: sqsQueues(sqsClient()),
+    consumerEnvironment: consumerEnvironment(),
+  });
 }
 
 export const handler = makeTriggersHandler(open);

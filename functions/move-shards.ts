@@ -24,10 +24,10 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
     measured: (moves) => gauge({ [METRICS.moves]: moves }),
     report({ datastore, shard, from, to, step, last_error }, error) {
       const about = { datastore, shard, from, to, step };
-      if (error === undefined) logger.info('move', { ...about, last_error });
+      if (error === undefined) logger.info(`move is ${step}`, { ...about, last_error });
       else {
         count([METRICS.moveErrors]);
-        logger.warn('a move stumbled', { ...about, error });
+        logger.warn(`move failed while ${step}, and will be retried`, { ...about, error });
       }
     },
   });

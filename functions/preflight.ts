@@ -14,9 +14,10 @@ const TIME_TO_END_MS = 10_000;
 export async function onEvent(event: CdkCustomResourceEvent, lambda: Context): Promise<CdkCustomResourceResponse> {
   if (event.RequestType !== 'Delete') {
     const findings = await findingsOf(event, lambda);
-    for (const finding of findings) if (finding.verdict === 'unknown') logger.warn('preflight_unknown', { ...finding });
+    for (const finding of findings)
+      if (finding.verdict === 'unknown') logger.warn('preflight check is unknown', { ...finding });
     const failures = findings.filter(({ verdict }) => verdict === 'FAIL');
-    logger.info('preflight', { made: findings.map(({ check }) => check), failures });
+    logger.info('preflight finished', { made: findings.map(({ check }) => check), failures });
     if (failures.length > 0) throw refused(failures);
   }
   return { PhysicalResourceId: PHYSICAL_ID };
@@ -39,7 +40,7 @@ async function findingsOf(
       lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
     );
   } catch (error) {
-    logger.warn('preflight_failed', { error });
+    logger.warn('preflight failed', { error });
     return [];
   }
 }

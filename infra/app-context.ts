@@ -21,11 +21,11 @@ const COMMON_KEYS = [
   'schedules',
 ] as const;
 
-/** Where an environment other than `local` is deployed. @default what `environments.ts` says */
+/** The deployment target of an environment other than `local`. @default the one in `environments.ts` */
 const BINDING_KEYS = [
-  /** The account that it may be deployed in, and no other. */
+  /** The only account that it may be deployed in. */
   'account',
-  /** The same of the region. */
+  /** The only region that it may be deployed in. */
   'region',
   /** Ids of two or three availability zones, with commas between them. @default those of the region */
   'zones',
@@ -36,9 +36,9 @@ const BINDING_KEYS = [
 /** Not of `local`. */
 const DEPLOYED_KEYS = [
   ...BINDING_KEYS,
-  /** The address that alarms are mailed to. @default nobody is told, until somebody subscribes */
+  /** The address that gets alarms by mail. @default none: alarms reach only subscribers of the topics */
   'alarmEmail',
-  /** Of what has backups: ARN of a vault in another region that gets each, too. */
+  /** Only with backups: the ARN of a vault in another region, which gets a copy of each. */
   'backupVault',
 ] as const;
 
@@ -63,7 +63,7 @@ const LOCAL_KEYS = [
 export const CONTEXT_KEYS = [...COMMON_KEYS, ...DEPLOYED_KEYS, ...LOCAL_KEYS] as const;
 type ContextKey = (typeof CONTEXT_KEYS)[number];
 
-/** What the app is built from: the CDK's context (`-c environment=prod`). Values may be strings. */
+/** The app's input: the CDK's context (`-c environment=prod`). Values may be strings. */
 export type AppContext = { readonly [Key in ContextKey]?: unknown };
 
 export interface AppProps {
@@ -78,8 +78,8 @@ export interface AppProps {
 }
 
 /**
- * Reads and checks the context. Throws an `Error` that names the key, what was wanted and what came. `warn`: told of
- * definitions that will be regretted.
+ * Reads and checks the context. Throws an `Error` that names the key, what was wanted and what came. Calls `warn`
+ * for definitions that will be regretted.
  */
 export function readAppContext(context: AppContext, warn: (warning: string) => void = () => undefined): AppProps {
   const environment = environmentOf(context);
@@ -123,7 +123,7 @@ function refuse(context: AppContext, keys: readonly ContextKey[], reason: string
   }
 }
 
-/** Where it is deployed, as far as the context says. Zones and addresses are checked where the network is made. */
+/** Returns the account, region, zones and range that the context sets. The network checks zones and addresses. */
 function bindingOf(context: AppContext): Pick<EnvironmentProps, (typeof BINDING_KEYS)[number]> {
   const account = matching('account', context.account, /^\d{12}$/u, 'twelve digits');
   const region = matching('region', context.region, /^[a-z]{2}(?:-[a-z]+)+-\d$/u, 'a region such as eu-west-1');

@@ -8,13 +8,13 @@ import { bundledFromSource } from './stacks/bundled-from-source.ts';
 import { ServiceStack, StorageStack } from './stacks/stacks.ts';
 
 /**
- * Fills an app with one environment: what must outlive every deployment (clusters, tables) in a stack of its own, apart
- * from what each deployment replaces (functions, API, schedules).
+ * Fills an app with one environment. One stack holds what must outlive every deployment (clusters, tables), another
+ * what each deployment replaces (functions, API, schedules).
  *
- * The environment and its parts come from the app's context, see `AppContext`. Throws an `Error` that names the key at
- * fault, or lists every problem of the datastores' definitions.
+ * The environment and its parts come from the app's context, see `AppContext`. Throws an `Error` that names the wrong
+ * key, or lists every problem of the datastores' definitions.
  *
- * @param changed what is to be otherwise than `environments.ts` says, for who wants to see what becomes of it
+ * @param changed overrides of `environments.ts`, to preview their effect
  * @param codeOf gives the code of the functions
  */
 export function buildApp(

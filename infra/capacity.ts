@@ -36,7 +36,8 @@ const PRICES = {
 } as const;
 
 /**
- * The load: each write is one cell with one index entry and one trigger. **Measured** on one machine of two cores: bytes,
+ * The load: each write is one cell with one index entry and one trigger. **Measured** on one machine of two cores:
+ * bytes,
  * statements, commits, 5,200 appends a second (8 ACU are taken for two cores). The rest are estimates: replace them by
  * what your account shows.
  */
@@ -72,10 +73,10 @@ const ASSUMPTIONS = {
   tracedShare: 0.05,
 } as const;
 
-/** Alarms by what they are about, in metrics that they look at. A test compares the sum with the templates. */
+/** Alarms by subject, in metrics that they watch. A test compares the sum with the templates. */
 const ALARMS = { store: 50, trigger: 4, group: 4, proxy: 4, readers: 1, proxiedReaders: 1, loop: 1 } as const;
 const METRICS_AT_REST = 12;
-/** `drain-buffer`, `maintenance` and `move-shards`; each tailer has a schedule of its own. */
+/** `drain-buffer`, `maintenance` and `move-shards`; each tailer has its own schedule. */
 const LOOPS = 3;
 
 const HOURS = 730;
@@ -91,7 +92,7 @@ type Bill = Readonly<Record<string, number>>;
 
 export const sumOf = (bill: Bill): number => Object.values(bill).reduce((sum, usd) => sum + usd, 0);
 
-/** What is deployed and paid for by the hour. */
+/** Returns the deployed resources that are billed by the hour. */
 export function standingOf(environment: EnvironmentProps) {
   const { groups, readersPerGroup, proxy, databaseAuth, functionsInVpc, schedules, tailers } = environment;
   const zones = zonesFor(environment.region, environment.zones)?.length ?? ZONES_UNNAMED;
@@ -115,7 +116,7 @@ export function standingOf(environment: EnvironmentProps) {
   };
 }
 
-/** What an environment costs a month while no request comes. */
+/** Returns the monthly cost of an environment without requests. */
 export function restOf(environment: EnvironmentProps): Bill {
   const { groups, readersPerGroup, proxy, capacity, access, schedules, tailers, loopMemoryMb } = environment;
   const { triggers, overlap, smallFunctionMb } = ASSUMPTIONS;
@@ -170,7 +171,7 @@ function stateAtRest(environment: EnvironmentProps): { readonly writes: number; 
   };
 }
 
-/** What a million writes cost: a cell, its copies, its entry, and its trigger's call. */
+/** Returns the cost of a million writes: a cell, its copies, its entry, and its trigger's call. */
 export function millionWrites(environment: EnvironmentProps): Bill {
   const { writeMs, functionMb, triggerMs, smallFunctionMb, copyWork, entryWork, tailWork } = ASSUMPTIONS;
   const copies = environment.bufferCopies;
@@ -194,7 +195,7 @@ export function millionReads(environment: EnvironmentProps): Bill {
   return perMillion(environment, { gbSeconds, calls: 1, work: readWork, statements: 1 });
 }
 
-/** What one request takes; nothing of what is left out. */
+/** The resources of one request; omitted ones are zero. */
 interface Parts {
   readonly gbSeconds: number;
   readonly calls: number;
@@ -229,7 +230,7 @@ function perMillion({ readersPerGroup, proxy, access, tracing, logDays }: Enviro
   return Object.fromEntries(Object.entries(bill).map(([name, usd]) => [name, usd * 1e6]));
 }
 
-/** What a rate of writes, and as many reads, takes of an environment whose functions hold connections. */
+/** The demand of a rate of writes, and as many reads, on an environment whose functions hold connections. */
 interface Fit {
   readonly groups: number;
   readonly instances: { readonly 'write-cells': number; readonly 'read-cells': number };

@@ -1,11 +1,11 @@
 import type { StoreEnvironment } from './constructs/store-environment.ts';
 
-/** What may differ between the environments of this project. */
+/** Settings that may differ between the environments of this project. */
 export interface EnvironmentProps extends StoreEnvironment {
   readonly name: EnvironmentName;
-  /** Where alone it may be deployed, twelve digits. @default wherever the credentials belong */
+  /** The only account for deployments, twelve digits. @default the account of the credentials */
   readonly account?: string;
-  /** Where alone it may be deployed; its network is in zones of it by their ids. @default where the credentials say */
+  /** The only region for deployments; the network uses its zones by id. @default the region of the credentials */
   readonly region?: string;
 }
 
@@ -21,7 +21,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     // Nothing bounds a template there.
     groupsInFirstStack: 20,
     readersPerGroup: 1,
-    // No meaning there; what the template says is not looked at.
+    // No meaning there; the local stack ignores it in the template.
     capacity: { min: 0.5, max: 1 },
     access: 'mysql',
     proxy: false,
@@ -40,7 +40,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     schedules: true,
     // No meaning there.
     throttle: { ratePerSecond: 10_000, burst: 5000 },
-    // Of who develops a page on the same machine, at a port of its own; anybody else's page could delete everything.
+    // Pages that a developer serves from the same machine, at any port; any other page could delete everything.
     corsOrigins: ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*'],
     console: true,
     logDays: 7,
@@ -55,7 +55,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
   dev: {
     name: 'dev',
     groups: 1,
-    // A writer that is lost is made anew within ten minutes; nobody reads from readers over the Data API.
+    // A lost writer is rebuilt within ten minutes; no function reads from readers over the Data API.
     readersPerGroup: 0,
     // It pauses after five minutes without a statement: with the schedules off, see `schedules`.
     capacity: { min: 0, max: 4 },
@@ -86,16 +86,16 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     shards: { trips: 256 },
   },
 
-  /** For a young team: all promises kept, while the schedules are on, on clusters that are small. What it gives up: `aws.md`. */
+  /** For a young team: keeps all promises on small clusters, while the schedules are on. `aws.md` lists its limits. */
   small: {
     name: 'small',
     // The fewest that survive one lost group without refusing writes.
     groups: 3,
-    // A writer that is lost is made anew within ten minutes, in which its writes are buffered.
+    // A lost writer is rebuilt within ten minutes; until then, its writes are buffered.
     readersPerGroup: 0,
     // They pause after five minutes without a statement: with the schedules off, see `schedules`.
     capacity: { min: 0, max: 8 },
-    // Cheaper at rest than a VPC, which needs endpoints by the hour: `npm run capacity`.
+    // Cheaper when idle than a VPC, which needs endpoints billed by the hour: `npm run capacity`.
     access: 'data-api',
     proxy: false,
     databaseAuth: 'secret',
@@ -144,7 +144,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     tracing: true,
     bufferCopies: 1,
     keepCopiesMinutes: 60,
-    // That there are several, which share the partitions.
+    // Several, so that they share the partitions.
     tailers: 2,
     sharedStorage: true,
     functionsInVpc: true,
@@ -164,7 +164,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     // 512 databases each: Aurora was seen to slow down past about 600 schemas. With two readers these are 24
     // instances, below the 40 that an account may have unless asked for.
     groups: 8,
-    // One to be promoted, and still one to read from when a node is away.
+    // One to be promoted, and still one to read from when a node is unavailable.
     readersPerGroup: 2,
     // 16 ACU allow 2,000 connections, see `connectionBudget`.
     capacity: { min: 1, max: 16 },
@@ -174,7 +174,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     databaseAuth: 'iam',
     // An instance answers one request at a time; what a batch does on one group is a transaction.
     connections: { request: 3, loop: 8 },
-    // 364 of the 1,000 that an account may have as a rule, beside 19 of what runs all the time, and 1,448 connections, with one each for signs of life.
+    // 364 of an account's usual 1,000, next to 19 for loops; 1,448 connections, one per instance for health checks.
     instances: {
       'write-cells': 180,
       'read-cells': 120,
@@ -187,7 +187,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     tracing: true,
     // Covers the minute in which a writer fails over; within a region Aurora itself loses no acknowledged commit.
     bufferCopies: 1,
-    // In which somebody notices that a group has to be set back, and takes it away: from then on none are let go.
+    // The time for an operator to notice that a group needs a restore, and to take it offline: from then on all stay.
     keepCopiesMinutes: 60,
     // A quarter of the partitions each: one that dies leaves three quarters of the shards as they were.
     tailers: 4,
@@ -195,11 +195,11 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     functionsInVpc: true,
     breakGlass: true,
     passwordDays: 30,
-    // Beyond the 35 days in which clusters and tables can be set back to any second; `-c backupVault=ARN` for another region.
+    // Beyond the 35 days in which clusters and tables restore to any second. `-c backupVault=ARN`: another region.
     backups: { keepDays: 90 },
     protectedFromDeletion: true,
     schedules: true,
-    // Half of what an account may have as a rule, which it shares with its other APIs.
+    // Half of an account's usual limit, which its other APIs share.
     throttle: { ratePerSecond: 5000, burst: 2500 },
     // Longer than the alarm looks back that takes a deployment back.
     canaryMinutes: 15,

@@ -15,17 +15,17 @@ export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 const WANTED_NAME = `a string of 1 to ${LIMITS.columnNameBytes} bytes of UTF-8, the first above 0x01`;
 const WANTED_UUID = 'a UUID of 36 characters';
 
-/** A row key: a UUID in either case, any version. Returned in lower case. Throws `invalid_field`. */
+/** Parses a row key: a UUID of any version, in either case; returns lower case. Throws `invalid_field`. */
 export function parseRowKey(value: unknown, field = 'row_key'): string {
   if (value === undefined) throw missingField(field, WANTED_UUID);
   if (typeof value !== 'string' || !UUID.test(value)) throw invalidField(field, WANTED_UUID, value);
   return value.toLowerCase();
 }
 
-/** A column name: 1 to 255 bytes of well-formed UTF-8, the first above 0x01. Throws `invalid_field`. */
+/** Parses a column name: 1 to 255 bytes of well-formed UTF-8, the first above 0x01. Throws `invalid_field`. */
 export function parseColumnName(value: unknown, field = 'column_name'): string {
   if (value === undefined) throw missingField(field, WANTED_NAME);
-  // Names that begin with a lower one are those of erasures, below.
+  // Lower first bytes mark the names of erasures, below.
   if (typeof value !== 'string' || value < '\x02') throw invalidField(field, WANTED_NAME, value);
   if (!value.isWellFormed()) throw invalidField(field, `${WANTED_NAME}, well-formed`, 'a lone surrogate');
   const bytes = Buffer.byteLength(value);
@@ -34,27 +34,27 @@ export function parseColumnName(value: unknown, field = 'column_name'): string {
   return value;
 }
 
-/** Words of routes that no name may be: a star of IAM matches slashes, and would allow what has the name. */
+/** Words of routes, not allowed as names in paths: `*` in IAM matches slashes, so a grant would match the name. */
 export const ROUTE_WORDS = ['buffer', 'erasures', 'moves', 'retention', 'shards'] as const;
-/** No word of a route. */
+/** A pattern that excludes these words. */
 export const NO_ROUTE_WORD = `(?!(?:${ROUTE_WORDS.join('|')})$)`;
 
-/** What the paths of routes take as a column name; the batch routes take any. */
+/** The column names that routes accept in paths; the batch routes accept any. */
 export const PATH_COLUMN_NAME = `^(?!\\.{1,2}$)${NO_ROUTE_WORD}[A-Za-z0-9_. -]{1,${LIMITS.columnNameBytes}}$`;
 
 const PATH_COLUMN = /* @__PURE__ */ new RegExp(PATH_COLUMN_NAME);
 
-/** Whether a column name survives every gateway, proxy and URL parser in a path (`.` and `..` do not), and IAM. */
+/** Whether a column name in a path survives every gateway, proxy and URL parser (`.` and `..` do not), and IAM. */
 export function isPathColumnName(name: string): boolean {
   return PATH_COLUMN.test(name);
 }
 
-/** A ref key: an integer, 0 to 2^53-1. Throws `invalid_field`. */
+/** Parses a ref key: an integer, 0 to 2^53-1. Throws `invalid_field`. */
 export function parseRefKey(value: unknown, field = 'ref_key'): number {
   return parseCount(value, field, 0, LIMITS.refKey, 'an integer from 0 to 2^53-1');
 }
 
-/** All three; `prefix` names the item of a batch: `cells[3].`. */
+/** Parses an address; `prefix` names the item of a batch: `cells[3].`. */
 export function parseAddress(
   value: { readonly row_key: unknown; readonly column_name: unknown; readonly ref_key: unknown },
   prefix = '',
@@ -76,14 +76,14 @@ export function parseKey(value: { readonly [name in keyof CellKey]?: unknown }, 
   };
 }
 
-/** An added id, where one is named; 0 is before the first. Throws `invalid_field`. */
+/** Parses an optional added id; 0 is before the first. Throws `invalid_field`. */
 export function parseAddedId(value: unknown, field = 'min_added_id'): number | undefined {
   return value === undefined
     ? undefined
     : parseCount(value, field, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1');
 }
 
-/** An integer within bounds, both inclusive. Throws `invalid_field`. */
+/** Checks an integer within bounds, both inclusive. Throws `invalid_field`. */
 export function parseCount(
   value: unknown,
   field: string,
@@ -101,7 +101,7 @@ export function parseLimit(value: unknown, field = 'limit'): number {
   return value === undefined ? LIMITS.defaultLimit : parseCount(value, field, 1, LIMITS.listCells);
 }
 
-/** Parses every item of a batch, so that a malformed one refuses all. `prefix` names an item's fields: `cells[3].`. */
+/** Parses every item of a batch; a malformed one fails all. `prefix` names an item's fields: `cells[3].`. */
 export function parseBatch<T, U>(
   items: readonly T[],
   field: string,
@@ -116,7 +116,7 @@ export function parseBatch<T, U>(
   });
 }
 
-/** A place in a shard's log: exactly one of `after` and `since`. A time is returned in UTC with six decimals. */
+/** Parses a location in a log: exactly one of `after` and `since`. Returns a time in UTC with six decimals. */
 export function parseLocation(location: Location, shards: number, prefix = ''): Location {
   const shard = parseShard(location.shard, shards, `${prefix}shard`);
   if (location.after !== undefined && location.since !== undefined) {
@@ -130,7 +130,7 @@ export function parseLocation(location: Location, shards: number, prefix = ''): 
 
 const DIGEST = /^[0-9a-f]{64}$/;
 
-/** The part of a log that a digest is of, as it was asked for. Throws `unknown_shard`, and what names a field. */
+/** Parses the range of a log to digest. Throws `unknown_shard`, `missing_field`, `invalid_field`. */
 export function parseDigestRange(range: DigestRange, shards: number): DigestRange & { readonly after: number } {
   const shard = parseShard(range.shard, shards);
   const at = parseAddedId(range.at, 'at');
@@ -164,8 +164,8 @@ export function rowKeyBytes(rowKey: string): Uint8Array {
 }
 
 const DIGITS = /* @__PURE__ */ Buffer.from('0123456789abcdef');
-// Marked for bundlers: a client has no use for them.
-/** Written over for each row key: all that changes are its digits. */
+// Marked for bundlers: clients do not need them.
+/** A buffer reused for each row key: only its digits change. */
 const text = /* @__PURE__ */ Buffer.from('00000000-0000-0000-0000-000000000000');
 
 export function rowKeyOf(bytes: Uint8Array): string {
@@ -180,30 +180,30 @@ export function rowKeyOf(bytes: Uint8Array): string {
   return text.toString('latin1');
 }
 
-/** One text for one address of a datastore, for maps: a column name may contain anything, so it comes last. */
+/** Returns an address as one text, for maps. A column name may contain anything, so it comes last. */
 export function addressKey({ row_key, column_name, ref_key }: CellAddress): string {
   return `${row_key}/${ref_key}/${column_name}`;
 }
 
-/** The shard of a row, by hand: `SELECT CRC32(UNHEX(REPLACE('6e3a0f9c-…', '-', ''))) % 4096`. */
+/** Returns the shard of a row. In SQL: `SELECT CRC32(UNHEX(REPLACE('6e3a0f9c-…', '-', ''))) % 4096`. */
 export function shardOf(rowKey: string, shards: number): number {
   return crc32(rowKeyBytes(rowKey)) % shards;
 }
 
-/** The name of a shard's database: `trips_0233`. Five digits only where there are over 10,000 shards. */
+/** Returns the name of a shard's database: `trips_0233`; five digits only with over 10,000 shards. */
 export function shardDatabase(datastore: string, shard: number): string {
   return `${datastore}_${String(shard).padStart(4, '0')}`;
 }
 
-/** The name of the database of a shard's copy, on the group that holds it: `trips_0233_copy`. */
+/** Returns the database name of a shard's copy, on the group of the copy: `trips_0233_copy`. */
 export function copyDatabase(datastore: string, shard: number): string {
   return `${shardDatabase(datastore, shard)}_copy`;
 }
 
 /**
- * An erasure is a cell of its row, and so has a place in the shard's log: it is buffered, replicated, copied and followed
- * like any other. Where it stands says what is erased, and for ever: the column's name begins with a byte with which no
- * name begins that an application gives; what it holds is why, and who asked.
+ * An erasure is a cell of its row in the shard's log: it is buffered, replicated, copied and followed like any other.
+ * Its address permanently defines the erased cells: its column name begins with a byte that no application's name
+ * begins with. Its body holds the reason and the requester.
  *
  * | scope | column | ref key |
  * |---|---|---|
@@ -213,27 +213,27 @@ export function copyDatabase(datastore: string, shard: number): string {
  * | `cell` | `0x01`, the name | that of the cell |
  */
 
-/** What an erasure is of: the row, without a column; a column of it, one of its versions, or all up to one. */
+/** The target of an erasure: a row (no column), a column, one of its versions, or all up to one. */
 export interface ErasureTarget {
   readonly row_key: string;
   readonly column_name?: string | undefined;
   readonly ref_key?: number | undefined;
   /** That version and all before it. */
   readonly up_to?: number | undefined;
-  /** All up to this one were erased before: with `up_to`, they are not looked at again. @default all are */
+  /** With `up_to`: versions up to this one were erased before, and are skipped. @default none is skipped */
   readonly beyond?: number | undefined;
 }
 
-/** With which the column names of erasures begin: of a range, and of a single cell. */
+/** The first bytes of erasures' column names: of a range, and of a single cell. */
 const OF_RANGE = '\0';
 const OF_CELL = '\x01';
-/** What the name of a range is made of in SQL, with that of its column. */
+/** The first byte of a range's name in SQL; the name of its column follows. */
 export const RANGE_MARK = "X'00'";
-/** The same of a single cell. */
+/** The first byte of a single cell's name in SQL. */
 export const CELL_MARK = "X'01'";
-/** With which the first name may begin that is no erasure's, in SQL. */
+/** The lower bound of names that are not erasures', in SQL. */
 export const FIRST_NAME = "X'02'";
-/** The longest name of a column that can be erased by itself: a byte has to go before it. */
+/** The longest name of a column that can be erased alone: its erasure's name is one byte longer. */
 export const ERASABLE_NAME_BYTES = LIMITS.columnNameBytes - 1;
 
 export function isErasureName(columnName: string): boolean {
@@ -255,7 +255,7 @@ export function erasureAddress(target: ErasureTarget): CellAddress {
   };
 }
 
-/** What the erasure that stands at an address is of; undefined where an application's cell stands. */
+/** Returns the target of the erasure at an address; undefined for an application's cell. */
 export function targetAt({ row_key, column_name, ref_key }: CellAddress): ErasureTarget | undefined {
   if (!isErasureName(column_name)) return undefined;
   const name = column_name.slice(1);
@@ -264,19 +264,19 @@ export function targetAt({ row_key, column_name, ref_key }: CellAddress): Erasur
   return { row_key, column_name: name, ...(ref_key < LIMITS.refKey && { up_to: ref_key }) };
 }
 
-/** Whether a cell is of one of these columns, or an erasure of something of them. */
+/** Returns whether a cell is in one of these columns, or erases cells there. */
 export function isOfColumns(cell: CellAddress, columns: readonly string[]): boolean {
   if (columns.includes(cell.column_name)) return true;
   const target = targetAt(cell);
   return target !== undefined && (target.column_name === undefined || columns.includes(target.column_name));
 }
 
-/** The column name under which an erasure stands, of what is told of it elsewhere. */
+/** Returns the column name of an erasure. */
 export function erasureName(scope: ErasureScope, columnName: string): string {
   return `${scope === 'cell' ? OF_CELL : OF_RANGE}${columnName}`;
 }
 
-/** Whether an erasure is of what stands at an address. */
+/** Returns whether an erasure covers an address. */
 export function covers(target: ErasureTarget, { row_key, column_name, ref_key }: CellAddress): boolean {
   if (row_key !== target.row_key || isErasureName(column_name)) return false;
   if (target.column_name === undefined) return true;

@@ -1,28 +1,38 @@
 import type { SchemalessError } from './errors.ts';
 
 /**
- * The words of the datastore, and the shapes every other file speaks in.
+ * The terms and basic types of the datastore. `infra/docs/architecture.md` has the full glossary.
  *
- * - **cell**: one immutable JSON value at (row key, column name, ref key); the smallest thing stored.
- * - **row key**: a UUID; all cells of a row live in one shard.
- * - **column name**: 1 to 255 bytes of UTF-8, compared byte for byte; owned by the application.
- * - **ref key**: an integer from 0 to 2^53-1; the version of the cell, or its place in a list.
- *   The latest cell of a column is the one with the highest ref key.
- * - **added id**: 1, 2, 3, … within a shard, without holes, in commit order: the cell's place in the shard's log.
- * - **datastore**: a named instance ("trips") with a fixed number of shards.
- * - **shard**: one MySQL database of a datastore, `trips_0233`.
- * - **group**: one MySQL cluster, a writer and its readers, that holds many shards.
- * - **primary**, **secondary**: the group that owns a shard; a group that holds a buffered write for it.
- * - **location**: a place in a shard's log: an added id, or a time.
- * - **erasure**: what takes bodies away for good, and keeps them from coming back: a place in the log itself.
+ * - **cell**: an immutable JSON value at (row key, column name, ref key).
+ * - **row key**: a UUID; a row's cells are in one shard.
+ * - **column name**: 1 to 255 bytes of UTF-8, compared byte by byte.
+ * - **ref key**: a cell's version, 0 to 2^53-1. The latest cell of a column has the highest.
+ * - **datastore**: a named set of shards, indexes and triggers.
+ * - **shard**: one of a datastore's MySQL databases, `trips_0233`.
+ * - **log**, **added id**: a shard's cells in commit order; a cell's number there: 1, 2, 3, … without holes.
+ * - **location**: where a read of a log starts: after an added id, or at a time.
+ * - **group**: a MySQL cluster of a writer and readers; it has many shards.
+ * - **primary**, **secondary**: the group that owns a shard; a group with hints for it.
+ * - **epoch**: the incarnation of a shard; it rises when the shard moves or its log was cut.
+ * - **hint**, **hint holder**: a copy of a write, put on a secondary before the append; that secondary.
+ * - **drain**: the function that appends missing cells from hints and deletes confirmed hints.
+ * - **index**, **entry**: a table of fields of rows' latest cells; one row's record in it.
+ * - **trigger**, **tailer**, **consumer**: a subscription of a function to cells; what queues them; what calls it.
+ * - **parked cell**: a cell that failed too often in its function; later cells continue.
+ * - **erasure**: the permanent removal of bodies, recorded in the log.
  *
- * Field names are those of the HTTP API, so that nothing is renamed on its way through.
+ * Field names are those of the HTTP API.
  */
 
-/** What JSON can say. Integers that a double cannot hold (up to 64 bits) are `bigint`. */
+/** A JSON value. Integers that a double cannot hold (up to 64 bits) are `bigint`. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** Where a cell is. `row_key` is a lower-case UUID of 36 characters once parsed by `parseAddress`. */
+/** Returns whether a value is a JSON object: neither null nor a list. */
+export function isObject(value: unknown): value is { readonly [member: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The address of a cell. `parseAddress` makes `row_key` a lower-case UUID of 36 characters. */
 export interface CellAddress {
   readonly row_key: string;
   readonly column_name: string;
@@ -34,9 +44,9 @@ export interface NewCell extends CellAddress {
   readonly body: Json;
 }
 
-/** A cell that was stored before, as an operator gives it back with its time. */
+/** A cell that was stored before, which an operator restores with its time. */
 export interface RestoredCell extends NewCell {
-  /** RFC 3339, to the microsecond. One that is yet to come counts as now. */
+  /** RFC 3339, to the microsecond. A future time counts as now. */
   readonly created_at: string;
 }
 
@@ -47,11 +57,11 @@ export interface Cell extends NewCell {
   readonly created_at: string;
   /** True when the body was erased or its retention is over: `body` is null, the cell keeps its place in the log. */
   readonly erased?: true;
-  /** Paths of sealed fields whose subject was forgotten: nobody can read them any more, and they are null in `body`. */
+  /** Paths of sealed fields whose subject was forgotten: they are unreadable, and null in `body`. */
   readonly forgotten?: readonly string[];
-  /** Of one that was erased: the SHA-256 of its body's JSON, in hexadecimal, for the digest of its log. */
+  /** For an erased cell: the SHA-256 of its body's JSON, in hexadecimal, for the digest of its log. */
   readonly body_sha256?: string;
-  /** In logs: no cell but an erasure of its row and column up to its ref key; without column name, of the row. */
+  /** In logs: an erasure of its row and column up to its ref key; with an empty column name, of the row. */
   readonly erasure?: ErasureNote;
   /** In lists and logs: why the stored body cannot be decoded. `body` is null; a read of this cell throws it. */
   readonly error?: SchemalessError;
@@ -59,32 +69,32 @@ export interface Cell extends NewCell {
 
 export type ErasureScope = 'cell' | 'versions' | 'column' | 'row';
 
-/** What an erasure says of itself in its log. */
+/** The description of an erasure in its log. */
 export interface ErasureNote {
   readonly id: string;
   readonly scope: ErasureScope;
   readonly reason: string;
-  /** Nobody asked for it: the cells were out of their retention. */
+  /** A retention rule, not a request, erased the cells. */
   readonly why?: 'retention';
 }
 
-/** The rule that a cell is out of, as it is shown. */
+/** The retention rule that applies to a cell, as answers show it. */
 export interface ShownRetention {
-  /** `*`: each column without a rule of its own. */
+  /** `*`: each column without its own rule. */
   readonly column: string;
   readonly keep_versions?: number;
   readonly keep_for_seconds?: number;
 }
 
-/** By which erasure a cell was erased, and when. */
+/** The erasure that erased a cell, and its time. */
 export interface ErasedBy extends ErasureNote {
   readonly erased_at: string;
 }
 
-/** Which node of a group answered. */
+/** The node of a group that answered. */
 export type Role = 'writer' | 'reader';
 
-/** Who answered a read, and whether the answer may be behind what has been acknowledged. */
+/** The node that answered a read, and whether the answer may be behind the acknowledged writes. */
 export interface Served {
   readonly served_by: Role;
   readonly stale: boolean;
@@ -97,21 +107,21 @@ export interface CellKey {
   readonly row_key: string;
   readonly column_name: string;
   readonly ref_key?: number | undefined;
-  /** A reader that has not yet seen this added id of the row's shard is passed over. */
+  /** Skips a reader that has not yet seen this added id of the row's shard. */
   readonly min_added_id?: number | undefined;
 }
 
-/** A place in a shard's log: after an added id (0 is the start), or at a time (inclusive). */
+/** A location in a shard's log: after an added id (0 is the start), or at a time (inclusive). */
 export type Location =
   | { readonly shard: number; readonly after: number; readonly since?: undefined }
   | { readonly shard: number; readonly since: string; readonly after?: undefined };
 
-/** Of which part of a shard's log a digest is wanted. */
+/** The part of a shard's log to digest. */
 export interface DigestRange {
   readonly shard: number;
-  /** Up to which added id. @default the last one, when it is asked for */
+  /** The last added id to digest. @default the last one at the time of the request */
   readonly at?: number | undefined;
-  /** The place whose digest is known already: both, or none. @default the start */
+  /** The added id whose digest is known: both or neither. @default the start */
   readonly after?: number | undefined;
   readonly digest?: string | undefined;
 }
@@ -120,11 +130,11 @@ export interface DigestRange {
  * How a write ended.
  *
  * - `stored`: on the primary, readable.
- * - `stored_before`: the same cell with an equal body was there already, as after any retry.
+ * - `stored_before`: the cell already exists with an equal body, as after any retry.
  * - `buffered`: kept on `copies` secondaries, not yet on the primary, so not readable yet. It will be appended.
- * - `conflict`: another body is at this address, in the cell `added_id` where that is known; nothing changed.
- * - `erased`: what was at this address, or would be, was erased for good; nothing changed.
- * - `subject_forgotten`: it names a subject that was forgotten, by the field `field`; nothing changed.
+ * - `conflict`: another body is at this address, in the cell `added_id` if that is known; nothing changed.
+ * - `erased`: an erasure covers this address for good; nothing changed.
+ * - `subject_forgotten`: the field `field` names a forgotten subject; nothing changed.
  * - `unavailable`: not confirmed; the cell may or may not be there. Repeat it.
  */
 export type PutResult =
@@ -132,7 +142,7 @@ export type PutResult =
       readonly outcome: 'stored' | 'stored_before';
       readonly shard: number;
       readonly added_id: number;
-      /** Of the existing cell: always with `stored_before`, with `stored` where it is known for free. */
+      /** Of the existing cell: always with `stored_before`, with `stored` if it is known for free. */
       readonly created_at?: string;
     }
   | { readonly outcome: 'buffered'; readonly shard: number; readonly copies: number }
@@ -155,7 +165,7 @@ export const LIMITS = {
   logCells: 1000,
   listCells: 1000,
   defaultLimit: 100,
-  /** Every list ends here at the latest and then carries `next`. */
+  /** Every list ends here at the latest, and then has `next`. */
   answerBytes: 4 * 1024 * 1024,
   columnNameBytes: 255,
   /** Entries of an index that one request counts. */

@@ -1,12 +1,12 @@
-/** So many letters of a name may be missing, too many, others or swapped with the next. */
+/** The most letters that may be missing, added, replaced or swapped with the next. */
 const MOST_CHANGES = 2;
 
-/** The known name that was probably meant: with the fewest changes, two at most and fewer than half of its letters. */
+/** Returns the known name with the fewest changes: at most two, and fewer than half of its letters. */
 export function closestName(written: string, known: readonly string[]): string | undefined {
   let closest: string | undefined;
   let fewest = MOST_CHANGES + 1;
   for (const name of known) {
-    // What differs more in length alone is not looked at, however long it is.
+    // Skips names whose length alone differs too much: a name may be very long.
     if (Math.abs(name.length - written.length) > MOST_CHANGES) continue;
     const changes = changesBetween(written.toLowerCase(), name.toLowerCase());
     if (changes < fewest && changes * 2 < name.length) [closest, fewest] = [name, changes];
@@ -14,7 +14,7 @@ export function closestName(written: string, known: readonly string[]): string |
   return closest;
 }
 
-/** Letters to insert, leave out, replace or swap with the next (optimal string alignment). */
+/** Counts letters to insert, remove, replace or swap with the next (optimal string alignment). */
 function changesBetween(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, position) => position);

@@ -1,10 +1,10 @@
 /**
- * The environment variables of the functions, by what they are in code. Few and short: all of a function may hold 4 KB.
+ * The environment variables of the functions, by their names in code. Few and short: a function's may hold 4 KB in all.
  */
 export const ENVIRONMENT_VARIABLES = {
-  /** Which environment this is, such as `prod`. */
+  /** Name of the environment, such as `prod`. */
   environment: 'SCHEMALESS_ENVIRONMENT',
-  /** Name of the DynamoDB table that says which group holds which shard. */
+  /** Name of the DynamoDB table that maps shards to groups. */
   topologyTable: 'SCHEMALESS_TOPOLOGY_TABLE',
   /** Name of the DynamoDB table of leases and offsets. */
   stateTable: 'SCHEMALESS_STATE_TABLE',
@@ -12,45 +12,45 @@ export const ENVIRONMENT_VARIABLES = {
   bufferCopies: 'SCHEMALESS_BUFFER_COPIES',
   /** How MySQL is reached: `mysql` or `data-api`. */
   access: 'SCHEMALESS_ACCESS',
-  /** Which user of the databases the function is: see `DATABASE_USERS`. */
+  /** The function's database user: see `DATABASE_USERS`. */
   databaseUser: 'SCHEMALESS_DATABASE_USER',
-  /** How it proves that: `secret` or `iam`. */
+  /** How that user logs in: `secret` or `iam`. */
   databaseAuth: 'SCHEMALESS_DATABASE_AUTH',
   /** Connections that an instance opens to each endpoint of each group at most, a whole number from 1. */
   connections: 'SCHEMALESS_CONNECTIONS',
-  /** Of a trigger's function: where the HTTP API is. */
+  /** Of a trigger's function: the URL of the HTTP API. */
   apiUrl: 'SCHEMALESS_API_URL',
   /** Of a trigger's function: the datastore whose cells call it. */
   datastore: 'SCHEMALESS_DATASTORE',
-  /** Of `tail-shards`: how many workers there are to be, unless the state table says otherwise. */
+  /** Of `tail-shards`: the number of workers, unless the state table overrides it. */
   tailers: 'SCHEMALESS_TAILERS',
   /** Of `define-datastores`: the most shards that a datastore made through the API gets, a whole number from 1. */
   mostShards: 'SCHEMALESS_MOST_SHARDS',
   /** Of `define-datastores`: whether the environment has a root key, `true` or `false`. */
   canSeal: 'SCHEMALESS_CAN_SEAL',
-  /** Of `drain-buffer`: seconds that copies are kept after they were drained, a whole number from 0. */
+  /** Of `drain-buffer`: seconds to keep hints after they were drained, a whole number from 0. */
   keepCopies: 'SCHEMALESS_KEEP_COPIES',
-  /** Of `erase-cells` and `maintenance`: days that backups are kept at most, a whole number; 0 where there are none. */
+  /** Of `erase-cells` and `maintenance`: days that backups are kept at most, a whole number; 0 if there are none. */
   backupDays: 'SCHEMALESS_BACKUP_DAYS',
-  /** Name of the DynamoDB table of keys: of whoever seals, opens, hashes or signs. */
+  /** Name of the DynamoDB table of keys, for functions that seal, open, hash or sign. */
   keysTable: 'SCHEMALESS_KEYS_TABLE',
-  /** ARN of the secret of the root key, above those of the table; `none` where there is no way to it. */
+  /** ARN of the secret of the root key, above those of the table; `none` if the function cannot reach it. */
   rootSecret: 'SCHEMALESS_ROOT_SECRET',
-  /** Of `erase-cells`: days that the table of keys can be set back, a whole number; 0 where it cannot. */
+  /** Of `erase-cells`: days for which the table of keys can be restored, a whole number; 0 if it cannot. */
   keyDays: 'SCHEMALESS_KEY_DAYS',
-  /** Of `export-cells`: where the files go, `s3://bucket/prefix`. */
+  /** Of `export-cells`: the destination of the files, `s3://bucket/prefix`. */
   exportTo: 'SCHEMALESS_EXPORT_TO',
   /** Of `export-cells`: `ndjson` or `parquet`. */
   exportFormat: 'SCHEMALESS_EXPORT_FORMAT',
   /** Of `export-cells`: how NDJSON is packed, `gzip`, `zstd` or `none`. */
   exportCompression: 'SCHEMALESS_EXPORT_COMPRESSION',
-  /** Of `export-cells`: of whom the logs are read, `writer` or `reader`. */
+  /** Of `export-cells`: the node that serves the logs, `writer` or `reader`. */
   exportRead: 'SCHEMALESS_EXPORT_READ',
 } as const;
 
 type VariableKey = keyof typeof ENVIRONMENT_VARIABLES;
 
-/** What every function that reaches the store reads. */
+/** The variables of every function that reaches the store. */
 export const STORE_VARIABLES = [
   'environment',
   'topologyTable',
@@ -63,14 +63,14 @@ export const STORE_VARIABLES = [
 ] as const satisfies readonly VariableKey[];
 export type StoreVariable = (typeof STORE_VARIABLES)[number];
 
-/** In the place of the ARN. */
+/** The value instead of the ARN. */
 export const NO_ROOT_KEY = 'none';
 
-/** What functions read besides that have to do with sealed fields. */
+/** Further variables of functions that handle sealed fields. */
 export const KEY_VARIABLES = ['keysTable', 'rootSecret'] as const satisfies readonly VariableKey[];
 export type KeyVariable = (typeof KEY_VARIABLES)[number];
 
-/** What the function of a trigger reads. */
+/** The variables of a trigger's function. */
 export const CONSUMER_VARIABLES = [
   'environment',
   'topologyTable',
@@ -92,7 +92,7 @@ export const EXPORT_VARIABLES = [
 ] as const satisfies readonly VariableKey[];
 export type ExportVariable = (typeof EXPORT_VARIABLES)[number];
 
-/** The environment of a function, by the names of variables: all that it reads (`ConsumerVariable`), and no others. */
+/** Returns a function's environment by variable name: all that it reads (`ConsumerVariable`), and no others. */
 export function environmentOf<K extends VariableKey>(
   values: Readonly<Record<K, string>>,
 ): Readonly<Record<string, string>> {

@@ -1,143 +1,148 @@
 import type { ErrorCode } from './errors.ts';
 
 interface ErrorText {
-  /** What it means, one line. */
+  /** The meaning, in one line. */
   readonly title: string;
-  /** What the caller can do about it, one line. */
-  readonly cure: string;
+  /** The action for the caller, in one line. */
+  readonly fix: string;
 }
 
-/** What each error means, for documents, answers, and whoever is told of one. */
+/** The meaning and fix of each error, for documents, answers and messages. */
 export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
   invalid_json: {
-    title: 'The request body is not JSON that can be kept',
-    cure: 'Mend the JSON at the place that the detail names',
+    title: 'The request body is not JSON that the store can keep',
+    fix: 'Fix the JSON at the position that `detail` names',
   },
   invalid_field: {
-    title: 'A field or parameter has a value that cannot be used',
-    cure: 'Send what `wanted` says in the field that `field` names',
+    title: 'A field or parameter has an invalid value',
+    fix: 'Send what `wanted` says in `field`',
   },
   invalid_body: {
-    title: 'The body does not fit what the program declared of its column; the client says it, and sends nothing',
-    cure: 'Mend the body at the place that `field` names',
+    title: 'The body does not fit its column (raised by the client, which sent nothing)',
+    fix: 'Fix the body at `field`',
   },
   unknown_field: {
-    title: 'A field or query parameter that this route does not know',
-    cure: 'Leave it out, or correct its name',
+    title: 'This route does not know the field or parameter',
+    fix: 'Leave it out, or correct its name',
   },
   missing_field: {
-    title: 'A field or parameter that this route needs is not there',
-    cure: 'Send it',
+    title: 'A required field or parameter is missing',
+    fix: 'Send it',
   },
   unknown_route: {
     title: 'No such path',
-    cure: 'See `GET /v1/openapi.json` for the routes',
+    fix: 'Use a route of `GET /v1/openapi.json`',
+  },
+  method_not_allowed: {
+    title: 'The path has no such method',
+    fix: 'Use a method of the header `allow`',
   },
   unknown_datastore: {
-    title: 'No datastore of this name',
-    cure: 'Use one that is defined, or define and deploy it',
+    title: 'No datastore has this name',
+    fix: 'Use another name, or define it',
   },
   unknown_shard: {
-    title: 'The datastore has no shard of this number',
-    cure: 'Use 0 to the number of shards less one',
+    title: 'The datastore has no such shard',
+    fix: 'Use 0 to the shard count less 1',
   },
   unknown_index: {
-    title: 'The datastore has no index of this name',
-    cure: 'Use one that is defined, or define and deploy it',
+    title: 'The datastore has no such index',
+    fix: 'Use another name, or define it',
   },
   unknown_trigger: {
-    title: 'The datastore has no trigger of this name',
-    cure: 'Use one that is defined, or define and deploy it',
+    title: 'The datastore has no such trigger',
+    fix: 'Use another name, or define it',
   },
   unknown_move: {
-    title: 'The shard is not being moved, and was not',
-    cure: 'Begin a move of it, or name another shard',
+    title: 'The shard has no move',
+    fix: 'Begin a move, or name another shard',
   },
   move_refused: {
-    title: 'The move cannot do this at the step at which it is',
-    cure: 'Look at the move: its step says what it can do',
+    title: 'The move does not allow this at its present step',
+    fix: 'Read the move: `step` says what it allows',
   },
   denied: {
-    title: 'The gateway lets in nobody with this signature, or without one; the client says it',
-    cure: 'Sign the request with credentials that are valid and may call this API',
+    title: 'The gateway refused a missing or invalid signature (raised by the client)',
+    fix: 'Sign with valid credentials that may call this API',
   },
-  goes_by_deploy: {
-    title: 'In this environment definitions are made and deleted by deployments alone',
-    cure: 'Change the definitions, and deploy them',
+  managed_by_deployment: {
+    title: 'Only deployments change definitions in this environment',
+    fix: 'Change the definitions, and deploy them',
   },
   invalid_definition: {
-    title: 'The definitions have problems, which `problems` lists; nothing was changed',
-    cure: 'Mend each at the file and line that it names',
+    title: 'The definitions have problems, see `problems`; nothing changed',
+    fix: 'Fix each at its file and line',
   },
   fixed_definition: {
-    title:
-      'The definitions wish something that cannot be had while the store runs, see `problems`; nothing was changed',
-    cure: 'Leave it as it is, make another one, or deploy it, as each `reason` says',
+    title: 'A running store cannot make this change, see `problems`; nothing changed',
+    fix: 'Do as each `reason` says',
   },
   still_defined: {
-    title: 'The deployment still defines what is to be deleted',
-    cure: 'Remove its definition, deploy, and delete it then',
+    title: 'The deployment still defines it',
+    fix: 'Remove the definition, deploy, then delete it',
   },
-  would_lose: {
-    title: 'Something would be lost with it, see `lost`; nothing was changed',
-    cure: 'Look at it; `force=true` deletes it with all that it has',
+  would_discard_data: {
+    title: 'The deletion would discard what `lost` counts; nothing changed',
+    fix: 'Check `lost`; `force=true` deletes it all',
   },
   cell_not_found: {
     title: 'No cell is at this address',
-    cure: 'With `stale: true` it may be there: ask again, of the writer',
+    fix: 'If `stale` is true, read from the writer',
   },
   conflict: {
     title: 'Another body is at this address; cells never change',
-    cure: 'Read the cell, then write a higher ref key',
+    fix: 'Read the cell, then write a higher ref key',
   },
   erased: {
-    title:
-      'What was at this address was erased for good, is hidden by a rule of retention, or may not come there any more',
-    cure: 'Nothing brings back what was erased: `reason` says why, and `erasure` which record says more. With `why: retention` it is `rule` that hides it',
+    title: 'The address is erased, hidden by a retention rule, or closed to new cells',
+    fix: 'Erasure is final: see `reason` and `erasure`, or `rule` if `why` is `retention`',
   },
   subject_forgotten: {
-    title:
-      'The cell names a subject that was forgotten for good, and has fields sealed under its key; nothing was changed',
-    cure: 'Leave out what is sealed, or name another subject in the field that `field` names',
+    title: 'The cell has fields sealed for a forgotten subject; nothing changed',
+    fix: 'Leave them out, or name another subject in `field`',
   },
   unknown_erasure: {
-    title: 'The datastore has no record of an erasure with this id',
-    cure: 'Use an id that an erasure was answered with, or that the list has',
+    title: 'No erasure record has this id',
+    fix: 'Use an id of the list of erasures',
   },
   body_too_large: {
-    title: "The cell's body is over its limit",
-    cure: 'Split the value over several columns or ref keys',
+    title: "The cell's body exceeds its limit",
+    fix: 'Split the value over columns or ref keys',
   },
   request_too_large: {
-    title: 'The request is over its limit',
-    cure: 'Send fewer cells a request',
+    title: 'The request exceeds its limit',
+    fix: 'Send fewer cells per request',
+  },
+  unsupported_encoding: {
+    title: 'The request body has a content encoding',
+    fix: 'Send it uncompressed',
   },
   answer_too_large: {
-    title: 'The item does not fit into this answer',
-    cure: 'Ask for it alone, or in a smaller batch',
+    title: 'The item does not fit into this response',
+    fix: 'Ask for it alone, or in a smaller batch',
   },
   no_root_key: {
-    title: 'The environment has no root key, without which nothing is sealed, opened or signed',
-    cure: 'Deploy it with `sealsFields: true`; no repetition helps before',
+    title: 'The environment has no root key to seal, open or sign with',
+    fix: 'Deploy it with `sealsFields: true`',
   },
   undecodable_body: {
-    title: 'The stored body of this cell cannot be decoded',
-    cure: 'Look at the cell at the address given: its bytes were damaged',
+    title: 'The stored body cannot be decoded',
+    fix: 'Inspect the cell at `address`: its bytes are damaged',
   },
   index_building: {
-    title: 'The index, or the definition of it that can answer this, is being built',
-    cure: 'Repeat it once the build is complete; `progress` says how far it is',
+    title: 'The index definition that can answer this is being built',
+    fix: 'Retry when `progress` is complete',
   },
   internal: {
-    title: 'An error that should not happen',
-    cure: 'Repeat it; report it with the request id',
+    title: 'An unexpected error',
+    fix: 'Retry, and report it with the request id',
   },
   overloaded: {
-    title: 'More requests at once than the group of this row can serve',
-    cure: 'Repeat it after `Retry-After` seconds, and send fewer at once: nothing was begun',
+    title: "The row's group has too many requests; this one was not begun",
+    fix: 'Retry after `Retry-After` seconds, with fewer at once',
   },
   unavailable: {
-    title: 'Not confirmed: no node that could answer was reached in time',
-    cure: 'Repeat it after `Retry-After` seconds: every request can be repeated safely',
+    title: 'Not confirmed: no node answered in time',
+    fix: 'Retry after `Retry-After` seconds',
   },
 };

@@ -1,6 +1,6 @@
 import { closestName } from './closest-name.ts';
 
-/** What the caller should do: mend the request, give up, or repeat it as it is. */
+/** `never`: fix the request, or give up. `later`: repeat it as it is. */
 export type Retry = 'never' | 'later';
 
 interface ErrorKind {
@@ -16,6 +16,7 @@ export const ERRORS = {
   unknown_field: { status: 400, retry: 'never' },
   missing_field: { status: 400, retry: 'never' },
   unknown_route: { status: 404, retry: 'never' },
+  method_not_allowed: { status: 405, retry: 'never' },
   unknown_datastore: { status: 404, retry: 'never' },
   unknown_shard: { status: 404, retry: 'never' },
   unknown_index: { status: 404, retry: 'never' },
@@ -23,11 +24,11 @@ export const ERRORS = {
   unknown_move: { status: 404, retry: 'never' },
   move_refused: { status: 409, retry: 'never' },
   denied: { status: 403, retry: 'never' },
-  goes_by_deploy: { status: 403, retry: 'never' },
+  managed_by_deployment: { status: 403, retry: 'never' },
   invalid_definition: { status: 400, retry: 'never' },
   fixed_definition: { status: 409, retry: 'never' },
   still_defined: { status: 409, retry: 'never' },
-  would_lose: { status: 409, retry: 'never' },
+  would_discard_data: { status: 409, retry: 'never' },
   cell_not_found: { status: 404, retry: 'never' },
   conflict: { status: 409, retry: 'never' },
   erased: { status: 410, retry: 'never' },
@@ -35,6 +36,7 @@ export const ERRORS = {
   unknown_erasure: { status: 404, retry: 'never' },
   body_too_large: { status: 413, retry: 'never' },
   request_too_large: { status: 413, retry: 'never' },
+  unsupported_encoding: { status: 415, retry: 'never' },
   answer_too_large: { status: 413, retry: 'never' },
   no_root_key: { status: 500, retry: 'never' },
   undecodable_body: { status: 500, retry: 'never' },
@@ -47,18 +49,18 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 export interface ErrorDetails {
-  /** The field or parameter at fault, as the caller wrote it: `cells[3].ref_key`. */
+  /** The invalid field or parameter, as the caller wrote it: `cells[3].ref_key`. */
   readonly field?: string;
-  /** What would have been accepted. */
+  /** The accepted values. */
   readonly wanted?: string;
-  /** What came, shortened. */
+  /** The value received, shortened. */
   readonly got?: string;
-  /** Where the cell concerned is: `CellAddress`. */
+  /** The address of the cell concerned: `CellAddress`. */
   readonly address?: { readonly row_key: string; readonly column_name: string; readonly ref_key: number };
   readonly cause?: unknown;
-  /** What the answer itself said, where it is not what the code says. @default as of the code */
+  /** The answer's own value, if it differs from the code's. @default the code's */
   readonly retry?: Retry;
-  /** The same: a write to where something was erased is refused as one that conflicts with it. @default as of the code */
+  /** Likewise: a write to an erased address is refused as a conflict. @default the code's */
   readonly status?: number;
   /** Further members of the problem document, for instance `stale` of a 404. */
   readonly more?: Readonly<Record<string, unknown>>;
@@ -96,19 +98,19 @@ export class SchemalessError extends Error {
     return this.details.got;
   }
 
-  /** What the server's log calls the request, where an answer came. */
+  /** The request's id in the server's log; undefined without an answer. */
   get requestId(): string | undefined {
     const id = this.details.more?.['request_id'];
     return typeof id === 'string' ? id : undefined;
   }
 }
 
-/** A field's value is not what was wanted; the message says all three. */
+/** Returns the error for an invalid value; the message names field, wanted and got. */
 export function invalidField(field: string, wanted: string, value: unknown): SchemalessError {
   return wrongField(field, wanted, describe(value));
 }
 
-/** As `invalidField`, with what came in words: where the value is not to be told, or the error is another one. */
+/** As `invalidField`, with `got` as text: for a secret value, or another code. */
 export function wrongField(
   field: string,
   wanted: string,
@@ -122,7 +124,7 @@ export function missingField(field: string, wanted: string): SchemalessError {
   return wrongField(field, wanted, 'nothing', 'missing_field');
 }
 
-/** `known`: names that would do. `otherwise`: names that would do, and mean something else. */
+/** `known`: accepted names. `otherwise`: accepted names with another meaning. */
 export function unknownField(
   field: string,
   known: readonly string[],
@@ -136,7 +138,7 @@ export function unknownField(
   return new SchemalessError('unknown_field', `${field} is not known here: wanted ${wanted}${hint}`, details);
 }
 
-/** A short, safe rendering of any value for a message: never the whole of a body. */
+/** Renders any value for a message, short and safe: never a whole body. */
 export function describe(value: unknown): string {
   switch (typeof value) {
     case 'string':

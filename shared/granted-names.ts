@@ -1,15 +1,15 @@
-/** Names by which a function is granted what it makes, for code and templates, without the SDK. */
+/** Names in the grants of functions, for code and templates, without the SDK. */
 
 /** Key of the item of opened circuits in the state table: one for all instances, see `access/open-circuits.ts`. */
 export const OPENINGS_KEY = 'circuit-openings';
 
-/** Key of the topology's item that says how groups are reached. */
+/** Key of the topology's item that describes how to reach groups. */
 export const GROUPS_KEY = 'groups';
 
-/** The lease of whoever moves shards. */
+/** The lease of the worker that moves shards. */
 export const MOVES_LEASE = 'moves';
 
-/** The lease of whoever goes on with erasures, those of what is out of its retention among them. */
+/** The lease of the worker that continues erasures, including those of retention rules. */
 export const ERASURES_LEASE = 'erasures';
 
 /** The prefix of queues made through the API: two hyphens end it, so `trips` has no right to `trips-prod`'s. */

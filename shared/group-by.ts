@@ -1,4 +1,4 @@
-/** As `Map.groupBy`, which Node 20 lacks: for what is published. */
+/** As `Map.groupBy`, which Node 20 lacks: for published code. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

@@ -1,21 +1,21 @@
 import { ageOf, moment, type Moment } from './time.ts';
 
-/** Something that is read now and then, and known meanwhile. */
+/** A cached value that is read now and then. */
 export interface Known<Value> {
   /**
-   * Returns a value of a bounded age. Where it cannot be read, the last one that is known; throws what the read threw
-   * where none is, and reads again no sooner than that.
+   * Returns a value of a bounded age, or the last known one if the read fails. Without one, throws the read's error.
+   * Reads again no sooner than after that age.
    */
   read(): Promise<Value>;
   /** Reads it now, or joins the read under way. Never fails. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   /** The last value that was read; undefined before the first. */
   last(): Value | undefined;
-  /** Has the next `read` ask again. */
+  /** Makes the next `read` ask again. */
   forget(): void;
 }
 
-/** `maxAgeMs`: of what is known, by both clocks: a function's is suspended with it. `failed`: told of the first of failures in a row. */
+/** `maxAgeMs`: by both clocks, since a suspended function stops one. `failed`: gets the first of failures in a row. */
 export function known<Value>(
   ask: () => Promise<Value>,
   { maxAgeMs = 0, failed }: { readonly maxAgeMs?: number; readonly failed: (error: unknown) => void },
@@ -48,7 +48,7 @@ export function known<Value>(
     }));
   return {
     read: async () => (!asking && askedAt && ageOf(askedAt) < maxAgeMs ? latest() : now()),
-    look: async () => void (await now().catch(() => undefined)),
+    poll: async () => void (await now().catch(() => undefined)),
     last: () => value?.is,
     forget: () => void (askedAt = undefined),
   };

@@ -1,2 +1,2 @@
-/** Runs of one scheduled function that overlap: a run ends after its successor has taken over. */
+/** Overlapping runs of one scheduled function: a run ends after its successor has begun to work. */
 export const LOOPS_AT_ONCE = 2;

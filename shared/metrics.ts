@@ -2,14 +2,14 @@
 export const METRICS = {
   /** An instance found a role of a group down. */
   circuitOpened: 'circuit_opened',
-  /** Requests that were answered 503 as a whole, since the index that was asked for is being built. */
+  /** Requests answered 503 as a whole, since their index is being built. */
   answeredIndexBuilding: 'answered_index_building',
   /** Each group, every half minute: rows waiting, the oldest's age, parked, conflicting, and in doubt. */
   bufferRows: 'buffer_rows',
   bufferOldestSeconds: 'buffer_oldest_seconds',
   bufferParked: 'buffer_parked',
   bufferConflicts: 'buffer_conflicts',
-  bufferUndecided: 'buffer_undecided',
+  bufferInDoubt: 'buffer_in_doubt',
   /** Each datastore with indexes: cells that the repair is behind, and entries that it wrote. */
   indexLagCells: 'index_lag_cells',
   indexRepaired: 'index_repaired',
@@ -22,14 +22,14 @@ export const METRICS = {
   triggerLagSeconds: 'trigger_lag_seconds',
   triggerUnsentCells: 'trigger_unsent_cells',
   triggerUnsentSeconds: 'trigger_unsent_seconds',
-  /** What became of them at their functions. */
+  /** Their outcomes in their functions. */
   triggerConsumed: 'trigger_consumed',
   triggerFailed: 'trigger_failed',
   triggerParked: 'trigger_parked',
   triggerRetryFailed: 'trigger_retry_failed',
   triggerMalformed: 'trigger_malformed',
   triggerStopped: 'trigger_stopped',
-  /** Of each trigger, every half minute: 1 while it is stopped by itself, cells parked, messages that cannot be read. */
+  /** Of each trigger, every half minute: 1 while it has stopped itself, parked cells, unreadable messages. */
   triggerStoppedNow: 'trigger_stopped_now',
   triggerParkedNow: 'trigger_parked_now',
   triggerMalformedNow: 'trigger_malformed_now',
@@ -37,7 +37,7 @@ export const METRICS = {
   exportBehindSeconds: 'export_behind_seconds',
   exportCells: 'export_cells',
   exportLeftCells: 'export_left_cells',
-  /** Moves of shards under way, every half minute while there are any; and what they stumbled over. */
+  /** Moves of shards under way, every half minute while there are any; and their errors. */
   moves: 'moves',
   moveErrors: 'move_errors',
   /** Erasures that are not done, and the age of the oldest, every half minute while there are any. */
@@ -51,7 +51,7 @@ export const METRICS = {
   logCut: 'log_cut',
 } as const;
 
-/** The dimension that tells exports apart: where they go, `s3://bucket/prefix`. */
+/** The dimension that identifies an export: its destination, `s3://bucket/prefix`. */
 export const EXPORT_DIMENSION = 'export';
 
 /** Of all metrics; the dimension `service` is the name of the environment. */

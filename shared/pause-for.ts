@@ -1,7 +1,23 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { onAbort } from './on-abort.ts';
 
-/** Waits, or until the signal comes. */
+/** Waits that long, or until the signal. */
 export async function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return;
-  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(end, milliseconds);
+    const forget = onAbort(signal, end);
+    function end(): void {
+      clearTimeout(timer);
+      forget();
+      resolve();
+    }
+  });
+}
+
+/** Works after each pause, until the signal. */
+export async function afterEachPause(milliseconds: number, signal: AbortSignal, work: () => unknown): Promise<void> {
+  while (!signal.aborted) {
+    await pauseFor(milliseconds, signal);
+    if (!signal.aborted) await work();
+  }
 }

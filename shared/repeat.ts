@@ -1,18 +1,18 @@
 import { pauseFor } from './pause-for.ts';
 
-/** Work that is done again and again, a bounded turn at a time. */
+/** Work that repeats, a bounded turn at a time. */
 export interface Turns {
   /** Returns the milliseconds until the next turn; nothing: `everyMs`; `over`: there is none. */
   readonly turn: () => Promise<number | 'over' | void>;
   /** Milliseconds. */
   readonly everyMs: number;
-  /** Told of each failure, and how many came in a row. What it throws ends the work. */
+  /** Called with each failure, and the number of failures in a row. An error that it throws ends the work. */
   readonly failed: (error: unknown, inARow: number) => void;
   /** After a failure; doubled with each in a row, up to the longest. @default `everyMs` each time */
   readonly pauses?: { readonly firstMs: number; readonly longestMs: number };
 }
 
-/** Does work turn by turn, until it is over or the signal comes. A failed turn is tried again after a pause. */
+/** Runs turns until the work is over, or until the signal. Retries a failed turn after a pause. */
 export async function repeat({ turn, everyMs, failed, pauses }: Turns, signal: AbortSignal): Promise<void> {
   const { firstMs, longestMs } = pauses ?? { firstMs: everyMs, longestMs: everyMs };
   let inARow = 0;
@@ -32,7 +32,7 @@ export async function repeat({ turn, everyMs, failed, pauses }: Turns, signal: A
   }
 }
 
-/** Tells of the first of failures in a row. */
+/** Calls `failed` with the first of failures in a row. */
 export function ofFirst(failed: (error: unknown) => void): Turns['failed'] {
   return (error, inARow) => {
     if (inARow === 1) failed(error);

@@ -1,8 +1,8 @@
 const SIDE_BY_SIDE = 4;
 
 /**
- * Does the work for each item, a few at a time. After an error no other item is begun; it is thrown once those under
- * way have ended. `atOnce`: @default 4.
+ * Does the work for each item, a few at a time. Begins no other item after an error, and throws it once those under way
+ * have ended. `atOnce`: @default 4.
  */
 export async function sideBySide<T>(
   items: readonly T[],

@@ -6,8 +6,8 @@ const SUBJECT_BYTES = 255;
 const WANTED = `a UUID or other string of 1 to ${SUBJECT_BYTES} bytes`;
 
 /**
- * The subject that a value names, UUIDs in lower case. Throws `invalid_field`, `missing_field` without what came: it may
- * name a person.
+ * Parses the name of a subject; returns UUIDs in lower case. Throws `invalid_field`, `missing_field`, without the
+ * value, since it may name a person.
  */
 export function parseSubject(value: unknown, field: string): string {
   if (value === undefined || value === null) throw missingField(field, WANTED);
@@ -18,7 +18,7 @@ export function parseSubject(value: unknown, field: string): string {
   return UUID.test(value) ? value.toLowerCase() : value;
 }
 
-/** What a value is, where nobody is to be told which. */
+/** Returns the type of a value that messages must not show. */
 export function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -1,4 +1,4 @@
-/** A signal that comes with another one, or by `end`; holds on to the other one no longer than needed. */
+/** Returns a signal that follows `outer`, or `end`, which removes the listener on `outer`. */
 export function untilEnd(outer: AbortSignal): { readonly signal: AbortSignal; readonly end: () => void } {
   const inner = new AbortController();
   const end = (): void => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rowKeyBytes, rowKeyOf } from './address.ts';
 
-/** The UUID of version 5 (RFC 9562) of a name in a namespace, in lower case: the first 16 bytes of SHA-1, with version and variant. */
+/** Returns the UUIDv5 (RFC 9562) of a name, in lower case: the first 16 bytes of SHA-1, with version and variant. */
 export function uuidV5(namespace: string, name: string): string {
   const bytes = createHash('sha1').update(rowKeyBytes(namespace)).update(name).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);

@@ -1,2 +1,2 @@
-/** Of the store; that of package.json and of the newest entry of CHANGELOG.md. */
+/** The version of the store, in package.json and the newest entry of CHANGELOG.md as well. */
 export const VERSION = '0.1.0';

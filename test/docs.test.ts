@@ -15,7 +15,7 @@ function read(page: string): string {
   return readFileSync(join(ROOT, page), 'utf8');
 }
 
-/** Without blocks of code, whose comments look like headings. */
+/** Removes blocks of code, whose comments look like headings. */
 function prose(text: string): string {
   return text.replaceAll(/^ *```.*?^ *```/gmsu, '');
 }
@@ -57,7 +57,7 @@ function whyBroken(page: string, target: string): string | undefined {
   return undefined;
 }
 
-/** What stands between backticks and is the path of a file or a folder; a name in capitals stands for any. */
+/** Returns the paths of files and folders in backticks, except those with a placeholder in capitals. */
 function pathsOf(text: string): readonly string[] {
   const codes = [...prose(text).matchAll(/`([^`\n]+)`/gu)].map(([, code = '']) => code);
   return codes.filter(
@@ -66,7 +66,7 @@ function pathsOf(text: string): readonly string[] {
 }
 
 describe('the links', () => {
-  it('are looked at in every document', () => {
+  it('are checked in every document', () => {
     expect(PAGES).toEqual(
       expect.arrayContaining([
         'CHANGELOG.md',

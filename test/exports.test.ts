@@ -16,7 +16,13 @@ const TAKEN_OTHERWISE = [
   ],
   ['infra/stacks/bundled/*.ts', 'infra/examples/**/*.ts', 'test/console/*.ts'],
   ['test/infra/support/functions/*.ts', 'test/infra/support/app-with-route.ts', 'test/alarms/functions/*.ts'],
-  ['test/faults/**/*-run.ts', 'test/faults/**/*-cells.ts', 'test/faults/without/*.ts', 'test/**/*.test.ts'],
+  [
+    'test/faults/**/*-run.ts',
+    'test/faults/**/*-cells.ts',
+    'test/faults/without/*.ts',
+    'test/faults/growth/commit-line.ts',
+    'test/**/*.test.ts',
+  ],
   ['test/functions/support/appending-consumer.ts', 'test/support/{servers,whole-stack,brief-reporter}.ts'],
   // Programs as text.
   ['infra/stacks/bundles.ts', 'test/infra/package/from-registry.ts'],

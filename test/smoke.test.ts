@@ -7,7 +7,6 @@ import { processesNaming } from '../infra/local/platform/process-table.ts';
 import type { NewCell } from '../shared/cell.ts';
 import { temporaryFolder } from './infra/support/temporary-folder.ts';
 import { cellOf } from './support/datastore-conformance.ts';
-import { eq } from './support/index-on.ts';
 import { localStack } from './support/local-stack.ts';
 import { operatorsClient, type OperatorsClient } from './support/operators-client.ts';
 import { until } from './support/until.ts';
@@ -24,10 +23,10 @@ it('a local stack puts a cell, reads it, finds it by an index and calls the func
   const cell = cellOf({ body: { driver_uuid, city: 'Lisbon' } });
   expect(await smoke().put(cell)).toMatchObject({ outcome: 'stored' });
   expect(await smoke().get(cell)).toMatchObject({ cell: { body: cell.body }, served_by: 'writer', stale: false });
-  const call = cellOf({ column_name: 'CALL', body: { said: driver_uuid } });
+  const call = cellOf({ column_name: 'CALL', body: { output: driver_uuid } });
   expect(await smoke().put(call)).toMatchObject({ outcome: 'stored' });
   await until('the index has the row', async () => {
-    const { entries } = await smoke().query({ index: 'driver_index', where: [eq('driver_uuid', driver_uuid)] });
+    const { entries } = await smoke().query({ index: 'driver_index', where: { driver_uuid } });
     return entries.length === 1 && entries[0]?.row_key === cell.row_key;
   });
   await until(

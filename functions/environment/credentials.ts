@@ -7,12 +7,12 @@ import { MADE_USERS, type MadeUser } from '../../shared/topology/database-users.
 import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { secretOf } from './connect/connector.ts';
 
-/** Long enough for the pools of a group to share one look-up; short enough that a rotated password is soon seen. */
+/** Long enough for a group's pools to share one look-up, short enough to use a rotated password soon. */
 const KEPT_MS = 10_000;
 
 /**
- * Returns what reads a login from its secret, `{"username": …, "password": …}`, for connections that are opened: look-ups
- * within 10 s are one, failed ones are not remembered. Throws an Error that names the secret, never its value.
+ * Returns a reader of a login from its secret, `{"username": …, "password": …}`, for new connections. Look-ups within
+ * 10 s share one request; failures are not cached. The reader throws an Error that names the secret, never its value.
  */
 export function secretCredentials(
   client: Pick<SecretsManagerClient, 'send'>,

@@ -15,6 +15,7 @@ import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import { openCircuits } from '../../shared/access/open-circuits.ts';
 import { readConfig, type Config, type StoreConfig } from './config.ts';
 import { dynamoClient } from './dynamo.ts';
+import { eventMessage } from './event-message.ts';
 import { logger, requestIds, count } from './log.ts';
 import { keyStore } from './root-key.ts';
 
@@ -34,7 +35,7 @@ interface OpenedStore<K extends keyof Config> {
 
 let opened: { readonly client: DynamoDBClient; readonly context: StoreContext } | undefined;
 
-/** The store for loops and for who manages it, opened once in an instance. `more`: variables besides the store's own. */
+/** Opens the store for loops and management, once in an instance. `more`: variables in addition to the store's. */
 export function openStore<K extends keyof Config = never>(...more: readonly K[]): OpenedStore<K> {
   const config = readConfig([...STORE_VARIABLES, ...more]);
   const { client, context } = (opened ??= { client: dynamoClient(), context: openContext(deploymentOptions(config)) });
@@ -46,7 +47,7 @@ export function openStore<K extends keyof Config = never>(...more: readonly K[])
   };
 }
 
-/** How the environment's groups and topology are reached. */
+/** Returns the connections to the environment's groups and topology. */
 export function deploymentOptions(config: StoreConfig): DeploymentOptions {
   const connector = connectorOf(config.access);
   return {
@@ -59,9 +60,9 @@ export function deploymentOptions(config: StoreConfig): DeploymentOptions {
   };
 }
 
-/** Counts and logs an event, with the ids of the request that met it. */
+/** Counts and logs an event, with the ids of its request. */
 export function report(event: StoreEvent): void {
   const ids = requestIds();
   if (event.kind === 'circuit_opened' && event.found === 'here') count([METRICS.circuitOpened], ids.request_id);
-  logger.warn('store', { ...ids, event });
+  logger.warn(eventMessage(event), { ...ids, event });
 }

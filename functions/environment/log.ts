@@ -6,7 +6,7 @@ import { isTraceparent } from '../../shared/api/traceparent.ts';
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 import { environmentName } from './config.ts';
 
-/** What a line says of an error. Other members may hold what a caller sent, as the SQL in those of drivers. */
+/** The members of an error that are logged. Others may contain a caller's data, such as the SQL in drivers' errors. */
 const OF_ERRORS = 'code errno sqlState failure key position timedOut poolExhausted status retry field $metadata'.split(
   ' ',
 );
@@ -50,12 +50,12 @@ export function requestIdsOf(event: Ids): RequestIds {
 
 const current = new AsyncLocalStorage<RequestIds>();
 
-/** Runs work that, with all it awaits, knows the request's ids. */
+/** Runs work in which `requestIds` returns these ids, also after each `await`. */
 export function duringRequest<T>(ids: RequestIds, work: () => T): T {
   return current.run(ids, work);
 }
 
-/** Empty outside a request, as in loops. */
+/** Returns no ids outside a request, as in loops. */
 export function requestIds(): Partial<RequestIds> {
   return current.getStore() ?? {};
 }
@@ -69,18 +69,17 @@ export function count(names: readonly string[], requestId?: string): void {
   countTimes(counts, requestId);
 }
 
-export function gauge(figures: Readonly<Record<string, number>>): void {
-  for (const [name, value] of Object.entries(figures)) metrics.addMetric(name, MetricUnit.NoUnit, value);
+/** Reports values, optionally with another dimension. */
+export function gauge(
+  values: Readonly<Record<string, number>>,
+  dimension: Readonly<Record<string, string>> = {},
+): void {
+  for (const [name, value] of Object.entries(dimension)) metrics.addDimension(name, value);
+  for (const [name, value] of Object.entries(values)) metrics.addMetric(name, MetricUnit.NoUnit, value);
   metrics.publishStoredMetrics();
 }
 
-/** Reports values with a further dimension. */
-export function gaugeOf(dimension: Readonly<Record<string, string>>, figures: Readonly<Record<string, number>>): void {
-  for (const [name, value] of Object.entries(dimension)) metrics.addDimension(name, value);
-  gauge(figures);
-}
-
-/** Counts by name. */
+/** Adds to counters by name. */
 export function countTimes(counts: ReadonlyMap<string, number>, requestId?: string): void {
   if (counts.size === 0) return;
   for (const [name, times] of counts) metrics.addMetric(name, MetricUnit.Count, times);

@@ -12,7 +12,9 @@ export function keyStore({ keysTable, rootSecret }: Pick<Config, KeyVariable>): 
   };
 }
 
-/** Returns the SHA-256 of `key`, and of `former`, while keys are rotated. Throws an Error with the secret's name, never its value. */
+/**
+ * Returns SHA-256 of `key`, and during a rotation of `former`. Throws an Error with the secret's name, not its value.
+ */
 async function readRootKeys(secret: string): Promise<readonly Uint8Array[]> {
   // Loaded only for sealed fields.
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
@@ -32,5 +34,5 @@ async function readRootKeys(secret: string): Promise<readonly Uint8Array[]> {
   }
 }
 
-/** Of 62 each: 256 bits. */
+/** 256 bits, at 62 possible characters. */
 const LEAST_CHARACTERS = 43;

@@ -1,6 +1,6 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 
-/** An SQS client with short time limits, for the environment's endpoint, whatever host a queue's URL names. */
+/** Returns a client with short time limits, which ignores the host in a queue's URL for the environment's endpoint. */
 export function sqsClient(): SQSClient {
   return new SQSClient({
     useQueueUrlAsEndpoint: false,

@@ -1,10 +1,10 @@
 export interface Variable<T> {
   readonly name: string;
-  /** Shown if the value is wrong. */
+  /** The error's description of a valid value. */
   readonly wanted: string;
-  /** Gets a non-empty text. Undefined: it is invalid. */
+  /** Parses a non-empty text. Returns undefined if it is invalid. */
   readonly parse: (text: string) => T | undefined;
-  /** For an unset or empty variable. @default it is required */
+  /** The value of an unset or empty variable. @default it is required */
   readonly fallback?: T;
 }
 

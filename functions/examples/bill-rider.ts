@@ -4,7 +4,7 @@ import { logger } from '../environment/log.ts';
 import { readVariables } from '../environment/variables.ts';
 import { triggerHandler } from '../triggers/trigger-handler.ts';
 
-// Read as the function is loaded: what is wrong is told before a trip waits for it.
+// Read when the function loads: a wrong value fails before a trip waits for it.
 const { rate } = readVariables({
   /** The share of attempts that the simulated card service declines. */
   rate: {
@@ -20,7 +20,7 @@ export const handler = triggerHandler(
   'bill_rider',
   async (rowKey, message, schemaless) => {
     const { shard, added_id, ref_key, created_at, replay } = message;
-    // The benchmarks read from the log how soon the function was started.
+    // The benchmarks read the function's start time from the log.
     logger.info('billing', {
       row_key: rowKey,
       ref_key,

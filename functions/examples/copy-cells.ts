@@ -1,9 +1,10 @@
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
+import { SchemalessError } from '../../shared/errors.ts';
 import { requestSigner } from '../../shared/client/sign-request.ts';
 import { readVariables, text } from '../environment/variables.ts';
 import { PermanentFailure, triggerHandler } from '../triggers/trigger-handler.ts';
 
-// Read as the function is loaded: what misses is told before a cell waits for it.
+// Read when the function loads: a missing variable fails before a cell waits for it.
 const { url, region, name } = readVariables({
   url: {
     name: 'COPY_TO_URL',
@@ -17,25 +18,30 @@ const { url, region, name } = readVariables({
 let opened: SchemalessClient | undefined;
 
 /**
- * Copies every cell to the same address of another deployment, in order within each shard: `COPY_TO_URL` is its HTTP
- * API, `COPY_TO_DATASTORE` the datastore there, by default the one that the cell comes from; where `COPY_TO_REGION`
- * names the region of AWS that it is in, requests are signed. Copying a cell twice changes nothing; a cell that the
- * other deployment has with another body is parked at once. What is erased here stays there until it is erased there.
+ * Copies every cell to the same address of another deployment, in order within each shard. `COPY_TO_URL` is its HTTP
+ * API, `COPY_TO_DATASTORE` its datastore (default: the cell's own). `COPY_TO_REGION`, its AWS region, signs requests.
+ * Copying a cell twice changes nothing. A cell is parked at once if the other deployment has another body there.
+ * Erasures are not copied: erase the cell in the other deployment as well.
  */
 export const handler = triggerHandler('copy_cells', async (rowKey, message, schemaless) => {
   const { column_name, ref_key, datastore, erasure } = message;
-  // The other deployment is asked for erasures by those who may ask for them.
+  // Only callers with that right request erasures from the other deployment.
   if (erasure !== undefined) return;
   const address = { row_key: rowKey, column_name, ref_key };
   const { cell } = await schemaless.get(address);
   if (cell === null) throw new Error(`The cell ${rowKey}/${column_name}/${ref_key} cannot be read yet`);
-  // An erased cell has no body to copy.
+  // An erased cell has no body.
   if (cell.erased === true) return;
   opened ??= openCopy(datastore);
-  const { outcome } = await opened.put({ ...address, body: cell.body });
-  if (outcome === 'conflict')
-    throw new PermanentFailure(`The copy has another body at ${rowKey}/${column_name}/${ref_key}`);
-  if (outcome === 'unavailable') throw new Error(`The copy did not confirm ${rowKey}/${column_name}/${ref_key}`);
+  try {
+    await opened.put({ ...address, body: cell.body });
+  } catch (error) {
+    if (!(error instanceof SchemalessError)) throw error;
+    // It was erased, or its subject forgotten, in the other deployment.
+    if (error.code === 'erased' || error.code === 'subject_forgotten') return;
+    if (error.code !== 'conflict') throw error;
+    throw new PermanentFailure(`The copy has another cell: ${error.message}`, { cause: error });
+  }
 });
 
 function openCopy(datastore: string): SchemalessClient {

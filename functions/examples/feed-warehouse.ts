@@ -5,20 +5,20 @@ import type { Json } from '../../shared/cell.ts';
 import { readVariables, text } from '../environment/variables.ts';
 import { triggerHandler } from '../triggers/trigger-handler.ts';
 
-// Read as the function is loaded: what misses is told before a cell waits for it.
+// Read when the function loads: a missing variable fails before a cell waits for it.
 const { folder } = readVariables({ folder: text('WAREHOUSE_FOLDER', 'the path of a folder') });
 
 /**
- * Appends every cell as a line of JSON to `WAREHOUSE_FOLDER/<day>.ndjson`, as a warehouse loads them. Each line carries
- * the cell's shard and added id: a cell that came twice is there twice with the same ones, and whoever loads the files
- * keeps one of them. An erasure is a line of its own, without a body: whoever loads the files takes away what it is of.
+ * Appends every cell as a line of JSON to `WAREHOUSE_FOLDER/<day>.ndjson`, for a warehouse to load. The loader removes
+ * duplicates by shard and added id, since a cell may come twice. An erasure is a separate line without a body: the
+ * loader deletes the erased cells.
  */
 export const handler = triggerHandler('feed_warehouse', async (rowKey, message, schemaless) => {
   const { column_name, ref_key, shard, added_id, created_at, erasure } = message;
   const place = { shard, added_id, created_at, row_key: rowKey, column_name, ref_key };
   const line = stringifyJson(erasure === undefined ? { ...place, body: await read() } : { ...place, erasure });
   await mkdir(folder, { recursive: true });
-  // One write at the file's end, so that lines of several processes do not mix.
+  // One append for each line, so that lines of several processes do not mix.
   await appendFile(join(folder, `${created_at.slice(0, 10)}.ndjson`), `${line}\n`);
 
   async function read(): Promise<Json> {

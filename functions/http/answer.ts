@@ -11,40 +11,40 @@ import { qualityOf } from './request.ts';
 
 export interface Answer {
   readonly status: number;
-  /** Written as JSON; members that are undefined are left out. */
+  /** Written as JSON, without undefined members. */
   readonly body?: unknown;
-  /** The body, where it is written already. @default that of `body` */
+  /** The encoded body. @default that of `body` */
   readonly json?: JsonText;
-  /** True: MessagePack, where possible. False: it could have been asked for. @default JSON only */
+  /** True: MessagePack if possible. False: JSON, although the route also has MessagePack. @default JSON only */
   readonly packed?: boolean;
-  /** The same, in the gateway's form. @default that of `json` */
+  /** The body in the gateway's form. @default that of `json` */
   readonly made?: MadeBody;
-  /** Besides those that every answer has. */
+  /** Headers in addition to those of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
   /** @default application/json */
   readonly contentType?: string;
-  /** Seconds after which the request should be repeated. */
+  /** The seconds after which the client should retry. */
   readonly retryAfter?: number | undefined;
-  /** How the writes of this request ended, for the counters. */
+  /** The outcomes of this request's writes, for the counters. */
   readonly outcomes?: readonly string[];
 }
 
-/** A body as the gateway takes it. */
-export type MadeBody = Required<Pick<APIGatewayProxyStructuredResultV2, 'body' | 'isBase64Encoded'>>;
+/** A body in the gateway's form. */
+type MadeBody = Required<Pick<APIGatewayProxyStructuredResultV2, 'body' | 'isBase64Encoded'>>;
 
-/** What a function's whole answer may take as JSON: 6 MB. */
+/** The most bytes of a function's whole answer as JSON: 6 MB. */
 const PAYLOAD_BYTES = 6_000_000;
 /**
- * A body is a string in that JSON, which takes twice the bytes where it is all quotes and backslashes. One that might
- * not fit is sent in base64, of which nothing is escaped and whose size is known: `LIMITS.answerBytes` make 5.6 MB.
+ * A body is a string in that JSON, where quotes and backslashes take two bytes. A body that might not fit is sent in
+ * base64, which needs no escapes and has a known size: `LIMITS.answerBytes` make 5.6 MB.
  */
 const AS_TEXT_BYTES = PAYLOAD_BYTES / 2 - 10_000;
-/** So many bytes make a payload as base64, with headers beside it. */
+/** The most bytes of a body that fit into a payload as base64, next to the headers. */
 const AS_BYTES = Math.floor(((PAYLOAD_BYTES - 10_000) / 4) * 3);
 /** UTF-8 takes three bytes for a UTF-16 unit at most. */
 const MOST_BYTES = 3;
 
-/** An answer in the gateway's form. Every one carries the request id. */
+/** Returns an answer in the gateway's form. Each has the request id. */
 export function gatewayResult(answer: Answer, requestId: string): APIGatewayProxyStructuredResultV2 {
   const { type, isPlain, made } = writtenBody(answer);
   return {
@@ -65,7 +65,7 @@ const VARY = { vary: 'accept' };
 
 interface Written {
   readonly type: string;
-  /** JSON.parse loses nothing of it. */
+  /** `JSON.parse` reads it exactly. */
   readonly isPlain: boolean;
   readonly made: MadeBody;
 }
@@ -77,7 +77,7 @@ function writtenBody(answer: Answer): Written {
   return packed ? { type: MESSAGE_PACK, isPlain: false, made: packed } : { type: contentType, ...inJson(answer) };
 }
 
-/** Undefined for what only JSON can say, or what would be too long: 0.5 is nine bytes here, three in JSON. */
+/** Returns undefined for a value that only JSON can encode, or a longer one: 0.5 takes nine bytes, three in JSON. */
 function inMessagePack(value: unknown): MadeBody | undefined {
   const bytes = writeMessagePack(value);
   return bytes === undefined || bytes.length > AS_BYTES
@@ -85,7 +85,7 @@ function inMessagePack(value: unknown): MadeBody | undefined {
     : { body: bytes.toString('base64'), isBase64Encoded: true };
 }
 
-/** It ends its line, for those who look at it in a terminal. */
+/** Ends with a line break, for terminals. */
 function inJson({ json, body: value }: Answer): Omit<Written, 'type'> {
   const { text, isPlain } = json ?? writeJson(value);
   const body = `${text}\n`;
@@ -96,9 +96,9 @@ function inJson({ json, body: value }: Answer): Omit<Written, 'type'> {
   };
 }
 
-/** What is smaller goes in few packets as it is, and is written sooner than compressed. */
+/** A smaller body takes few packets, and is sent faster uncompressed. */
 const COMPRESSED_FROM_BYTES = 8192;
-/** Of JSON a tenth is left at the lowest level, and little less at others, which take several times as long. */
+/** The lowest level leaves a tenth of JSON. Other levels leave little less, and take several times as long. */
 const LEVEL = constants.Z_BEST_SPEED;
 
 const compress = promisify(gzip);
@@ -109,7 +109,7 @@ export async function compressed(
   acceptEncoding: string | undefined,
 ): Promise<APIGatewayProxyStructuredResultV2> {
   const { body = '', headers = {}, isBase64Encoded = false } = result;
-  // Who answered has chosen between two forms itself.
+  // The operation has already chosen between two encodings.
   const isChosen = String(headers['vary']).includes('accept-encoding');
   const isJson = /^application\/(?:[\w.-]+\+)?json\b/u.test(String(headers['content-type']));
   if (!isJson || isChosen || body.length < COMPRESSED_FROM_BYTES) return result;
@@ -124,7 +124,7 @@ export async function compressed(
   };
 }
 
-/** Items of an answer as they are shown: an `error` among their members in the form of the API. */
+/** Returns an answer's items with each `error` member in the API's form. */
 export function shownItems(items: readonly unknown[]): readonly unknown[] {
   return items.map((item) => {
     if (typeof item !== 'object' || item === null || !('error' in item) || !(item.error instanceof SchemalessError))

@@ -6,10 +6,10 @@ import { missingField } from '../../shared/errors.ts';
 import type { Answer } from './answer.ts';
 import type { HttpRequest, QueryNames } from './request.ts';
 
-/** Answers a request as it came. Errors are thrown as SchemalessError; the middleware makes the problem of them. */
+/** Answers an unchecked request. Throws SchemalessError, which the middleware turns into a problem document. */
 export type HttpOperation<Over> = (request: HttpRequest, over: Over) => Promise<Answer>;
 
-/** Answers an operation, of which `parameters` are read and checked. `over`: what it works on. */
+/** Answers an operation with checked `parameters`. `over`: the object that it works on. */
 type Answering<One extends Operation, Over> = (
   parameters: ParametersOf<One>,
   request: HttpRequest,
@@ -18,7 +18,7 @@ type Answering<One extends Operation, Over> = (
 
 export type Answers<Some extends Operations, Over> = { readonly [Name in keyof Some]: Answering<Some[Name], Over> };
 
-/** Checks the whole request before it is answered. */
+/** Returns an operation that checks the whole request before it answers. */
 export function checkedFirst<One extends Operation, Over>(
   operation: One,
   answer: Answering<One, Over>,
@@ -27,7 +27,7 @@ export function checkedFirst<One extends Operation, Over>(
   return async (request, over) => answer(read(request), request, over);
 }
 
-/** How the parameters of an operation are read: of path, query, body. Throws what names a field. */
+/** Returns a reader of an operation's parameters in path, query and body. Its errors name a field. */
 function readerOf<One extends Operation>(operation: One): (request: HttpRequest) => ParametersOf<One> {
   const { body, whole, mayLackBody, depthAround = 0 } = operation;
   const [ofPath, ofQuery] = [pathReader(operation), queryReader(operation)];
@@ -42,7 +42,7 @@ function readerOf<One extends Operation>(operation: One): (request: HttpRequest)
 
 type Read = Readonly<Record<string, unknown>>;
 
-/** Reads the parameters of the path. */
+/** Returns a reader of the path's parameters. */
 export function pathReader({ path }: Operation): (request: Pick<HttpRequest, 'path'>) => Read {
   const names = namesIn(path);
   return (request) => {
@@ -52,7 +52,7 @@ export function pathReader({ path }: Operation): (request: Pick<HttpRequest, 'pa
   };
 }
 
-/** Reads the parameters of the query. */
+/** Returns a reader of the query's parameters. */
 export function queryReader({ query = {}, where }: Operation): (request: Pick<HttpRequest, 'query'>) => Read {
   const parameters = Object.entries(query);
   const names: QueryNames = {
@@ -72,7 +72,7 @@ export function queryReader({ query = {}, where }: Operation): (request: Pick<Ht
   };
 }
 
-/** What `of` gives for the datastore of a request answers its operations, by methods of their names. */
+/** Answers operations by the methods of the same names of the object that `of` returns for a request's datastore. */
 export function answeredBy<Some extends Operations, Over>(
   operations: Some,
   of: (over: Over, datastore: string, request: HttpRequest) => Promise<Methods<Some>>,
@@ -90,7 +90,7 @@ export function answeredBy<Some extends Operations, Over>(
 
 type Method = (parameters: object) => Promise<object>;
 
-/** The answer of an operation with a body, under the status that is for it. */
+/** Returns the answer of an operation with a body, and the status for it. */
 export function answerWith({ answers }: Operation, body: object): Answer {
   const statuses = Object.entries(answers);
   const [status] =

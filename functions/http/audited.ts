@@ -3,7 +3,7 @@ import { logger } from '../environment/log.ts';
 import type { Answer } from './answer.ts';
 import type { Answers } from './answering.ts';
 
-/** Logs who asks before it is answered, and of some answers these members. `message`: of the lines in the log. */
+/** Logs the caller before each answer, and these members of some answers. `message`: the message of the log lines. */
 export function audited<Some extends Readonly<Record<string, Operation>>, Over>(
   message: string,
   answers: Answers<Some, Over>,

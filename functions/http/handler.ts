@@ -2,7 +2,8 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import type { Operation, Operations } from '../../shared/api/operation.ts';
-import { SchemalessError, type ErrorCode } from '../../shared/errors.ts';
+import { namesIn, parametersIn } from '../../shared/api/path.ts';
+import { SchemalessError, wrongField, type ErrorCode } from '../../shared/errors.ts';
 import { METRICS } from '../../shared/metrics.ts';
 import { logger, duringRequest, requestIdOf, requestIdsOf, count } from '../environment/log.ts';
 import { compressed, gatewayResult, type Answer } from './answer.ts';
@@ -17,34 +18,29 @@ export type HttpHandler = (
   context: Context,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
-/** Before the function's time is up: enough to answer "not confirmed" instead of being cut off. */
+/** The time before the function's limit that it needs to answer "not confirmed". */
 const TIME_TO_ANSWER_MS = 250;
 
 /**
- * A Lambda handler of operations, with who answers each. `open`: opens what they work on: asked with the first request,
- * again where it threw. `beside`: what it answers that is no part of the API, by method and path.
+ * Makes a Lambda handler of operations and their answers. `open`: opens the object that they work on, at the first
+ * request, and again after it threw. `alongside`: operations outside the API, by method and path. `methodsOf`: returns the
+ * methods of a path that no route has @default those of the operations
  */
 export function httpHandler<Some extends Operations, Over>(
   operations: Some,
   answers: Answers<Some, Over>,
   open: () => Over,
-  beside: Readonly<Record<string, HttpOperation<Over>>> = {},
+  alongside: Readonly<Record<string, HttpOperation<Over>>> = {},
+  methodsOf?: (path: string) => readonly string[],
 ): HttpHandler {
   let over: Over | undefined;
-  const byRouteKey = new Map<string, HttpOperation<Over>>(Object.entries(beside));
-  const led: { readonly path: string; readonly by: Operation; readonly answer: HttpOperation<Over> }[] = [];
-  for (const [name, operation] of Object.entries(operations)) {
-    const answer = checkedFirst(operation, answers[name as keyof Some] as never) as HttpOperation<Over>;
-    const by = operation.by === undefined ? undefined : operations[operation.by];
-    if (by === undefined) byRouteKey.set(routeKeyOf(operation), answer);
-    else led.push({ path: operation.path, by, answer });
-  }
-  const operationOf = ({ routeKey, pathParameters }: APIGatewayProxyEventV2): HttpOperation<Over> | undefined => {
-    const other = led.find(
-      ({ by, path }) => routeKeyOf(by) === routeKey && filled(path, pathParameters) === filled(by.path, pathParameters),
-    );
-    return other?.answer ?? byRouteKey.get(routeKey);
-  };
+  const byRouteKey = new Map<string, HttpOperation<Over>>(Object.entries(alongside));
+  for (const [name, operation] of Object.entries(operations))
+    byRouteKey.set(routeKeyOf(operation), checkedFirst(operation, answers[name as keyof Some] as never));
+  // A path may fit two: that with fewer parameters comes first, as for routes.
+  const paths = Object.values(operations).toSorted(
+    (one, other) => namesIn(one.path).length - namesIn(other.path).length,
+  );
 
   const answer = middy<APIGatewayProxyEventV2>({
     timeoutEarlyInMillis: TIME_TO_ANSWER_MS,
@@ -52,15 +48,13 @@ export function httpHandler<Some extends Operations, Over>(
   })
     .use(ANSWERED)
     .handler(async (event: APIGatewayProxyEventV2): Promise<Answer> => {
-      const operation = operationOf(event);
+      const routed = byRouteKey.has(event.routeKey) ? event : (ofSharedRoute(event, paths) ?? event);
+      const operation = byRouteKey.get(routed.routeKey);
       if (operation === undefined)
-        throw new SchemalessError(
-          'unknown_route',
-          `No such route: ${event.requestContext.http.method} ${event.rawPath}`,
-        );
+        throw noOperation(event, methodsOf?.(event.rawPath) ?? methodsIn(paths, event.rawPath));
       const bodies = event.headers?.[BODIES.header];
       if (bodies === BODIES.shown) auditBodies(event);
-      const request = httpRequest(event);
+      const request = httpRequest(routed);
       const whole = await operation(request, (over ??= open()));
       const answer = bodies === BODIES.hidden ? withoutBodies(whole) : whole;
       const isRead = ['GET', 'HEAD'].includes(event.requestContext.http.method);
@@ -69,14 +63,28 @@ export function httpHandler<Some extends Operations, Over>(
   return (event, context) => duringRequest(requestIdsOf(event), () => answer(event, context));
 }
 
-const routeKeyOf = ({ method, path }: Operation): string => `${method} ${path}`;
-
-/** A route's path as a request has it. */
-function filled(path: string, parameters: APIGatewayProxyEventV2['pathParameters'] = {}): string {
-  return path.replaceAll(/\{(\w+)\}/gu, (_whole, name: string) => parameters[name] ?? '');
+function methodsIn(operations: readonly Operation[], path: string): readonly string[] {
+  const fitting = operations.filter((one) => parametersIn(one.path, path) !== undefined);
+  return [...new Set(fitting.flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method])))].toSorted();
 }
 
-/** Who looks at bodies that the console keeps hidden is in the log, whatever becomes of it. */
+const routeKeyOf = ({ method, path }: Operation): string => `${method} ${path}`;
+
+/** Returns the event of a route that several operations share as if it were of an operation's own. */
+function ofSharedRoute(
+  event: APIGatewayProxyEventV2,
+  operations: readonly Operation[],
+): APIGatewayProxyEventV2 | undefined {
+  const { method } = event.requestContext.http;
+  for (const operation of operations) {
+    const isOf = operation.method === (method === 'HEAD' ? 'GET' : method);
+    const pathParameters = isOf ? parametersIn(operation.path, event.rawPath) : undefined;
+    if (pathParameters) return { ...event, routeKey: routeKeyOf(operation), pathParameters };
+  }
+  return undefined;
+}
+
+/** Logs the caller that reads bodies which the console hides, even if the request fails. */
 function auditBodies(event: APIGatewayProxyEventV2): void {
   logger.info('bodies shown', {
     ...requestIdsOf(event),
@@ -84,6 +92,13 @@ function auditBodies(event: APIGatewayProxyEventV2): void {
     route: event.routeKey,
     path: event.rawPath,
   });
+}
+
+function noOperation({ requestContext, rawPath }: APIGatewayProxyEventV2, methods: readonly string[]): SchemalessError {
+  const { method } = requestContext.http;
+  return methods.length === 0
+    ? new SchemalessError('unknown_route', `No such route: ${method} ${rawPath}`)
+    : wrongField('method', methods.join(', '), method, 'method_not_allowed');
 }
 
 function throwTimeout(): never {
@@ -95,7 +110,7 @@ function throwTimeout(): never {
 
 type Request = middy.Request<APIGatewayProxyEventV2, unknown>;
 
-/** Logs how a request ended, at level DEBUG when nothing is wrong. What an operation threw becomes a problem document. */
+/** Logs the end of a request, at level DEBUG if it succeeded. Turns errors into problem documents. */
 const ANSWERED: middy.MiddlewareObj<APIGatewayProxyEventV2, unknown> = {
   after: async (request) => {
     const answer = request.response as Answer;
@@ -110,7 +125,7 @@ const ANSWERED: middy.MiddlewareObj<APIGatewayProxyEventV2, unknown> = {
   },
 };
 
-/** Counts outcomes, and puts the answer into the gateway's form, compressed for who takes that. */
+/** Counts outcomes, and puts the answer into the gateway's form, compressed for clients that accept it. */
 async function finish(request: Request, answer: Answer, otherwise: readonly string[]): Promise<void> {
   const { event } = request;
   const id = requestIdOf(event);
@@ -118,10 +133,10 @@ async function finish(request: Request, answer: Answer, otherwise: readonly stri
   request.response = await compressed(gatewayResult(answer, id), event.headers?.['accept-encoding']);
 }
 
-/** Never anything of a body. */
+/** Returns log members, without anything from a body. */
 function circumstances({ event }: Request, answer: Answer): Record<string, string | number> {
   const [ids, ofGateway] = [requestIdsOf(event), event.requestContext.requestId];
-  // The gateway's access log knows its own alone.
+  // The gateway's access log contains only its own id.
   return {
     ...ids,
     ...(ids.request_id === ofGateway ? {} : { gateway_request_id: ofGateway }),

@@ -5,20 +5,20 @@ import type { Answer } from './answer.ts';
 /** A request with this header gets bodies left out (`hidden`), or logs that a person asked for them (`shown`). */
 export const BODIES = { header: 'x-schemaless-bodies', hidden: 'hidden', shown: 'shown' } as const;
 
-/** Cells are as deep as they may be, and lie in answers that lie in an answer. */
+/** Cells of any valid depth, nested in answers within an answer. */
 const WRITTEN_HERE = { maxDepth: Number.POSITIVE_INFINITY };
 
 /** Returns the answer without bodies and index fields: each is null, with `hidden` next to it. */
 export function withoutBodies(answer: Answer): Answer {
   const { json, packed: _, made, ...others } = answer;
-  // What is made already is no JSON of cells: a page, a description.
+  // An encoded body has no cells: a page, or the API's description.
   if (made) return answer;
   return { ...others, body: hidden(json ? parseJson(json.text, WRITTEN_HERE) : answer.body) };
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What stands beside a body, where it is no answer in an answer. */
+/** The members next to the body of a cell, as opposed to an answer within an answer. */
 const OF_CELLS = ['row_key', 'message_id'];
 
 function hidden(value: unknown): unknown {

@@ -4,10 +4,10 @@ import { logger } from '../environment/log.ts';
 import { particulars } from '../../shared/api/item-error.ts';
 import type { Answer } from './answer.ts';
 
-/** Seconds that a caller should wait before it repeats what was not confirmed. */
+/** The seconds to wait before a retry of an unconfirmed request. */
 export const RETRY_AFTER = 1;
 
-/** An error as it may be shown: of one that nobody foresaw, nothing but the request id gets out. */
+/** Returns an error that callers may see. An unexpected error becomes `internal`, without its details. */
 export function shown(error: unknown): SchemalessError {
   if (error instanceof SchemalessError) return error;
   return new SchemalessError('internal', 'An error that should not happen; the log has it under this request id', {
@@ -15,7 +15,7 @@ export function shown(error: unknown): SchemalessError {
   });
 }
 
-/** The problem document (RFC 9457) of an error. */
+/** Returns the problem document (RFC 9457) of an error. */
 export function problemAnswer(error: SchemalessError, requestId: string): Answer {
   const { code, details, message, retry, status } = error;
   return {
@@ -31,12 +31,13 @@ export function problemAnswer(error: SchemalessError, requestId: string): Answer
       request_id: requestId,
       ...particulars(details),
     },
+    ...(code === 'method_not_allowed' && { headers: { allow: details.wanted ?? '' } }),
     retryAfter: status === 503 ? RETRY_AFTER : undefined,
     ...(typeof details.more?.['outcome'] === 'string' ? { outcomes: [details.more['outcome']] } : {}),
   };
 }
 
-/** Logs what an operation threw, without details that may quote the request's body. */
+/** Logs an operation's error, without details that may quote the request's body. */
 export function logProblem(thrown: unknown, about: Record<string, unknown>): void {
   const { code, details, message, status } = shown(thrown);
   const facts = { ...about, code, field: details.field };

@@ -2,39 +2,42 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { MESSAGE_PACK } from '../../shared/api/message-pack.ts';
 import { parseJson } from '../../shared/body/json.ts';
 import { LIMITS, type Json } from '../../shared/cell.ts';
-import { missingField, SchemalessError, invalidField, unknownField } from '../../shared/errors.ts';
+import { missingField, SchemalessError, invalidField, unknownField, wrongField } from '../../shared/errors.ts';
 import type { AnswerRoom } from '../../shared/contract/answer-room.ts';
 import { requestIdOf } from '../environment/log.ts';
 
-/** A request as the operations see it. Nothing is read before an operation asks for it. */
+/** A request as the operations see it. Its parts are parsed on demand. */
 export interface HttpRequest {
   /** The request id: the caller's own, or the gateway's. */
   readonly id: string;
-  /** Whether it had to be signed. */
+  /** Whether the route requires a signature. */
   readonly isSigned: boolean;
-  /** Who signed it, as IAM names them; `anybody` where it had not to be signed. */
+  /** The signer's name in IAM; `anybody` if the route requires no signature. */
   readonly caller: string;
-  /** What is left of an answer that this one is a part of. @default undefined: it is alone */
+  /** The room left in the answer that contains this one. @default undefined: no other contains it */
   readonly room?: AnswerRoom;
-  /** The answer may go in MessagePack, so that bodies need not be read. */
+  /** Whether the answer may be MessagePack, which needs no parsing of bodies. */
   readonly packed: boolean;
-  /** A header, by its name in lower case. */
+  /** Returns a header by its name in lower case. */
   header(name: string): string | undefined;
   /**
-   * A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`. `absent`: stands for one that is
-   * empty @default it throws.
+   * Returns a decoded parameter of the route's path. Throws `missing_field`, `invalid_field`. `absent`: the value of an
+   * empty parameter @default it throws.
    */
   path(name: string, absent?: string): string;
-  /** The query parameters, of which these may come. Throws `unknown_field`, `invalid_field`. */
+  /** Returns the query parameters, and allows only these. Throws `unknown_field`, `invalid_field`. */
   query(names?: QueryNames): Query;
-  /** Whether a body came at all. */
+  /** Whether the request has a body. */
   readonly hasBody: boolean;
-  /** The request body. `depth` is the deepest nesting. Throws `missing_field`, `invalid_json`, `request_too_large`. */
+  /**
+   * Returns the body. `depth`: the deepest nesting. Throws `missing_field`, `invalid_json`, `request_too_large`,
+   * `unsupported_encoding`.
+   */
   json(depth?: number): Json;
 }
 
 export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
-  // The gateway says who signed a request, where it asks for that.
+  // The gateway names the signer on routes that require a signature.
   const { authorizer: { iam } = {} } = event.requestContext as { readonly authorizer?: { readonly iam?: Signer } };
   return {
     id: requestIdOf(event),
@@ -50,7 +53,7 @@ export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
 }
 
 interface Signer {
-  /** As a rule of a role with the name of its session. */
+  /** Usually of a role, with the name of its session. */
   readonly userArn?: string;
   readonly userId?: string;
 }
@@ -67,22 +70,28 @@ export function qualityOf(header: string | undefined, wanted: string): number {
   return most;
 }
 
-/** Whether an answer goes in MessagePack: where `Accept` names it, and does not name JSON before it. */
+/** Returns whether `Accept` names MessagePack, and does not prefer JSON. */
 function wantsMessagePack(accept: string | undefined): boolean {
   if (accept === undefined || !/msgpack/i.test(accept)) return false;
   const quality = qualityOf(accept, MESSAGE_PACK);
   return quality > 0 && quality >= qualityOf(accept, 'application/json');
 }
 
-// A byte order mark is kept, for the parser to refuse.
+/** The one content encoding of requests. */
+const IDENTITY = 'identity';
+
+// Keeps a byte order mark, which the parser refuses.
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Parses the body of a request as JSON, nested to a depth. Throws `request_too_large`, `missing_field`, `invalid_json`. */
+/** Parses a body as JSON, nested to a depth. Throws the errors of `HttpRequest.json`. */
 function readJsonBody(
-  event: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>,
+  event: Pick<APIGatewayProxyEventV2, 'body' | 'headers' | 'isBase64Encoded'>,
   depth: number = LIMITS.bodyDepth,
 ): Json {
-  const { body = '', isBase64Encoded } = event;
+  const { body = '', headers, isBase64Encoded } = event;
+  const encoding = headers?.['content-encoding'] ?? IDENTITY;
+  if (encoding.toLowerCase() !== IDENTITY)
+    throw wrongField('content-encoding', `none, or ${IDENTITY}`, encoding, 'unsupported_encoding');
   // Base64 takes four characters for three bytes: an estimate that is never too high, so nothing huge is decoded.
   const leastBytes = isBase64Encoded ? Math.floor(body.length / 4) * 3 - 2 : Buffer.byteLength(body);
   if (leastBytes > LIMITS.requestBytes) throw requestTooLarge(leastBytes);
@@ -113,7 +122,7 @@ function requestTooLarge(bytes: number): SchemalessError {
   return new SchemalessError('request_too_large', `body: wanted ${wanted}, got ${got}`, { field: 'body', wanted, got });
 }
 
-/** A parameter's value. One with `%` was encoded twice: rights were judged for another path. */
+/** Returns a parameter's value. Refuses `%`, which was encoded twice: IAM checked rights for another path. */
 export function pathValue(value: string | undefined, name: string, absent?: string): string {
   if (value === undefined || value === '') {
     if (absent !== undefined) return absent;
@@ -125,18 +134,18 @@ export function pathValue(value: string | undefined, name: string, absent?: stri
 
 /** The names of query parameters that a route takes. */
 export interface QueryNames {
-  /** These may come once. */
+  /** Parameters that may come once. */
   readonly once?: readonly string[];
   readonly repeated?: readonly string[];
-  /** Those of any other name may come, and be repeated. @default false */
+  /** Whether others may come, and be repeated. @default false */
   readonly others?: boolean;
 }
 
 /** The query parameters of one request, checked against the names that its route takes. */
 interface Query {
-  /** The parameters of names that the route does not list, in the order in which they came first. */
+  /** The parameters that the route does not list, in the order of their first occurrence. */
   readonly others: ReadonlyMap<string, readonly string[]>;
-  /** Every value of a parameter, in order; undefined when it does not come at all. */
+  /** Returns every value of a parameter, in order; undefined if it does not occur. */
   texts(name: string): readonly string[] | undefined;
 }
 
@@ -160,7 +169,7 @@ export function readQuery(rawQueryString: string, names: QueryNames): Query {
 
 const NONE: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** Unlike URLSearchParams, refuses what is not UTF-8 instead of replacing it by another character. */
+/** Unlike URLSearchParams, refuses bytes that are not UTF-8 instead of replacing them. */
 function* pairs(rawQueryString: string): Generator<readonly [string, string]> {
   for (const pair of rawQueryString.split('&')) {
     if (pair === '') continue;

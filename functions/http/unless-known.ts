@@ -3,8 +3,8 @@ import { writeJson } from '../../shared/body/json.ts';
 import type { Answer } from './answer.ts';
 
 /**
- * Answers 304 without a body if `If-None-Match` names the answer's tag. Tags answers in JSON that have no tag; other
- * statuses than 200 and MessagePack have none. `known`: the header `If-None-Match` of a GET.
+ * Answers 304 without a body if `If-None-Match` names the answer's tag. Tags untagged answers in JSON, but no
+ * MessagePack and no other status than 200. `known`: the header `If-None-Match` of a GET.
  */
 export function unlessKnown(answer: Answer, known: string | undefined): Answer {
   const tagged = withTag(answer);
@@ -13,7 +13,7 @@ export function unlessKnown(answer: Answer, known: string | undefined): Answer {
   return { ...tagged, status: 304, made: { body: '', isBase64Encoded: false } };
 }
 
-/** The tag is weak: the same answer may be compressed. Caches may not store it, since bodies may be in it. */
+/** The tag is weak, since the answer may be compressed. Caches must not store it, since it may contain bodies. */
 function withTag(answer: Answer): Answer {
   if (answer.status !== 200 || answer.made !== undefined || answer.packed === true) return answer;
   const json = answer.json ?? writeJson(answer.body);

@@ -22,7 +22,7 @@ interface LoginPlace {
 }
 
 export interface RotatedLogin {
-  /** `alternating`: the other name gets the next password, the last stays valid. `single`: the last ends. */
+  /** `alternating`: the other name gets the next password, the old one stays valid. `single`: the old one ends. */
   readonly kind: 'alternating' | 'single';
   readonly places: readonly LoginPlace[];
 }
@@ -35,7 +35,7 @@ export interface RotatedLogin {
  * - `testSecret`: waits until it is valid
  * - `finishSecret`: makes it current, and reverts if a server rejects it
  *
- * Throws whatever stops a step: no login changes, and the step may be repeated.
+ * Throws the error that stops a step: no login changes, and the step may be repeated.
  */
 export async function rotatePassword(
   step: RotationStep,
@@ -70,7 +70,7 @@ export async function rotatePassword(
 const LETTERS_AND_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const CHARACTERS = 40;
 
-/** 238 bits; the statement that makes users takes letters and digits. */
+/** 238 bits; the statement that creates users accepts letters and digits. */
 function newPassword(): string {
   return Array.from({ length: CHARACTERS }, () => LETTERS_AND_DIGITS.charAt(randomInt(LETTERS_AND_DIGITS.length))).join(
     '',
@@ -81,12 +81,12 @@ interface LoginPlaces {
   readonly groups: readonly GroupAddress[];
   readonly rds: Pick<RDSClient, 'send'>;
   readonly connect: (group: GroupAddress, secret: string) => SqlClient;
-  /** Between two polls of a cluster, in ms. @default 5000 */
-  readonly lookEveryMs?: number;
+  /** The interval between polls of a cluster, in ms. @default 5000 */
+  readonly pollEveryMs?: number;
 }
 
 /** Four minutes with pauses of 5 s. */
-const LOOKS = 48;
+const POLLS = 48;
 
 /**
  * Finds whose login a secret holds. A migrated user has two names, whose passwords the servers' owner sets. RDS sets
@@ -101,7 +101,7 @@ export function rotatedLogin(secret: string, given: LoginPlaces): RotatedLogin {
   const owned = groups.find((group) => group.secret === secret);
   if (owned) return { kind: 'single', places: [{ ...ownersPlace(owned, given), logIn: logIn(owned) }] };
   const used = groups.filter(({ userSecrets = {} }) => Object.values(userSecrets).includes(secret));
-  if (used.length === 0) throw new Error(`${secret}: wanted a secret of a group's user, got one of nobody`);
+  if (used.length === 0) throw new Error(`${secret}: wanted a secret of a group's user, got one of no user`);
   return {
     kind: 'alternating',
     places: used.map((group) => ({
@@ -118,7 +118,7 @@ export function rotatedLogin(secret: string, given: LoginPlaces): RotatedLogin {
 
 function ownersPlace(
   { clusterArn }: GroupAddress,
-  { rds, lookEveryMs = 5000 }: LoginPlaces,
+  { rds, pollEveryMs = 5000 }: LoginPlaces,
 ): Omit<LoginPlace, 'logIn'> {
   // arn:aws:rds:REGION:ACCOUNT:cluster:NAME
   const cluster = clusterArn.slice(clusterArn.lastIndexOf(':') + 1);
@@ -133,15 +133,15 @@ function ownersPlace(
       );
     },
     async untilSet() {
-      for (let look = 0; look < LOOKS; look += 1) {
+      for (let poll = 0; poll < POLLS; poll += 1) {
         // RDS reports a pending change after a moment.
-        await sleep(lookEveryMs);
+        await sleep(pollEveryMs);
         const { DBClusters: [found] = [] } = await rds.send(
           new DescribeDBClustersCommand({ DBClusterIdentifier: cluster }),
         );
         if (found?.Status === 'available' && found.PendingModifiedValues?.MasterUserPassword === undefined) return;
       }
-      throw new Error(`${cluster}: wanted it to have taken its new password, got one that is still changing`);
+      throw new Error(`${cluster}: wanted its new password to be valid, got a change that is still pending`);
     },
   };
 }

@@ -12,7 +12,7 @@ import { secretMembers } from '../environment/secret-members.ts';
 const CURRENT = 'AWSCURRENT';
 const PENDING = 'AWSPENDING';
 
-/** Other members of a secret, such as its cluster, stay. */
+/** Keeps other members of a secret, such as its cluster. */
 const LOGIN = z.looseObject({ username: z.string().min(1), password: z.string().min(1) });
 export type SecretLogin = z.infer<typeof LOGIN>;
 
@@ -33,7 +33,7 @@ export class SecretVersions {
     return this.parse(SecretString);
   }
 
-  /** Undefined for a missing version or one without a value. */
+  /** Returns undefined for a missing version or one without a value. */
   async pending(version: string): Promise<SecretLogin | undefined> {
     try {
       const { SecretString } = await this.client.send(

@@ -8,28 +8,36 @@ import { consumerOpener, type MadeTrigger } from './open-consumer.ts';
 import { consumedReport } from './report-consumed.ts';
 import { sqsClient } from '../environment/sqs.ts';
 
-/** A stopping process waits for the poll under way: an aborted one could keep messages hidden. */
+/** A stopping process waits for its current poll: an aborted one could leave messages hidden. */
 const POLL_SECONDS = 5;
 
 export interface ConsumerProcess extends MadeTrigger {
   readonly config: ConsumerConfig;
-  /** Counts go to standard output. */
+  /** Whether counts go to standard output. */
   readonly metrics: boolean;
-  /** Aborted to stop: the call under way ends, the other messages go back to the queue. */
+  /** Abort it to stop: the current call ends, other messages return to the queue. */
   readonly stopping: AbortSignal;
 }
 
 /** Consumes a trigger's queue until it is stopped: see `consume`. */
-export async function runConsumer({ config, trigger, fn, atOnce, metrics, stopping }: ConsumerProcess): Promise<void> {
+export async function runConsumer({
+  config,
+  datastore,
+  trigger,
+  fn,
+  atOnce,
+  metrics,
+  stopping,
+}: ConsumerProcess): Promise<void> {
   const Polling = await polling();
   const sqs = sqsClient();
   const { report, flush } = consumedReport(trigger, metrics);
-  const open = consumerOpener({ config, trigger, fn, atOnce, sqs, report });
+  const open = consumerOpener({ config, datastore, trigger, fn, atOnce, sqs, report });
   let { queueUrl } = (await open()).deployed;
 
   async function consume(from: string, messages: Message[]): Promise<Message[]> {
     const { consumer, deployed } = await open();
-    // Messages of a queue that was replaced are void.
+    // Messages of a replaced queue are ignored.
     if (deployed.queueUrl !== from) return [];
     const records = new Map(messages.map((message) => [toQueueRecord(message), message]));
     const done = new Set(await consumeBatch(consumer, [...records.keys()], { stopping }));
@@ -46,24 +54,24 @@ export async function runConsumer({ config, trigger, fn, atOnce, metrics, stoppi
       waitTimeSeconds: POLL_SECONDS,
       messageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount', 'SentTimestamp'],
       handleMessageBatch: (messages) => consume(from, messages),
-      // The warning is about order after failures, which is kept here: a failed message takes those behind it back.
+      // It warns of lost order after failures. Here order is preserved: a failed message returns with all behind it.
       suppressFifoWarning: true,
-      // For a batch that could not begin.
+      // For a batch that did not begin.
       terminateVisibilityTimeout: 30,
       pollingCompleteWaitTimeMs: 2 ** 31 - 1,
     });
     const stop = (): void => poller.stop();
-    const look = (): void => {
+    const poll = (): void => {
       open().then(
         ({ deployed }) => deployed.queueUrl !== from && stop(),
-        (error: unknown) => logger.warn('trigger', { trigger, error }),
+        (error: unknown) => logger.warn(`the definition of ${trigger} cannot be read`, { trigger, error }),
       );
     };
-    // `once` of node:events would fail with the first error, although polling goes on.
+    // `once` of node:events would reject at the first error, although polling continues.
     const stopped = new Promise<void>((resolve) => void poller.once('stopped', () => resolve()));
-    poller.on('error', (error) => logger.warn('queue', { trigger, error }));
-    // A queue that was replaced may be empty, or gone.
-    for (const end of ['response_processed', 'empty', 'error'] as const) poller.on(end, look);
+    poller.on('error', (error) => logger.warn(`the queue of ${trigger} failed`, { trigger, error }));
+    // A replaced queue may be empty or deleted.
+    for (const end of ['response_processed', 'empty', 'error'] as const) poller.on(end, poll);
     stopping.addEventListener('abort', stop, { once: true });
     poller.start();
     await stopped;
@@ -79,12 +87,12 @@ export async function runConsumer({ config, trigger, fn, atOnce, metrics, stoppi
   sqs.destroy();
 }
 
-/** Loads the package here alone: a Lambda bundle has this file, polls nothing, and goes without that package. */
+/** Loads the package late: a Lambda bundle contains this file, but polls nothing and lacks the package. */
 async function polling(): Promise<typeof import('sqs-consumer').Consumer> {
   try {
     return (await import('sqs-consumer')).Consumer;
   } catch (cause) {
-    throw new Error('a consumer in a process of its own: wanted the package sqs-consumer, got none that loads', {
+    throw new Error('a consumer in a separate process: wanted the package sqs-consumer, got none that loads', {
       cause,
     });
   }

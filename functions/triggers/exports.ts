@@ -1,9 +1,8 @@
-/** What `import … from 'schemaless/triggers'` gives. */
+/** The exports of `@schemaless-store/schemaless/triggers`. */
 export {
   PermanentFailure,
   triggerHandler,
   type TriggerCall,
-  type TriggeredClient,
   type TriggerFunction,
   type TriggerHandler,
   type TriggerHandlerOptions,

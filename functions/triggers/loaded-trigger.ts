@@ -6,18 +6,18 @@ export interface TriggerSource {
   readonly load: () => Promise<object>;
 }
 
-/** A module that takes longer is given up: the secret that it waits for, for example, may never come. */
+/** The time after which loading fails: the module may wait for a secret that never comes, for example. */
 const LOAD_MS = 10_000;
 
 /**
- * Makes the handler of a trigger's bundle, which loads the module with the first call. If it cannot be loaded, has no
- * handler, or belongs to another trigger, each message fails with that error: it is counted, shown and parked. A failure
- * while Lambda starts an instance would only make messages come back again and again.
+ * Makes the handler of a trigger's bundle, which loads the module at the first call. If the module does not load, has
+ * no handler, or belongs to another trigger, each message fails with that error: it is counted, shown and parked. A
+ * failure while Lambda starts an instance would only return messages repeatedly.
  *
- * The cause may pass: an instance whose messages all went back for it exits without an answer, so that the next one loads
- * the module anew. If some are done, such as a parked one, it answers, so that they leave the queue.
+ * The cause may be temporary: if all messages returned for it, the instance exits without an answer, and the next one
+ * reloads the module. If some are done, such as a parked one, it answers, so that they leave the queue.
  *
- * An event without messages only loads the module, and throws why that fails.
+ * An event without messages only loads the module, and throws the error of that.
  */
 export function loadedTrigger({ trigger, file, load }: TriggerSource): SqsHandler {
   let loading: Promise<{ readonly handler: SqsHandler; readonly error?: unknown }> | undefined;

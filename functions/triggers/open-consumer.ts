@@ -4,15 +4,17 @@ import { requestSigner } from '../../shared/client/sign-request.ts';
 import { openConsumer, type ConsumeEvent, type Consumer } from '../../shared/triggers/consume/consumer.ts';
 import { sqsQueues } from '../../shared/triggers/state/queues.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
-import { triggeredClients } from '../../shared/triggers/consume/triggered-client.ts';
+import { triggerClients } from '../../shared/triggers/consume/trigger-clients.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import type { DeployedTrigger } from '../../shared/topology/topology.ts';
 import { triggerStore } from '../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { ConsumerConfig } from '../environment/config.ts';
 import { dynamoClient } from '../environment/dynamo.ts';
 
-/** A trigger's function, as `triggerHandler` made it. */
+/** A trigger's function from `triggerHandler`. */
 export interface MadeTrigger {
+  /** The datastore of its definition, if it has one. */
+  readonly datastore?: string | undefined;
   readonly trigger: string;
   readonly fn: TriggerFunction;
   readonly atOnce: number;
@@ -30,15 +32,17 @@ export interface OpenedConsumer {
 }
 
 /**
- * Returns what opens the consumer of a trigger: the same one until the trigger is deployed otherwise, which is known within
- * a minute. It throws an Error if the datastore has no such trigger, and `unavailable` if the topology cannot be read.
+ * Returns an opener of a trigger's consumer. It returns the same one until another deployment changes the trigger,
+ * which it sees within a minute. It throws an Error without such a trigger, and `unavailable` without the topology.
  */
 export function consumerOpener(parts: ConsumerParts): () => Promise<OpenedConsumer> {
   const { config, trigger, fn, atOnce, sqs, report } = parts;
+  if (parts.datastore !== undefined && parts.datastore !== config.datastore)
+    throw new Error(`datastore: wanted ${parts.datastore}, as the trigger's definition says, got ${config.datastore}`);
   const client = dynamoClient();
   const topology = dynamoTopology({ client, table: config.topologyTable });
   const { apiUrl: url, datastore, region } = config;
-  const clients = triggeredClients({ url, datastore, sign: requestSigner(region), joinPuts: atOnce > 1 });
+  const clients = triggerClients({ url, datastore, sign: requestSigner(region), joinPuts: atOnce > 1 });
   const queues = sqsQueues(sqs);
   let opened: OpenedConsumer | undefined;
   return async () => {

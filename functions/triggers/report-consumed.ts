@@ -1,5 +1,6 @@
 import type { ConsumeEvent } from '../../shared/triggers/consume/consumer.ts';
 import { METRICS } from '../../shared/metrics.ts';
+import { eventMessage } from '../environment/event-message.ts';
 import { logger, count } from '../environment/log.ts';
 
 const COUNTED: Partial<Record<ConsumeEvent['kind'], string>> = {
@@ -12,8 +13,8 @@ const COUNTED: Partial<Record<ConsumeEvent['kind'], string>> = {
 };
 
 /**
- * Returns where consumers report to: the log at once, and counters with each `flush`. `metrics`: whether counters are
- * printed on standard output @default true.
+ * Returns the consumers' report: it logs at once, and writes counters with each `flush`. `metrics`: whether it prints
+ * counters on standard output @default true.
  */
 export function consumedReport(
   trigger: string,
@@ -39,7 +40,12 @@ export function consumedReport(
 
 function log(trigger: string, event: ConsumeEvent): void {
   if (event.kind === 'consumed' || event.kind === 'repeated' || event.kind === 'void' || event.kind === 'returned')
-    logger.debug('trigger', { trigger, event });
-  else if (event.kind === 'stopped') logger.error('trigger stopped', { trigger });
-  else logger.warn('trigger', { trigger, event });
+    // Each cell comes here: no message is made that is not logged.
+    logger.debug(event.kind, { trigger, event });
+  else if (event.kind === 'stopped') logger.error(eventMessage(event, trigger), { trigger });
+  else {
+    const { stack, ...rest }: ConsumeEvent & { readonly stack?: string | undefined } = event;
+    // `npm run local -- logs` shows a stack here, and none within an event.
+    logger.warn(eventMessage(event, trigger), { trigger, event: rest, stack });
+  }
 }

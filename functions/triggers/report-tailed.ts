@@ -1,12 +1,13 @@
 import type { FollowEvent } from '../../shared/follow/follower.ts';
 import { METRICS } from '../../shared/metrics.ts';
 import type { TailEvent } from '../../shared/triggers/send/tail-work.ts';
+import { eventMessage } from '../environment/event-message.ts';
 import { logger, countTimes, gauge } from '../environment/log.ts';
 
-/** Counts of one kind are written so often, as one line: cells are sent many times a second. */
+/** The interval between lines of counts of one kind: cells are sent many times a second. */
 const EVERY_MS = 10_000;
 
-/** Returns where `tail-shards` reports to: the log and gauges at once, counts now and then and with `flush`. */
+/** Returns the report of `tail-shards`: it logs and gauges at once, and counts every 10 s and with `flush`. */
 export function tailReport(): { readonly report: (event: TailEvent) => void; readonly flush: () => void } {
   let counts = new Map<string, number>();
   let since = performance.now();
@@ -71,14 +72,14 @@ function log(event: TailEvent): void {
     event.kind === 'held_back' ||
     event.kind === 'resent'
   )
-    logger.warn('tail', { event });
-  else logger.info('tail', { event });
+    logger.warn(eventMessage(event, event.trigger), { event });
+  else logger.info(eventMessage(event, event.trigger), { event });
 }
 
 function logFollowed(event: TailEvent, { kind }: FollowEvent): void {
   // Partitions change hands every minute.
-  if (kind.startsWith('partition_')) logger.debug('tail', { event });
+  if (kind.startsWith('partition_')) logger.debug(eventMessage(event, event.trigger), { event });
   // Such a long hole, or a log that lost cells, needs an operator.
-  else if (kind === 'hole' || kind === 'cut') logger.error('tail', { event });
-  else logger.warn('tail', { event });
+  else if (kind === 'hole' || kind === 'cut') logger.error(eventMessage(event, event.trigger), { event });
+  else logger.warn(eventMessage(event, event.trigger), { event });
 }

@@ -1,10 +1,10 @@
 /**
- * Runs a trigger's function in a plain process: on one machine, or beside whatever else it needs.
+ * Runs a trigger's function in a plain process: on one machine, or next to the services that it needs.
  *
  *     npm run run-consumer -- --trigger bill_rider --module functions/examples/bill-rider.ts
  *
- * Reads the same environment as the function in Lambda; `--datastore` and `--url` stand in for two of its variables.
- * Ends with SIGTERM or Ctrl-C, once the call under way is done.
+ * Reads the same environment as the function in Lambda; `--datastore` and `--url` replace two of its variables.
+ * Ends with SIGTERM or Ctrl-C, after the current call.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -18,7 +18,7 @@ import type { MadeTrigger } from './open-consumer.ts';
 const USAGE = 'npm run run-consumer -- --module FILE [--trigger NAME] [--datastore NAME] [--url URL]';
 const HELP = `Usage: ${USAGE}
 
-Runs a trigger's function in a process of its own, with the environment of that function, until Ctrl-C.
+Runs a trigger's function in a separate process, with the environment of that function, until Ctrl-C.
 
   --module FILE     that exports the trigger's handler
   --trigger NAME    that the file is meant for (default: whatever it says itself)
@@ -59,7 +59,7 @@ async function loadHandler(file: string): Promise<MadeTrigger> {
 
 try {
   await main();
-  // A function may keep connections of its own open.
+  // The function may keep its connections open.
   process.exit();
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,4 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { DatastoreDefinition, MessageOf, TriggerOf } from '../../shared/client/datastore-definition.ts';
+import { overClient, type OpenedDatastore } from '../../shared/client/open-datastore.ts';
 import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
 import { toQueueRecord, type QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
@@ -11,7 +13,6 @@ import { sqsClient } from '../environment/sqs.ts';
 
 export { PermanentFailure } from '../../shared/triggers/consume/permanent-failure.ts';
 export type { TriggerCall, TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
-export type { TriggeredClient } from '../../shared/triggers/consume/triggered-client.ts';
 export type { TriggerMessage } from '../../shared/triggers/state/trigger-store.ts';
 
 /** Calls the function for the messages of a batch. */
@@ -24,42 +25,74 @@ export type TriggerHandler = SqsHandler & MadeTrigger;
 
 export interface TriggerHandlerOptions {
   /**
-   * Parallel calls for the cells of a batch, which has ten: those of a row in order, those of different rows of a shard
-   * in any order. They share HTTP requests. If a cell fails, those behind it in its shard come again, also those that
+   * The parallel calls for the cells of a batch, which has ten: in order within a row, in any order for different rows
+   * of a shard. They share HTTP requests. If a cell fails, all later cells of its shard come again, also those that
    * were called. @default 1: one after another, in the order of the shard's log
    */
   readonly atOnce?: number;
 }
 
 /**
- * Makes a Lambda handler from a function that is called for each cell of a trigger.
+ * Makes a Lambda handler that calls a function for each cell of a trigger. A function that throws is called again for
+ * the same cell; one that throws `PermanentFailure` has it parked at once.
  *
  * ```ts
- * export const handler = triggerHandler('bill_rider', async (rowKey, message, schemaless, { signal }) => {
- *   const { cell } = await schemaless.latest({ row_key: rowKey, column_name: 'STATUS' });
+ * export const handler = triggerHandler(trips, 'bill_rider', async (rowKey, message, store, { signal }) => {
+ *   const { cell } = await store.getLatest({ row_key: rowKey, column_name: 'STATUS' });
  *   …
  * });
  * ```
  *
- * With a declared datastore its messages have their types: `triggerHandler<MessageOf<typeof trips, 'bill_rider'>>(…)`.
+ * Without a definition, `triggerHandler('bill_rider', …)`, the store is a client.
  *
- * @param typed throws to be called again for the same cell, or `PermanentFailure` to have it parked at once
- * @throws a TypeError if `atOnce` is not an integer from 1 to 10
+ * @throws a TypeError if `atOnce` is not an integer from 1 to 10, or the definition lacks the trigger
  */
-export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
-  name: Message['trigger'],
-  typed: TriggerFunction<Message>,
-  { atOnce = 1 }: TriggerHandlerOptions = {},
+export function triggerHandler<const D extends DatastoreDefinition, Trigger extends TriggerOf<D>>(
+  definition: D,
+  name: Trigger,
+  fn: TriggerFunction<MessageOf<D, Trigger>, OpenedDatastore<D>>,
+  options?: TriggerHandlerOptions,
+): TriggerHandler;
+export function triggerHandler(name: string, fn: TriggerFunction, options?: TriggerHandlerOptions): TriggerHandler;
+export function triggerHandler(...given: readonly unknown[]): TriggerHandler {
+  if (typeof given[0] === 'string') {
+    const [name, fn, options] = given as [string, TriggerFunction, TriggerHandlerOptions?];
+    return handlerOf(name, fn, options);
+  }
+  const [definition, name, fn, options] = given as [DatastoreDefinition, string, TypedFunction, TriggerHandlerOptions?];
+  const names = Object.keys(definition.triggers ?? {});
+  if (!names.includes(name))
+    throw new TypeError(
+      `trigger: wanted one of the definition of ${definition.name} (${names.join(', ')}), got ${name}`,
+    );
+  const untyped: TriggerFunction = (rowKey, message, client, call) =>
+    fn(rowKey, message, overClient(definition, client), call);
+  return handlerOf(name, untyped, { ...options, datastore: definition.name });
+}
+
+/** A trigger's queue has only its own messages. */
+type TypedFunction = TriggerFunction<TriggerMessage, OpenedDatastore<DatastoreDefinition>>;
+
+function handlerOf(
+  name: string,
+  fn: TriggerFunction,
+  { atOnce = 1, datastore }: TriggerHandlerOptions & Pick<MadeTrigger, 'datastore'> = {},
 ): TriggerHandler {
   if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > BATCH_SIZE)
     throw new TypeError(`atOnce: wanted a whole number from 1 to ${BATCH_SIZE}, got ${String(atOnce)}`);
-  // A trigger's queue carries its own messages alone.
-  const fn = typed as TriggerFunction;
   const { report, flush } = consumedReport(name);
   let open: (() => Promise<OpenedConsumer>) | undefined;
 
   const handler: SqsHandler = async (event, lambda) => {
-    open ??= consumerOpener({ config: readConfig(CONSUMER_KEYS), trigger: name, fn, atOnce, sqs: sqsClient(), report });
+    open ??= consumerOpener({
+      config: readConfig(CONSUMER_KEYS),
+      datastore,
+      trigger: name,
+      fn,
+      atOnce,
+      sqs: sqsClient(),
+      report,
+    });
     const { consumer } = await open();
     try {
       const remainingMs = (): number => lambda.getRemainingTimeInMillis();
@@ -71,7 +104,7 @@ export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
       flush(lambda.awsRequestId);
     }
   };
-  return Object.assign(handler, { trigger: name, fn, atOnce });
+  return Object.assign(handler, { datastore, trigger: name, fn, atOnce });
 }
 
 function ofEvent({ messageId, receiptHandle, body, attributes }: SQSRecord): QueueRecord {

@@ -1,4 +1,5 @@
 import { Command, CommanderError, type Option } from 'commander';
+import type { ApiClient } from '../../shared/client/api-client.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { VERSION } from '../../shared/version.ts';
 import { CommandError, endingOf, errorJson, errorText, EXIT_CODES, type Ending } from './errors.ts';
@@ -6,11 +7,11 @@ import { globalFlags } from './flags.ts';
 import { openSession, type GlobalFlags, type Session } from './session.ts';
 
 const OF_ALL_COMMANDS = 'Options of all commands:';
-const HELP_SAYS = '--help says what is wanted';
+const HELP_SAYS = '--help shows the usage';
 
 export type CommandOf = () => Command;
 
-/** What a command does. What it returns is how it ends. @default ok */
+/** The work of a command. Returns how the command ends. @default ok */
 type Action<Parameters extends readonly unknown[], Flags> = (
   session: Session,
   parameters: Parameters,
@@ -37,7 +38,16 @@ class SessionCommand extends Command {
     return this.addHelpText('after', `\n${text}`);
   }
 
-  /** Acts with a session, and shows errors. */
+  /** Asks the API of the chosen datastore, and prints the answer. */
+  prints<Parameters extends readonly unknown[], Flags = object>(
+    ask: (api: ApiClient, parameters: Parameters, flags: Flags) => Promise<object>,
+  ): this {
+    return this.run<Parameters, Flags>(async (session, parameters, flags) =>
+      session.output.record(await ask(await session.api(), parameters, flags)),
+    );
+  }
+
+  /** Runs the command with a session, and shows errors. */
   run<Parameters extends readonly unknown[], Flags = object>(act: Action<Parameters, Flags>): this {
     return this.action(async () => {
       const flags = flagsOf<Flags>(this);
@@ -65,7 +75,7 @@ function isForPrograms(format: unknown): boolean {
   return format === 'json' || format === 'ndjson';
 }
 
-/** Of files, not of what is printed. */
+/** Returns whether `--format` is the format of files, not of results. */
 function hasOwnFormat({ options }: Command): boolean {
   return options.some(({ long, helpGroupHeading }) => long === '--format' && helpGroupHeading !== OF_ALL_COMMANDS);
 }
@@ -75,7 +85,7 @@ function flagsOf<Flags>(command: Command): GlobalFlags & Flags {
   return { ...(parent ? flagsOf(parent) : {}), ...command.opts<GlobalFlags & Flags>() };
 }
 
-/** What a command throws in a request of its own, as where it cannot be signed, comes back as the cause of its end. */
+/** Returns the command's own error, such as a failed signature, which a request's error has as its cause. */
 function ofTheCommand(error: unknown): unknown {
   return error instanceof SchemalessError && error.cause instanceof CommandError ? error.cause : error;
 }
@@ -88,9 +98,9 @@ export function commandGroup(name: string, description: string, commands: readon
 
 export function buildProgram(commands: readonly CommandOf[]): Command {
   const program = new Command('schemaless')
-    .description('Reads, writes, follows and operates datastores of Schemaless.')
-    .version(VERSION, '-V, --version', 'the version of this command')
-    .helpOption('-h, --help', 'what a command does, with examples')
+    .description('read, write, follow and operate datastores of Schemaless')
+    .version(VERSION, '-V, --version', 'print the version of this command')
+    .helpOption('-h, --help', 'show the help of a command, with examples')
     .helpCommand('help [command]', 'the same')
     .enablePositionalOptions()
     .showHelpAfterError(`(${HELP_SAYS})`)
@@ -117,25 +127,25 @@ export async function runProgram(program: Command): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Asking for help, or the version, is no mistake; what is one was shown already, but for programs.
+    // Help and version are no mistakes. Mistakes were already shown, except to programs.
     const isMistake = error.exitCode !== 0;
     process.exitCode = EXIT_CODES[isMistake ? 'usage' : 'ok'].code;
-    // Of a group of commands, without one of them, commander has nothing to say but its help.
+    // For a group without a command, commander only has the help.
     const message = error.code === 'commander.help' ? 'wanted a command, got none' : error.message;
     if (isMistake && asJson)
       process.stderr.write(
-        `${errorJson(new CommandError(message.replace(/^error: /u, ''), { ending: 'usage', cure: HELP_SAYS }))}\n`,
+        `${errorJson(new CommandError(message.replace(/^error: /u, ''), { ending: 'usage', fix: HELP_SAYS }))}\n`,
       );
   }
 }
 
-/** Nothing is said of arguments that cannot be used. */
+/** Suppresses messages about invalid arguments. */
 function silence(command: Command): void {
   command.configureOutput({ writeErr: () => undefined });
   command.commands.forEach(silence);
 }
 
-/** The format of results that was typed, whether or not the arguments can be used; of a command that has one. */
+/** Returns the typed format of results, even if the arguments are invalid; undefined for a command without one. */
 function formatTyped(program: Command, typed: readonly string[]): string | undefined {
   const takesValue = new Set(
     globalFlags().flatMap(({ long, short, required }) => (required ? [long, short].filter((one) => one) : [])),

@@ -1,5 +1,3 @@
-import tab from '@bomb.sh/tab/commander';
-import type { Command } from 'commander';
 import { buildProgram, runProgram, type CommandOf } from './cli.ts';
 import { api } from './commands/api.ts';
 import { buffer } from './commands/buffer.ts';
@@ -21,10 +19,11 @@ import { get, latest, row, versions } from './commands/read.ts';
 import { rebalance, shards } from './commands/shards.ts';
 import { tail } from './commands/tail.ts';
 import { triggers } from './commands/triggers.ts';
+import { addCompletion } from './completion.ts';
 import { compareCommand } from './files/compare-command.ts';
 import { exportCommand } from './files/export-command.ts';
 import { importCommand } from './files/import-command.ts';
-import { profilesFile, readProfiles } from './target/profiles.ts';
+import { closeWithReaders } from './output/output.ts';
 
 const COMMANDS: readonly CommandOf[] = [
   put,
@@ -63,26 +62,8 @@ const COMMANDS: readonly CommandOf[] = [
 ];
 
 export async function runCommandLine(): Promise<void> {
+  closeWithReaders(process);
   const program = buildProgram(COMMANDS);
-  addCompletion(program);
+  await addCompletion(program);
   await runProgram(program);
-}
-
-export function addCompletion(program: Command): void {
-  const { commands } = tab(program);
-  for (const command of program.commands)
-    if (command.name() === 'complete') command.description('writes what bash, zsh or fish need to complete commands');
-  for (const command of commands.values()) {
-    const flag = command.options.get('profile');
-    if (flag) flag.handler = (complete) => profiles().forEach((name) => complete(name, ''));
-  }
-}
-
-/** What cannot be read completes nothing, and is refused once a command is run. */
-function profiles(): readonly string[] {
-  try {
-    return Object.keys(readProfiles(profilesFile(process.env)).profiles);
-  } catch {
-    return [];
-  }
 }

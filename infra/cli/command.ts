@@ -2,7 +2,7 @@
 /** `schemaless`: the command line of a datastore. */
 import { keepCompiled, writeCompiled } from './compile-cache.ts';
 
-// To compile all that it imports takes half of the time of a short command.
+// Compiling the imports takes half of the time of a short command.
 keepCompiled();
 const { runCommandLine } = await import('./command-line.ts');
 writeCompiled();

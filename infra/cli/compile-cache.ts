@@ -3,7 +3,7 @@ import module from 'node:module';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
-/** Node 20 has no such cache, and types that say that there is one. */
+/** Node 20 lacks this cache, although its types have it. */
 const { enableCompileCache, flushCompileCache }: Partial<typeof module> = module;
 
 export function keepCompiled(): void {
@@ -11,12 +11,12 @@ export function keepCompiled(): void {
   if (folder !== undefined) enableCompileCache?.(folder);
 }
 
-/** Writes down what was compiled so far: a process that is killed leaves it, too. */
+/** Writes the code compiled so far, so that a killed process also leaves it. */
 export function writeCompiled(): void {
   flushCompileCache?.();
 }
 
-/** Returns a folder that only this user can write to, as its content is executed; undefined if there is none. */
+/** Returns a folder that only this user can write to, since its content runs; undefined if there is none. */
 export function ownFolder(base = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')): string | undefined {
   const folder = join(base, 'schemaless', 'compiled');
   try {

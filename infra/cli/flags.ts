@@ -1,4 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { parseTime } from '../../shared/time.ts';
+import { badUsage } from './errors.ts';
 import { FORMATS } from './output/output.ts';
 
 export function wholeNumberFlag(flags: string, description: string, min: number, max: number): Option {
@@ -10,6 +12,23 @@ export function wholeNumber(value: string, min: number, max: number): number {
   throw new InvalidArgumentError(`Wanted a whole number from ${min} to ${max}, got ${JSON.stringify(value)}.`);
 }
 
+export function oneOf<Choice extends string>(choices: readonly Choice[]): (value: string) => Choice {
+  return (value) => {
+    const found = choices.find((choice) => choice === value);
+    if (found !== undefined) return found;
+    throw new InvalidArgumentError(`Wanted ${choices.join(' or ')}, got ${JSON.stringify(value)}.`);
+  };
+}
+
+/** Reads a time. Throws a CommandError that names the flag or argument. */
+export function readTime(text: string, field: string, wanted = 'a time with zone like 2026-01-31T08:00:00Z'): string {
+  try {
+    return parseTime(text, field);
+  } catch {
+    throw badUsage(field, wanted, JSON.stringify(text.slice(0, 60)));
+  }
+}
+
 export function repeatableFlag(flags: string, description: string): Option {
   return new Option(flags, description).argParser((value: string, before: readonly string[] = []) => [
     ...before,
@@ -19,23 +38,23 @@ export function repeatableFlag(flags: string, description: string): Option {
 
 export function globalFlags(): readonly Option[] {
   return [
-    new Option('--profile <name>', 'whose API is asked, see `schemaless profile` (SCHEMALESS_PROFILE)'),
-    new Option('--url <url>', 'of the API (SCHEMALESS_URL; default: of the profile, else the local stack)'),
-    new Option('-d, --datastore <name>', 'that is meant (SCHEMALESS_DATASTORE; default: the only one there is)'),
-    new Option('--sign', 'sign requests for AWS (default: as the profile says, or where the URL is of API Gateway)'),
+    new Option('--profile <name>', 'the profile of the API, see `schemaless profile` (SCHEMALESS_PROFILE)'),
+    new Option('--url <url>', 'of the API (SCHEMALESS_URL; default: from the profile, else the local stack)'),
+    new Option('-d, --datastore <name>', 'the datastore (SCHEMALESS_DATASTORE; default: the only one)'),
+    new Option('--sign', 'sign requests for AWS (default: from the profile, or if the URL is of API Gateway)'),
     new Option('--no-sign', 'send them unsigned'),
-    new Option('--region <region>', 'that requests are signed for (AWS_REGION; default: of the URL)'),
-    new Option('--format <format>', 'of results (default: table on a terminal, ndjson else)').choices(FORMATS),
+    new Option('--region <region>', 'to sign requests for (AWS_REGION; default: from the URL)'),
+    new Option('--format <format>', 'of results (default: table on a terminal, else ndjson)').choices(FORMATS),
     wholeNumberFlag('--timeout <seconds>', 'for one attempt of a request (default: 31)', 1, 3600),
   ];
 }
 
 export function readFlags(): readonly Option[] {
-  return [readFlag(), wholeNumberFlag('--min-added-id <id>', 'that the answer has to have seen', 0, 2 ** 53 - 1)];
+  return [readFlag(), wholeNumberFlag('--min-added-id <id>', 'that the role must have', 0, 2 ** 53 - 1)];
 }
 
 export function readFlag(): Option {
-  return new Option('--read <role>', 'who is asked (default: writer, which has what was written)').choices([
+  return new Option('--read <role>', 'the role to ask (default: writer, which has all stored cells)').choices([
     'writer',
     'reader',
   ]);

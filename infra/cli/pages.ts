@@ -1,4 +1,4 @@
-/** The most that the API gives at once. */
+/** The most items of one page of the API. */
 const PAGE = 1000;
 
 /** Yields the items of all pages of a list, up to `most` items. */

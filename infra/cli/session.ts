@@ -5,7 +5,7 @@ import { schemalessClient, type SchemalessClient } from '../../shared/client/cli
 import type { ClientOptions } from '../../shared/client/options.ts';
 import { DATASTORE_NAME } from '../../shared/definitions/definitions.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import { badUsage, CommandError } from './errors.ts';
+import { CommandError } from './errors.ts';
 import { formatFor, openOutput, surfaceOf, writeTo, type Format, type Output } from './output/output.ts';
 import { chooseTarget, USUAL_URL, type Target, type TargetFlags } from './target/choose-target.ts';
 import { signerOf } from './target/signer.ts';
@@ -20,18 +20,22 @@ export type Connecting = Pick<ClientOptions, 'signal' | 'attempts' | 'joinReads'
 
 export interface Session {
   readonly output: Output;
-  /** Which API, once somebody asks. Throws a CommandError. */
+  /** Chooses the API at the first call. Throws a CommandError. */
   target(): Promise<Target>;
-  /** The datastore that is meant, over HTTP. Throws a CommandError where it is not clear which. */
+  /** Returns a client of the chosen datastore. Throws a CommandError if the choice is unclear. */
   connect(more?: Connecting): Promise<SchemalessClient>;
-  /** Every operation of the API, of the datastore that is meant. Throws a CommandError where it is not clear which. */
+  /** Returns all API operations of the chosen datastore. Throws a CommandError if the choice is unclear. */
   api(more?: Connecting): Promise<ApiClient>;
-  /** The same, of another datastore. */
+  /** Returns the API operations of another datastore. */
   apiOf(datastore: string): Promise<ApiClient>;
-  /** Calls an operation with these parameters, of the datastore that is meant where it is of one. */
+  /** Lists the datastores of the chosen API. */
+  datastores(more?: Connecting): Promise<readonly string[]>;
+  /** Calls an operation with these parameters, on the chosen datastore if it needs one. */
   call(operation: Operation, parameters: Readonly<Record<string, unknown>>): Promise<object>;
   note(line: string): void;
-  /** Asks at the terminal, unless `yes` is set, and notes what was not done. Throws a CommandError without a terminal. */
+  /**
+   * Asks at the terminal unless `yes` is set; notes `otherwise` after a no. Throws a CommandError without a terminal.
+   */
   confirmed(question: string, yes: true | undefined, otherwise: string): Promise<boolean>;
   /** Listens for Ctrl-C until the session is closed. */
   untilInterrupted(): Interrupt;
@@ -66,6 +70,7 @@ export function openSession(flags: GlobalFlags): Session {
     connect: async (more) => schemalessClient(await optionsOfDatastore(more)),
     api: async (more) => apiClient(await optionsOfDatastore(more)),
     apiOf: async (datastore) => apiClient({ ...(await optionsOf()), datastore }),
+    datastores: async (more) => datastoresThere(await optionsOf(more)),
     async call(operation, parameters) {
       const isOfOne = operation.path.includes('{datastore}');
       const options = isOfOne ? await optionsOfDatastore() : { ...(await optionsOf()), datastore: 'none' };
@@ -84,18 +89,19 @@ export function openSession(flags: GlobalFlags): Session {
 }
 
 async function isAnsweredYes(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw badUsage('--yes', 'it, since there is nobody to ask', 'nothing');
+  if (!process.stdin.isTTY)
+    throw new CommandError(`${question} No terminal can be asked: add --yes`, { ending: 'usage', field: '--yes' });
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await lines.question(`${question} [y/N] `);
   lines.close();
   return /^y(es)?$/iu.test(answer.trim());
 }
 
-/** Ctrl-C: the first ends the work in order, the second at once. */
+/** The signals of Ctrl-C: the first ends the work in order, the second at once. */
 interface Interrupt {
-  /** Comes with the first. */
+  /** Aborts at the first. */
   readonly signal: AbortSignal;
-  /** Comes with the second: requests under way are given up. */
+  /** Aborts at the second, with all running requests. */
   readonly afterwards: AbortSignal;
 }
 
@@ -118,9 +124,9 @@ function untilInterrupted(closed: AbortSignal): Interrupt {
   return { signal: first.signal, afterwards: second.signal };
 }
 
-/** No datastore can have this name, so that asking for it says which there are. */
+/** No datastore can have this name, so the error lists the datastores. */
 const NONE = '-';
-/** Every deployment brings it, for checks of itself. */
+/** Every deployment has this datastore, for its checks. */
 const SMOKE = 'smoke';
 
 /** Returns an API's only datastore, `smoke` aside. Throws a CommandError that lists them otherwise. */
@@ -134,7 +140,7 @@ async function onlyDatastore(options: Omit<ClientOptions, 'datastore'>): Promise
       : `datastore: wanted one of ${all.join(', ')}, got none`,
     {
       ending: 'usage',
-      cure:
+      fix:
         all.length === 0
           ? 'Define one: a folder with a datastore.yaml'
           : 'Name it: --datastore NAME, SCHEMALESS_DATASTORE, or `datastore` of the profile',

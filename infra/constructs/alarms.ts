@@ -19,7 +19,7 @@ const RUNBOOK = 'infra/docs/operations/runbook.md';
 /** Sections whose alarms wake people, as the runbook marks them. */
 const URGENT = new Set([
   'buffer-oldest',
-  'buffer-undecided',
+  'buffer-in-doubt',
   'group-connections',
   'log-cut',
   'log-hole',
@@ -35,7 +35,7 @@ interface AlarmProps {
   /** The fault in one line. */
   readonly what: string;
   readonly metric: IMetric;
-  /** @default 0, where `below` says nothing */
+  /** @default 0 without `below` */
   readonly above?: number;
   readonly below?: number;
   /** Consecutive periods. @default 1 */
@@ -156,8 +156,8 @@ export class MadeTopics extends Construct implements AlarmTopics {
     this.others = [others];
     this.events = [others];
     this.arns = {
-      urgent: shown('urgent', urgent, 'Told of alarms that somebody has to look at now'),
-      others: shown('others', others, 'Told of all other alarms, and of what RDS does with the clusters'),
+      urgent: shown('urgent', urgent, 'Receives alarms that need attention now'),
+      others: shown('others', others, 'Receives all other alarms, and RDS events of the clusters'),
     };
   }
 }

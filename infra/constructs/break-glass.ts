@@ -2,25 +2,18 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { CfnRule, Rule } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import { AccountRootPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { AlarmTopics } from './alarms.ts';
 import { grantSecretKey } from './key-uses.ts';
 import type { ShardGroup } from './shard-group.ts';
+import type { StorageParts } from './storage-parts.ts';
 import type { StoreEnvironment } from './store-environment.ts';
-
-interface BreakGlassProps {
-  readonly environment: StoreEnvironment;
-  readonly groups: readonly ShardGroup[];
-  readonly encryptionKey?: IKey | undefined;
-  readonly alarmTopics: AlarmTopics;
-}
 
 /**
  * A role with which people run the runbook's SQL over the RDS Data API, as each group's owner.
  *
  * - IAM users of the account assume it with a second factor, for an hour, through the STS of the store's region.
- * - The urgent topics are told each time, if CloudTrail records the region's management events.
+ * - The urgent topics get a message each time, if CloudTrail records the region's management events.
  * - It reads the owner's password: change that after each use.
  */
 export class BreakGlass extends Construct {
@@ -30,8 +23,9 @@ export class BreakGlass extends Construct {
   /** Reports that the role was assumed; undefined without a topic. */
   readonly told: Rule | undefined;
 
-  constructor(scope: Construct, id: string, { environment, groups, encryptionKey, alarmTopics }: BreakGlassProps) {
+  constructor(scope: Construct, id: string, storage: StorageParts, groups: readonly ShardGroup[]) {
     super(scope, id);
+    const { environment, encryptionKey, alarmTopics } = storage;
     this.role = new Role(this, 'role', {
       description: `Schemaless (${environment.name}): runs the SQL of the runbook, in an emergency`,
       assumedBy: new AccountRootPrincipal().withConditions({
@@ -46,7 +40,7 @@ export class BreakGlass extends Construct {
     grantSecretKey(this.role, encryptionKey, 'read');
     this.arn = new CfnOutput(this, 'role-arn', {
       value: this.role.roleArn,
-      description: 'For who has to run SQL of the runbook',
+      description: 'The role for running SQL of the runbook',
     });
     this.commands = showCommands(this, groups);
     this.told = alarmTopics.urgent.length === 0 ? undefined : this.tell(environment, alarmTopics);
@@ -66,7 +60,7 @@ export class BreakGlass extends Construct {
 
   private tell(environment: StoreEnvironment, { urgent }: AlarmTopics): Rule {
     const rule = new Rule(this, 'taken', {
-      description: `Schemaless (${environment.name}): somebody took the role for emergencies`,
+      description: `Schemaless (${environment.name}): the role for emergencies was assumed`,
       eventPattern: {
         source: ['aws.sts'],
         detailType: ['AWS API Call via CloudTrail'],

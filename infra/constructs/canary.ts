@@ -54,7 +54,7 @@ export class Canary extends Construct {
       acknowledge(
         group,
         'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
-        'What CodeDeploy itself needs to move an alias and to look at alarms, kept up to date by AWS',
+        'CodeDeploy needs it to move an alias and to read alarms, and AWS keeps it up to date',
       );
     }
   }

@@ -11,7 +11,7 @@ import { BATCH_SIZE, batchSeconds, HANDED_BACK_SECONDS } from '../../shared/trig
 import type { TriggerQueue } from './trigger-queue.ts';
 import { Worker } from './worker.ts';
 
-/** What the function's client calls; batches for columns whose names do not fit a path. */
+/** The operations that the function's client calls; batches for columns whose names do not fit a path. */
 const CALLED = [
   'getCell',
   'getLatestCell',
@@ -107,7 +107,7 @@ function checkTimeout(where: string, { timeout, node }: LambdaFunction, { defini
   const [least, most] = [timeoutSeconds + HANDED_BACK_SECONDS, batchSeconds(definition)];
   if (seconds >= least && seconds <= most) return;
   throw new Error(
-    `${where}: wanted a timeout from ${least} to ${most} s of the function ${node.path} (${timeoutSeconds} s for each of up to ten cells, and a minute to count and to hand back), got ${seconds} s`,
+    `${where}: wanted a timeout from ${least} to ${most} s of the function ${node.path}, got ${seconds} s. It covers ${timeoutSeconds} s for each of up to ten cells, and a minute to count and to hand back`,
   );
 }
 

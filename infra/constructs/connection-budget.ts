@@ -21,7 +21,7 @@ interface ConnectionBudget {
 }
 
 /** An instance checks a suspect node on a connection outside its pool; all instances do while a node hangs. */
-const SIGN_OF_LIFE = 1;
+const HEALTH_CHECK = 1;
 /** `isComplete` runs once at a time, next to one that is ending. */
 const MIGRATIONS_AT_ONCE = 2;
 
@@ -57,7 +57,7 @@ export function connectionBudget({
   capacity,
 }: Budgeted): ConnectionBudget | undefined {
   if (access !== 'mysql' || instances === undefined) return undefined;
-  const [request, loop] = [connections.request + SIGN_OF_LIFE, connections.loop + SIGN_OF_LIFE];
+  const [request, loop] = [connections.request + HEALTH_CHECK, connections.loop + HEALTH_CHECK];
   const shares: FunctionShare[] = [
     ...Object.entries(instances)
       .filter(([name]) => name !== WITHOUT_CONNECTIONS)
@@ -95,7 +95,7 @@ const OF_OPERATORS = 3;
 export function instancesWithin(environment: Omit<Budgeted, 'instances'>): StoreEnvironment['instances'] {
   const loops = connectionBudget({ ...environment, instances: ofEach(() => 0) });
   if (!loops) return undefined;
-  const left = Math.floor((loops.allowed - loops.wanted) / (environment.connections.request + SIGN_OF_LIFE));
+  const left = Math.floor((loops.allowed - loops.wanted) / (environment.connections.request + HEALTH_CHECK));
   const most = Math.min(MOST_INSTANCES, left) - OF_OPERATORS;
   return ofEach((share) => Math.max(1, Math.floor(share * most)));
 }

@@ -17,7 +17,7 @@ export function acknowledgeLambdaPolicies(construct: IConstruct): void {
     acknowledge(
       construct,
       `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${policy}]`,
-      'What Lambda itself needs: a function writes its own log, and in a VPC makes its network interfaces',
+      'Lambda needs it: a function writes its own log, and in a VPC creates its network interfaces',
     );
   }
 }
@@ -42,7 +42,7 @@ export function acknowledgeRoutes(construct: IConstruct, api: HttpApi, arns: rea
     construct,
     { giver: api, value: api.apiId, as: `<${ref}>` },
     arns.filter((arn) => arn.includes('*')),
-    'The wildcards stand for keys in the path of one route, and in place of a datastore for all of them',
+    'The wildcards stand for keys in the path of one route, and in place of a datastore or a route for all of them',
   );
 }
 

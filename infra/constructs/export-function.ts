@@ -91,7 +91,7 @@ export interface ExportOptions {
   readonly compression?: 'gzip' | 'zstd' | 'none';
   /** The place in the bucket: up to 200 of letters, digits and `_ . = -` with single slashes. @default the datastore */
   readonly prefix?: string;
-  /** Who answers reads of the logs; readers may be behind. @default writer */
+  /** The nodes that answer reads of the logs; readers may be behind. @default writer */
   readonly read?: 'writer' | 'reader';
 }
 

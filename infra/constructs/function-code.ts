@@ -32,10 +32,10 @@ export interface FunctionCode {
   readonly ofTrigger?: (name: string) => Code;
 }
 
-/** What decides which bundle fits. */
+/** The options that select a bundle. */
 export type BundledWay = Pick<StoreEnvironment, 'access' | 'proxy'>;
 
-const FUNCTIONS_PACKAGE = 'schemaless-functions';
+const FUNCTIONS_PACKAGE = '@schemaless-store/functions';
 export const READY_MADE = 'dist';
 
 /** The folder of the ready-made bundles for one access: `mysql-proxy`. */

@@ -76,7 +76,7 @@ function again(list: string, named: readonly { readonly name: string }[]): reado
 export interface TriggerOptions {
   /** The name for `triggerHandler`: 1 to 48 of a-z, 0-9 and _, the first a letter. Fixed. */
   readonly name: string;
-  /** Where it begins in existing logs: `0`, `now`, or an inclusive time. Settled at its first run. @default 0 */
+  /** The start in existing logs: `0`, `now`, or an inclusive time. Settled at its first run. @default 0 */
   readonly start?: 0 | 'now' | Date;
   /** Failures before a cell is parked: 1 to 100, with consumers elsewhere to 1000. @default 5 */
   readonly maxAttempts?: number;
@@ -106,7 +106,7 @@ export function triggerDefinition(
   { name, start, maxAttempts, stopAfterParked, retryParkedEvery, timeout }: TriggerOptions,
   consumer?: string,
 ): TriggerDefinition {
-  const said = {
+  const specified = {
     trigger: name,
     datastore,
     columns: typeof columns === 'string' && columns !== '*' ? [columns] : columns,
@@ -120,7 +120,7 @@ export function triggerDefinition(
   };
   const source = `trigger ${String(name)} of ${datastore}`;
   // JSON omits undefined keys.
-  const file = new DefinitionFile(source, JSON.stringify(said), triggerYaml);
+  const file = new DefinitionFile(source, JSON.stringify(specified), triggerYaml);
   checkTrigger(file);
   const { definition, problems } = file;
   if (definition && problems.length === 0) return definition;

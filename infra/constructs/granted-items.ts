@@ -40,7 +40,7 @@ export const REPAIR_ITEMS = [
   ...ERASED,
 ];
 
-/** For who raises a shard's epoch: after a cut or restored log, or a move. */
+/** For functions that raise a shard's epoch: after a cut or restored log, or a move. */
 export const EPOCHS = ['datastore#*'];
 
 /** Index versions become live or are deleted. */
@@ -104,13 +104,13 @@ export function grantItems(
   );
 }
 
-export const LOOK_AT_QUEUE = ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
+export const READ_QUEUE_STATE = ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
 
-export const SEND_TO_QUEUE = ['sqs:SendMessage', ...LOOK_AT_QUEUE];
+export const SEND_TO_QUEUE = ['sqs:SendMessage', ...READ_QUEUE_STATE];
 
 export const TAKE_FROM_QUEUE = ['sqs:ReceiveMessage', 'sqs:ChangeMessageVisibility', 'sqs:DeleteMessage'];
 
-const MAKE_QUEUE = ['sqs:CreateQueue', 'sqs:SetQueueAttributes', 'sqs:DeleteQueue', ...LOOK_AT_QUEUE];
+const MAKE_QUEUE = ['sqs:CreateQueue', 'sqs:SetQueueAttributes', 'sqs:DeleteQueue', ...READ_QUEUE_STATE];
 
 export const QUEUE_ACTIONS = [...new Set([...SEND_TO_QUEUE, ...TAKE_FROM_QUEUE, ...MAKE_QUEUE])];
 
@@ -118,7 +118,7 @@ export const QUEUE_ACTIONS = [...new Set([...SEND_TO_QUEUE, ...TAKE_FROM_QUEUE, 
 const ACTIONS = {
   send: { '*': SEND_TO_QUEUE },
   manage: {
-    '*': LOOK_AT_QUEUE,
+    '*': READ_QUEUE_STATE,
     '*-dead.fifo': TAKE_FROM_QUEUE,
   },
   make: { '*': MAKE_QUEUE },

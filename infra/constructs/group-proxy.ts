@@ -2,7 +2,6 @@ import { Duration } from 'aws-cdk-lib';
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Port } from 'aws-cdk-lib/aws-ec2';
 import { Role, type IGrantable } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   DatabaseProxy,
   DatabaseProxyEndpoint,
@@ -16,21 +15,22 @@ import { Construct } from 'constructs';
 import { MADE_USERS, userName, type DatabaseUser } from '../../shared/topology/database-users.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import { PROXY_PERCENT } from './connection-budget.ts';
-import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge } from './evidence.ts';
 import { grantSecretKey } from './key-uses.ts';
 import { keptLog } from './kept-log.ts';
-import type { Network } from './network.ts';
 import type { UserSecrets } from './secrets.ts';
+import type { StorageParts } from './storage-parts.ts';
 
-export interface GroupProps {
-  /** `group-1`: its permanent name in the topology. */
-  readonly name: string;
-  readonly environment: StoreEnvironment;
-  readonly network: Network;
+/** The parts that shard groups are built from. */
+export interface GroupParts extends StorageParts {
   /** Undefined with token logins. */
   readonly userSecrets: UserSecrets | undefined;
-  readonly encryptionKey: IKey | undefined;
+}
+
+interface ProxiedGroup extends Construct {
+  readonly name: string;
+  readonly cluster: DatabaseCluster;
+  readonly ownersSecret: ISecret;
 }
 
 const MYSQL_PORT = 3306;
@@ -47,9 +47,10 @@ export class GroupProxy extends Construct {
   readonly reader: string;
   private readonly proxy: DatabaseProxy;
 
-  constructor(scope: Construct, id: string, props: GroupProps, cluster: DatabaseCluster, ownersSecret: ISecret) {
+  constructor(scope: ProxiedGroup, id: string, storage: GroupParts) {
     super(scope, id);
-    const { name: group, environment, network, userSecrets, encryptionKey } = props;
+    const { name: group, cluster, ownersSecret } = scope;
+    const { environment, network, userSecrets, encryptionKey } = storage;
     const byToken = environment.databaseAuth === 'iam';
     const { vpc, subnets } = network;
     const securityGroup = closedSecurityGroup(this, 'security', vpc, `Proxy of ${group}`);

@@ -1,4 +1,4 @@
-/** Constructs for a CDK app of one's own: `schemaless/cdk`. */
+/** Constructs for a CDK app of one's own: `@schemaless-store/schemaless/cdk`. */
 export type { ExportFunction } from './export-function.ts';
 export type { ExportOptions } from './export-function.ts';
 export type { GivenDatastore } from './given-definitions.ts';

@@ -31,7 +31,7 @@ export function makeVpc(scope: Construct, id: string, environment: StoreEnvironm
   if (!zones && name !== 'local')
     Annotations.of(scope).addWarningV2(
       'schemaless:zones',
-      'The network is in the first zones by name, in which RDS Proxy need not exist, and not in three where no region is known: name the region (env of the stack; -c region=…), or zones, such as use1-az1, use1-az2, use1-az4. They are fixed by the first deployment',
+      'The network is in the first zones by name. RDS Proxy may be missing there, and without a known region there are fewer than three zones. Set the region (env of the stack; -c region=…), or zones, such as use1-az1, use1-az2, use1-az4. The first deployment fixes them',
     );
   // Logs refused traffic: only functions should connect.
   vpc.addFlowLog('refused', {

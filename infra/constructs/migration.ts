@@ -121,6 +121,6 @@ function revisionOf(onEvent: LambdaFunction, definitions: Definitions): string {
   const resource = onEvent.node.defaultChild;
   const code: unknown = resource instanceof CfnFunction ? Stack.of(onEvent).resolve(resource.code) : undefined;
   // For a run without a change, as after a restore.
-  const wish: unknown = onEvent.node.tryGetContext(RUN_AGAIN);
-  return createHash('sha256').update(JSON.stringify({ code, definitions, wish })).digest('hex').slice(0, 16);
+  const desired: unknown = onEvent.node.tryGetContext(RUN_AGAIN);
+  return createHash('sha256').update(JSON.stringify({ code, definitions, desired })).digest('hex').slice(0, 16);
 }

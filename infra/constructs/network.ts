@@ -71,7 +71,7 @@ export class Network extends Construct {
 /** Aurora's minimum. */
 const FEWEST_ZONES = 2;
 
-/** Rejects a VPC without usable subnets; accepts one not looked up yet. Throws an Error naming the option. */
+/** Rejects a VPC without usable subnets; accepts one before its lookup. Throws an Error naming the option. */
 function checkVpc(vpc: IVpc, subnets: SubnetSelection): void {
   const selected = subnetsOf(vpc, subnets);
   if (selected.isPendingLookup === true) return;
@@ -79,7 +79,7 @@ function checkVpc(vpc: IVpc, subnets: SubnetSelection): void {
   const inTheOpen = selected.subnets.filter(({ node }) => open.has(node.path));
   if (inTheOpen.length > 0)
     throw new Error(
-      `subnets: wanted isolated or private ones, since nobody outside may reach the clusters, got ${inTheOpen.map(({ node }) => node.path).join(', ')}, which are public`,
+      `subnets: wanted isolated or private ones, since the clusters must be unreachable from outside, got ${inTheOpen.map(({ node }) => node.path).join(', ')}, which are public`,
     );
   const zones = [...new Set(selected.availabilityZones)];
   if (zones.length < FEWEST_ZONES)

@@ -1,29 +1,18 @@
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { CfnPermission, Code } from 'aws-cdk-lib/aws-lambda';
 import { CfnRotationSchedule, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { environmentOf } from '../../shared/environment.ts';
 import { GROUPS_KEY } from '../../shared/granted-names.ts';
-import { type AlarmTopics, Alarms, SUMMED } from './alarms.ts';
+import { Alarms, SUMMED } from './alarms.ts';
 import { acknowledgeArn } from './evidence.ts';
-import { clusterName, type StoreEnvironment } from './store-environment.ts';
+import { clusterName } from './store-environment.ts';
 import { grantSecretKey, grantTableKey } from './key-uses.ts';
-import type { StateTables } from './state-tables.ts';
+import type { StorageParts } from './storage-parts.ts';
 import { grantItems } from './granted-items.ts';
 import { secretNames } from './secrets.ts';
 import { Worker } from './worker.ts';
-
-interface PasswordRotationProps {
-  readonly environment: StoreEnvironment;
-  readonly tables: StateTables;
-  readonly prefix: string;
-  readonly encryptionKey?: IKey | undefined;
-  readonly alarmTopics: AlarmTopics;
-  readonly code: Code;
-  readonly days: number;
-}
 
 /**
  * Changes the groups' passwords regularly, with Secrets Manager and a function. Its rights name clusters and secrets by
@@ -33,9 +22,9 @@ export class PasswordRotation extends Construct {
   private readonly work: Worker;
   private readonly days: number;
 
-  constructor(scope: Construct, id: string, props: PasswordRotationProps) {
+  constructor(scope: Construct, id: string, storage: StorageParts, code: Code, days: number) {
     super(scope, id);
-    const { environment, tables, encryptionKey, alarmTopics, code, days } = props;
+    const { environment, tables, encryptionKey, alarmTopics } = storage;
     this.days = days;
     this.work = new Worker(this, 'work', environment, {
       description: 'Schemaless: changes passwords of the databases',
@@ -48,7 +37,7 @@ export class PasswordRotation extends Construct {
     grantItems(this.work, tables.topology, ['dynamodb:GetItem'], [GROUPS_KEY]);
     grantTableKey(this.work, encryptionKey, 'read');
     grantSecretKey(this.work, encryptionKey, 'write');
-    this.allowChanges(props);
+    this.allowChanges(storage);
     this.work.addPermission('secrets', {
       principal: new ServicePrincipal('secretsmanager.amazonaws.com'),
       sourceAccount: Stack.of(this).account,
@@ -72,7 +61,7 @@ export class PasswordRotation extends Construct {
     rotation.node.addDependency(this.work.node.findChild('secrets') as CfnPermission);
   }
 
-  private allowChanges({ environment, prefix }: PasswordRotationProps): void {
+  private allowChanges({ environment, prefix }: StorageParts): void {
     const stack = Stack.of(this);
     const secrets = stack.formatArn({ service: 'secretsmanager', resource: `secret:${secretNames(prefix)}*` });
     const clusters = stack.formatArn({

@@ -48,10 +48,10 @@ const OF_OWN_STACK = ['cloudformation:DescribeStacks', 'cloudformation:ListStack
 
 /** Throws an Error for a value other than on and off. */
 export function wantsPreflight(scope: IConstruct): boolean {
-  const said: unknown = scope.node.tryGetContext(SWITCH);
-  if (said !== undefined && said !== 'on' && said !== 'off')
-    throw new Error(`${SWITCH}: wanted on or off, got ${describe(said)}`);
-  return said !== 'off';
+  const specified: unknown = scope.node.tryGetContext(SWITCH);
+  if (specified !== undefined && specified !== 'on' && specified !== 'off')
+    throw new Error(`${SWITCH}: wanted on or off, got ${describe(specified)}`);
+  return specified !== 'off';
 }
 
 /** Fails a deployment in its first minute with all that the account would not accept. */
@@ -59,7 +59,7 @@ export class Preflight extends Construct {
   private readonly resource: CustomResource;
   private readonly scopes: IConstruct[];
 
-  /** What `scope` holds is checked. */
+  /** Checks everything in `scope`. */
   constructor(scope: Construct, id: string, environment: StoreEnvironment, code: Code) {
     super(scope, id);
     this.scopes = [scope];

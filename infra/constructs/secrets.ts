@@ -6,20 +6,14 @@ import { ofMadeUsers, userName, type MadeUser } from '../../shared/topology/data
 import { acknowledge } from './evidence.ts';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import { grantSecretKey } from './key-uses.ts';
-
-interface SecretProps {
-  readonly prefix: string;
-  readonly encryptionKey?: IKey | undefined;
-  /** Survive their stack, as the clusters do. */
-  readonly isRetained: boolean;
-}
+import type { StorageParts } from './storage-parts.ts';
 
 /** Secrets of functions without token logins. */
 export type UserSecrets = Readonly<Record<MadeUser, ISecret>>;
 
 /** Makes a secret for each user, shared by all groups; the migration makes the users. */
-export function userSecrets(scope: Construct, props: SecretProps): UserSecrets {
-  return ofMadeUsers((user) => makeSecret(scope, user, props));
+export function userSecrets(scope: Construct, storage: StorageParts): UserSecrets {
+  return ofMadeUsers((user) => makeSecret(scope, user, storage));
 }
 
 /** The prefix of all the store's secrets, see `shortenSecretName`. */
@@ -27,7 +21,7 @@ export function secretNames(prefix: string): string {
   return `${prefix}group`;
 }
 
-function makeSecret(scope: Construct, user: MadeUser, { prefix, encryptionKey, isRetained }: SecretProps): ISecret {
+function makeSecret(scope: Construct, user: MadeUser, { prefix, encryptionKey, environment }: StorageParts): ISecret {
   const secret = new Secret(scope, `user-${user}`, {
     description: `Schemaless: ${userName(user)} of all groups`,
     ...(encryptionKey && { encryptionKey }),
@@ -39,7 +33,8 @@ function makeSecret(scope: Construct, user: MadeUser, { prefix, encryptionKey, i
       excludePunctuation: true,
     },
   });
-  if (isRetained) secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
+  // It survives its stack, as the clusters do.
+  if (environment.protectedFromDeletion) secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
   shortenSecretName(secret.node.defaultChild, prefix, `groups-${user}`);
   // exactOptionalPropertyTypes conflicts with the library's types.
   return secret as ISecret;
@@ -50,7 +45,7 @@ export function acknowledgeUnrotated(secret: IConstruct): void {
   acknowledge(
     secret,
     'SMG4',
-    'Changed by whoever owns the store, as its options say: functions ask for the secret again once its password does not hold any more',
+    'The owner of the store rotates it, as its options say: functions read the secret again when its password stops working',
   );
 }
 
@@ -61,16 +56,17 @@ export function shortenSecretName(secret: IConstruct | undefined, prefix: string
 }
 
 /**
- * The root of all keys in the table `keys`: a secret encrypted by KMS. **Never change `generateSecretString` or the logical
+ * The root of all keys in the table `keys`: a secret encrypted by KMS. **Never change `generateSecretString` or the
+ * logical
  * id**: the text would be regenerated, and sealed fields lost.
  */
 export class RootKey extends Construct {
   private readonly secret: Secret;
   private readonly key: IKey | undefined;
 
-  constructor(scope: Construct, id: string, { prefix, encryptionKey, isRetained }: SecretProps) {
+  constructor(scope: Construct, id: string, { prefix, encryptionKey, environment }: StorageParts) {
     super(scope, id);
-    const removalPolicy = isRetained ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    const removalPolicy = environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.key = encryptionKey;
     this.secret = new Secret(this, 'secret', {
       description: 'Schemaless: the root key of sealed fields. Change it only as infra/docs/forgetting.md says',
@@ -88,7 +84,7 @@ export class RootKey extends Construct {
     acknowledge(
       this.secret,
       'SMG4',
-      'Another value opens nothing that was sealed: an operator rotates it, by a command that wraps all keys anew',
+      'Another value opens nothing that was sealed: an operator rotates it, by a command that wraps all keys again',
     );
   }
 

@@ -23,7 +23,7 @@ export interface SchemalessServiceProps {
   readonly code: FunctionCode;
 }
 
-/** What each deployment replaces: functions, API, queues, schedules, migration. Fills a scope. */
+/** The parts that each deployment replaces: functions, API, queues, schedules, migration. Fills a scope. */
 export class SchemalessService {
   readonly storage: SchemalessStorage;
   readonly api: StoreApi;
@@ -110,8 +110,8 @@ export class SchemalessService {
   }
 
   /** Throws an Error that names the option. */
-  addExport(datastore: string, bucket: IBucket, wished: ExportOptions): ExportFunction {
-    const options = exportOptions(datastore, wished);
+  addExport(datastore: string, bucket: IBucket, desired: ExportOptions): ExportFunction {
+    const options = exportOptions(datastore, desired);
     const id = `export-${datastore}-${options.name}`;
     const same = this.exports.find(
       ({ node, location }) => node.id === id || location === `s3://${bucket.bucketName}/${options.prefix}`,
@@ -127,8 +127,8 @@ export class SchemalessService {
     this.startAfterMigration(added);
     this.dashboard.addFunction(id, added);
     if (!storage.environment.schedules) return added;
-    const said = `every ${options.every.toHumanString()}`;
-    this.startAfterMigration(startRegularly(scope, `${id}-schedule`, added, { every: options.every, said }));
+    const rateText = `every ${options.every.toHumanString()}`;
+    this.startAfterMigration(startRegularly(scope, `${id}-schedule`, added, { every: options.every, rateText }));
     this.alarms.addExport(id, { datastore, location: added.location, every: options.every });
     return added;
   }

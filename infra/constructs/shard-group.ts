@@ -19,19 +19,18 @@ import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { recoveryDays, clusterName, type StoreEnvironment, GROUP_TAG, NODE_TAG } from './store-environment.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import { acknowledge } from './evidence.ts';
-import { GroupProxy, type GroupProps } from './group-proxy.ts';
+import { GroupProxy, type GroupParts } from './group-proxy.ts';
 import { keptLog } from './kept-log.ts';
 import type { PasswordRotation } from './password-rotation.ts';
 import { acknowledgeUnrotated, shortenSecretName } from './secrets.ts';
 
-interface ShardGroupProps extends GroupProps {
-  readonly parameters: MysqlParameters;
-  readonly secretPrefix: string;
+interface ShardGroupParts extends GroupParts {
   readonly rotation: PasswordRotation | undefined;
 }
 
 /** A MySQL cluster that holds many shards: a writer (node a) and readers (b, c, …). */
 export class ShardGroup extends Construct {
+  /** `group-1`: its permanent name in the topology. */
   readonly name: string;
   readonly cluster: DatabaseCluster;
   readonly ownersSecret: ISecret;
@@ -39,15 +38,15 @@ export class ShardGroup extends Construct {
   /** With tokens. */
   readonly address: GroupAddress;
 
-  constructor(scope: Construct, id: string, props: ShardGroupProps) {
-    super(scope, id);
-    const { name, environment, network, secretPrefix, userSecrets, rotation } = props;
+  constructor(scope: Construct, name: string, storage: ShardGroupParts, parameters: MysqlParameters) {
+    super(scope, name);
+    const { environment, network, prefix, userSecrets, rotation } = storage;
     this.name = name;
-    const nodes = nodesOf(props);
+    const nodes = nodesOf(environment, parameters);
     const path = `/aws/rds/cluster/${clusterName(environment, name)}/${LOG}`;
     const log = keptLog(this, 'error', environment, path);
     const security = closedSecurityGroup(this, 'security', network.vpc, `Cluster of ${name}`);
-    const cluster = new DatabaseCluster(this, 'cluster', clusterProps(props, nodes, security));
+    const cluster = new DatabaseCluster(this, 'cluster', clusterProps(name, storage, parameters, nodes, security));
     // RDS would create it without retention.
     cluster.node.addDependency(log);
     const endpoints = nodes.map((node) => {
@@ -59,19 +58,19 @@ export class ShardGroup extends Construct {
     });
     Tags.of(cluster).add(GROUP_TAG, name);
     const secret = cluster.node.findChild('Secret').node.defaultChild;
-    shortenSecretName(secret, secretPrefix, name);
+    shortenSecretName(secret, prefix, name);
     if (!cluster.secret) throw new Error(`${name}: wanted a generated secret`);
     // A retained cluster needs its password.
     if (environment.protectedFromDeletion && secret instanceof CfnSecret)
       secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    this.cluster = cluster;
     this.ownersSecret = cluster.secret;
     if (rotation) rotation.schedule(this, 'new-password', cluster.secret);
     else acknowledgeUnrotated(cluster);
-    if (environment.proxy) this.proxy = new GroupProxy(this, 'proxy', props, cluster, cluster.secret);
+    if (environment.proxy) this.proxy = new GroupProxy(this, 'proxy', storage);
     else cluster.connections.allowDefaultPortFrom(network.clients, 'Functions of the store');
 
     acknowledgeCluster(cluster, environment);
-    this.cluster = cluster;
     const { hostname, port } = cluster.clusterEndpoint;
     const writer = { host: this.proxy?.writer ?? hostname, port };
     const reader = { host: this.proxy?.reader ?? cluster.clusterReadEndpoint.hostname, port };
@@ -94,12 +93,12 @@ function acknowledgeCluster(cluster: DatabaseCluster, { protectedFromDeletion }:
   acknowledge(
     cluster,
     'RDS11',
-    'In isolated subnets, for one security group alone: another port hides nothing from who is inside',
+    'In isolated subnets, for one security group alone: another port hides nothing from clients inside',
   );
   acknowledge(
     cluster,
     'RDS14',
-    'A cluster that goes back in time loses acknowledged cells; restores to a point in time make another cluster',
+    'A backtracked cluster loses acknowledged cells; restores to a point in time create another cluster',
   );
   if (!protectedFromDeletion)
     acknowledge(cluster, 'RDS10', 'An environment for trying things out: destroying it leaves nothing behind');
@@ -113,8 +112,8 @@ interface Node {
   readonly instance: IClusterInstance;
 }
 
-function nodesOf({ environment, parameters }: ShardGroupProps): readonly Node[] {
-  return Array.from({ length: 1 + environment.readersPerGroup }, (_, index) => {
+function nodesOf({ readersPerGroup }: StoreEnvironment, parameters: MysqlParameters): readonly Node[] {
+  return Array.from({ length: 1 + readersPerGroup }, (_, index) => {
     const letter = 'abcdef'.charAt(index);
     // As large as the writer, so that a promotion does not shrink it.
     const scaleWithWriter = index === 1;
@@ -131,7 +130,9 @@ function nodesOf({ environment, parameters }: ShardGroupProps): readonly Node[] 
 }
 
 function clusterProps(
-  { name, environment, network, parameters, encryptionKey, rotation }: ShardGroupProps,
+  name: string,
+  { environment, network, encryptionKey, rotation }: ShardGroupParts,
+  parameters: MysqlParameters,
   nodes: readonly Node[],
   securityGroup: SecurityGroup,
 ): DatabaseClusterProps {
@@ -152,7 +153,7 @@ function clusterProps(
     credentials: Credentials.fromGeneratedSecret('schemaless', { ...(encryptionKey && { encryptionKey }) }),
     // Password changes use it too.
     enableDataApi: environment.access === 'data-api' || environment.breakGlass === true || rotation !== undefined,
-    // Forbids nothing: an IAM login needs a user of its own kind.
+    // Forbids nothing: an IAM login needs its own kind of user.
     iamAuthentication: true,
     storageEncrypted: true,
     ...(encryptionKey && { storageEncryptionKey: encryptionKey }),

@@ -8,7 +8,7 @@ import { acknowledgeVersions } from './evidence.ts';
 
 interface Rate {
   readonly every?: Duration;
-  readonly said?: string;
+  readonly rateText?: string;
   readonly input?: object;
 }
 
@@ -20,7 +20,7 @@ export function startRegularly(
   scope: Construct,
   id: string,
   target: IFunction,
-  { every = Duration.minutes(1), said = 'each minute', input }: Rate = {},
+  { every = Duration.minutes(1), rateText = 'each minute', input }: Rate = {},
 ): Schedule {
   const role = new Role(scope, `${id}-role`, {
     assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
@@ -35,6 +35,6 @@ export function startRegularly(
       maxEventAge: Duration.minutes(1),
       ...(input && { input: ScheduleTargetInput.fromObject(input) }),
     }),
-    description: `Starts ${target.node.id} ${said}${input ? `, ${JSON.stringify(input)}` : ''}`,
+    description: `Starts ${target.node.id} ${rateText}${input ? `, ${JSON.stringify(input)}` : ''}`,
   });
 }

@@ -105,7 +105,7 @@ export function addTableAlarms(scope: Construct, { topology, state, keys }: Stat
     });
 }
 
-/** DynamoDB reports an operation only where it throttled. */
+/** DynamoDB reports an operation only if it throttled. */
 function throttlesOf(table: Table): MathExpression {
   const events = (name: string): Metric => table.metric(name, SUMMED);
   return new MathExpression({

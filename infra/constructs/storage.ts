@@ -16,6 +16,7 @@ import { Preflight, wantsPreflight } from './preflight.ts';
 import { canSeal, type StoreEnvironment } from './store-environment.ts';
 import { RootKey, acknowledgeUnrotated, secretNames, userSecrets, type UserSecrets } from './secrets.ts';
 import { StateTables } from './state-tables.ts';
+import type { StorageParts } from './storage-parts.ts';
 import { StoreBackups } from './store-backups.ts';
 
 export interface SchemalessStorageProps {
@@ -29,8 +30,8 @@ export interface SchemalessStorageProps {
   readonly code?: FunctionCode | undefined;
 }
 
-/** What outlives deployments: groups, topology and state. Fills a scope, so resources keep their names. */
-export class SchemalessStorage {
+/** The parts that outlive deployments: groups, topology and state. Fills a scope, so resources keep their names. */
+export class SchemalessStorage implements StorageParts {
   readonly environment: StoreEnvironment;
   readonly network: Network;
   readonly groups: readonly ShardGroup[];
@@ -42,15 +43,14 @@ export class SchemalessStorage {
   readonly backups: StoreBackups | undefined;
   readonly breakGlass: BreakGlass | undefined;
   readonly preflight: Preflight | undefined;
-  private readonly prefix: string;
+  readonly prefix: string;
   /** Undefined with token logins. */
   readonly userSecrets: UserSecrets | undefined;
-  private readonly rotation: PasswordRotation | undefined;
+  readonly rotation: PasswordRotation | undefined;
 
   constructor(scope: Construct, props: SchemalessStorageProps) {
     const { environment } = props;
     checkEnvironment(environment);
-    const { protectedFromDeletion } = environment;
     this.environment = environment;
     this.prefix = secretPrefix(scope);
     const encryptionKey = props.encryptionKey && keyForStore(scope, props.encryptionKey);
@@ -69,22 +69,20 @@ export class SchemalessStorage {
       [secretNames(this.prefix), `${this.prefix}rootkey`],
     );
     const [here, ...elsewhere] = groupsByStack(scope, environment);
-    this.rotation = this.addRotation(scope, props);
+    const { passwordDays = 0, backups } = environment;
+    this.rotation =
+      props.code && passwordDays > 0
+        ? new PasswordRotation(scope, 'passwords', this, props.code.own('rotate-passwords'), passwordDays)
+        : undefined;
     this.userSecrets = environment.databaseAuth === 'iam' ? undefined : this.addUserSecrets(scope);
-    this.rootKey = canSeal(environment)
-      ? new RootKey(scope, 'root-key', { prefix: this.prefix, encryptionKey, isRetained: protectedFromDeletion })
-      : undefined;
+    this.rootKey = canSeal(environment) ? new RootKey(scope, 'root-key', this) : undefined;
     const parameters = new MysqlParameters(scope, 'parameters');
     const groups = this.addGroups(here, parameters);
-    const { backups } = environment;
-    const { tables, alarmTopics } = this;
-    this.backups = backups
-      ? new StoreBackups(scope, 'backups', { environment, backups, groups, tables, encryptionKey })
-      : undefined;
-    // Whatever takes long, is counted, or would remain after a refused deployment.
+    this.backups = backups ? new StoreBackups(scope, 'backups', this, groups, backups) : undefined;
+    // Resources that take long, are counted, or would remain after a refused deployment.
     this.preflight?.holdBack([
       this.network,
-      tables,
+      this.tables,
       ...(this.rootKey ? [this.rootKey] : []),
       parameters,
       ...(this.rotation ? [this.rotation] : []),
@@ -92,31 +90,13 @@ export class SchemalessStorage {
       ...groups,
       ...(this.backups ? [this.backups] : []),
     ]);
-    subscribeToEvents(scope, clustersOf(groups), alarmTopics);
-    this.breakGlass = environment.breakGlass
-      ? new BreakGlass(scope, 'break-glass', { environment, groups, encryptionKey, alarmTopics })
-      : undefined;
+    subscribeToEvents(scope, clustersOf(groups), this.alarmTopics);
+    this.breakGlass = environment.breakGlass ? new BreakGlass(scope, 'break-glass', this, groups) : undefined;
     this.groups = [...groups, ...elsewhere.flatMap((stack) => this.addFurtherGroups(stack))];
   }
 
-  private addRotation(scope: Construct, { code }: SchemalessStorageProps): PasswordRotation | undefined {
-    const { environment, tables, encryptionKey, prefix, alarmTopics } = this;
-    const { passwordDays: days = 0 } = environment;
-    if (!code || days === 0) return undefined;
-    return new PasswordRotation(scope, 'passwords', {
-      environment,
-      tables,
-      prefix,
-      encryptionKey,
-      alarmTopics,
-      code: code.own('rotate-passwords'),
-      days,
-    });
-  }
-
   private addUserSecrets(scope: Construct): UserSecrets {
-    const { environment, encryptionKey, prefix } = this;
-    const made = userSecrets(scope, { prefix, encryptionKey, isRetained: environment.protectedFromDeletion });
+    const made = userSecrets(scope, this);
     for (const [user, secret] of Object.entries(made))
       if (this.rotation) this.rotation.schedule(this.rotation, user, secret);
       else acknowledgeUnrotated(secret);
@@ -124,20 +104,9 @@ export class SchemalessStorage {
   }
 
   private addGroups({ scope, numbers }: GroupsInStack, parameters: MysqlParameters): readonly ShardGroup[] {
-    const { environment, network, encryptionKey, userSecrets, rotation, prefix, alarmTopics } = this;
     return numbers.map((number) => {
-      const name = `group-${number}`;
-      const group = new ShardGroup(scope, name, {
-        name,
-        environment,
-        network,
-        parameters,
-        secretPrefix: prefix,
-        userSecrets,
-        rotation,
-        encryptionKey,
-      });
-      addGroupAlarms(scope, group, environment, alarmTopics);
+      const group = new ShardGroup(scope, `group-${number}`, this, parameters);
+      addGroupAlarms(scope, group, this.environment, this.alarmTopics);
       return group;
     });
   }

@@ -110,9 +110,9 @@ function addBufferAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
     what: 'buffered writes lost against another body',
     metric: most(METRICS.bufferConflicts),
   });
-  alarms.add('buffer-undecided', {
+  alarms.add('buffer-in-doubt', {
     what: 'two bodies may have been acknowledged for one address, and its shard takes no appends until one is chosen',
-    metric: most(METRICS.bufferUndecided),
+    metric: most(METRICS.bufferInDoubt),
   });
   alarms.add('circuits', {
     what: 'functions find nodes down again and again',
@@ -142,7 +142,7 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
     periods: 3,
   });
   alarms.add('move-errors', {
-    what: 'a move of a shard has stumbled for ten minutes, which is longer than a failover takes',
+    what: 'a move of a shard has failed for ten minutes, longer than a failover takes',
     // Retries have growing pauses.
     metric: sum(METRICS.moveErrors).with({ period: FIVE_MINUTES }),
     periods: 2,

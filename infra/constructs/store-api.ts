@@ -55,7 +55,7 @@ const ACCESS_LOG = {
   integration_error: '$context.integrationErrorMessage',
 };
 
-/** What pages of other origins may send and read. */
+/** The CORS rules for pages of other origins. */
 const CORS = {
   allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.PUT, CorsHttpMethod.POST, CorsHttpMethod.DELETE],
   // A wildcard would omit `authorization`.
@@ -137,15 +137,16 @@ export class StoreApi extends Construct {
         integration: integrationOf(route.handler),
       });
       // A stage must not name a route that does not exist yet.
-      if (props.environment.routeThrottles?.[route.operation]) this.stage.node.addDependency(...added);
+      if (route.operation && props.environment.routeThrottles?.[route.operation])
+        this.stage.node.addDependency(...added);
     }
     if (props.environment.console === true)
       for (const { method, path } of CONSOLE_ROUTES)
         this.api.addRoutes({ path, methods: [HttpMethod[method]], integration: integrationOf(CONSOLE_HANDLER) });
     this.consoleArns =
       props.environment.console === true
-        ? ['GET', 'HEAD'].flatMap((method) =>
-            ['/console', '/console/*'].map((path) => this.api.arnForExecuteApi(method, path, '$default')),
+        ? CONSOLE_ROUTES.map(({ method, path }) =>
+            this.api.arnForExecuteApi(method, path.replace(/\{.*/u, '*'), '$default'),
           )
         : [];
     this.throttleRoutes(props.environment);
@@ -164,7 +165,7 @@ export class StoreApi extends Construct {
 
   private throttleRoutes({ routeThrottles = {} }: StoreEnvironment): void {
     const settings = GATEWAY_ROUTES.flatMap(({ method, path, operation }) => {
-      const throttle = routeThrottles[operation];
+      const throttle = operation && routeThrottles[operation];
       return throttle
         ? [[`${method} ${path}`, { ThrottlingRateLimit: throttle.ratePerSecond, ThrottlingBurstLimit: throttle.burst }]]
         : [];
@@ -174,11 +175,11 @@ export class StoreApi extends Construct {
       stage.addPropertyOverride('RouteSettings', Object.fromEntries(settings));
   }
 
-  private addDomain({ domain: wished }: StoreEnvironment): DomainName | undefined {
-    if (!wished) return undefined;
+  private addDomain({ domain: desired }: StoreEnvironment): DomainName | undefined {
+    if (!desired) return undefined;
     const domain = new DomainName(this, 'domain', {
-      domainName: wished.name,
-      certificate: Certificate.fromCertificateArn(this, 'certificate', wished.certificateArn),
+      domainName: desired.name,
+      certificate: Certificate.fromCertificateArn(this, 'certificate', desired.certificateArn),
       securityPolicy: SecurityPolicy.TLS_1_2,
     });
     const mapping = new ApiMapping(this, 'mapping', { api: this.api, domainName: domain, stage: this.stage });
@@ -188,14 +189,15 @@ export class StoreApi extends Construct {
 
   /** Allows operations of one datastore, or of all (`*`). */
   grantCalls(grantee: IGrantable, datastore: string, operations: readonly OperationName[]): Grant {
-    const resourceArns = [...this.arnsOf(datastore, operations)];
+    const called = ROUTES.filter(({ operation }) => operations.includes(operation));
+    const resourceArns = [...this.arnsOf(datastore, called)];
     if (Construct.isConstruct(grantee)) acknowledgeRoutes(grantee, this.api, resourceArns);
     return Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns });
   }
 
-  /** Returns the resources of these operations for one datastore, or for all (`*`). */
-  arnsOf(datastore: string, operations: readonly OperationName[]): readonly string[] {
-    return ROUTES.filter(({ operation }) => operations.includes(operation)).map(({ method, path }) =>
+  /** Returns the resources of these routes for one datastore, or for all (`*`). */
+  arnsOf(datastore: string, routes: readonly { readonly method: string; readonly path: string }[]): readonly string[] {
+    return routes.map(({ method, path }) =>
       this.api.arnForExecuteApi(
         method,
         path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, '*'),

@@ -1,20 +1,11 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupSelection, BackupVault } from 'aws-cdk-lib/aws-backup';
 import { Schedule } from 'aws-cdk-lib/aws-events';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { acknowledge } from './evidence.ts';
 import type { ShardGroup } from './shard-group.ts';
-import type { StateTables } from './state-tables.ts';
-import type { BackupSettings, StoreEnvironment } from './store-environment.ts';
-
-interface StoreBackupsProps {
-  readonly environment: Pick<StoreEnvironment, 'protectedFromDeletion'>;
-  readonly backups: BackupSettings;
-  readonly groups: readonly ShardGroup[];
-  readonly tables: StateTables;
-  readonly encryptionKey?: IKey | undefined;
-}
+import type { StorageParts } from './storage-parts.ts';
+import type { BackupSettings } from './store-environment.ts';
 
 /** Night in most of Europe. */
 const AT = Schedule.cron({ hour: '2', minute: '0' });
@@ -32,7 +23,9 @@ export class StoreBackups extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { environment, backups, groups, tables, encryptionKey }: StoreBackupsProps,
+    { environment, tables, encryptionKey }: StorageParts,
+    groups: readonly ShardGroup[],
+    backups: BackupSettings,
   ) {
     super(scope, id);
     const { protectedFromDeletion } = environment;
@@ -90,6 +83,6 @@ function acknowledgeBackupRole(selection: BackupSelection): void {
   acknowledge(
     selection,
     'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',
-    'What AWS Backup itself needs to copy what it is told to, kept up to date by AWS; it restores nothing',
+    'AWS Backup needs it to copy selected resources; it restores nothing, and AWS keeps it up to date',
   );
 }

@@ -72,7 +72,7 @@ function bufferGraphs({ sum, most }: StoreMetrics): readonly IWidget[] {
   return [
     graph(
       'Buffered writes',
-      [METRICS.bufferRows, METRICS.bufferParked, METRICS.bufferConflicts, METRICS.bufferUndecided].map(most),
+      [METRICS.bufferRows, METRICS.bufferParked, METRICS.bufferConflicts, METRICS.bufferInDoubt].map(most),
       [most(METRICS.bufferOldestSeconds)],
     ),
     graph('Circuits that opened', [sum(METRICS.circuitOpened)]),

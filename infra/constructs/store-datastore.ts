@@ -25,12 +25,12 @@ export class SchemalessDatastore {
   }
 
   /**
-   * Calls a function for every cell of some columns, at least once and in the order of the shard's log. Its handler is
-   * made by `triggerHandler` of `schemaless/triggers`, with the name that is given here.
+   * Calls a function for every cell of some columns, at least once and in the order of the shard's log.
+   * `triggerHandler` of `@schemaless-store/schemaless/triggers` makes its handler, with the name that is given here.
    *
-   * The function gets the trigger's queue as its source of events, the variables that the handler reads, and the rights
-   * to take its messages, to keep state, and to read and write cells of this datastore. It stays in its own stack, which
-   * then depends on that of the store.
+   * The function gets the trigger's queue as its event source, and the variables that the handler reads. It may take
+   * its messages, keep state, and read and write cells of this datastore. It stays in its own stack, which then
+   * depends on the store's.
    *
    *     store.datastore('trips').onCell('BASE', billRider, { name: 'bill_rider', start: 'now' });
    *
@@ -71,12 +71,13 @@ export class SchemalessDatastore {
 
   /**
    * Writes its cells to a bucket by a schedule: first all of them, then what came since, as parts with manifests that
-   * `schemaless export --check` proves and `schemaless import` reads. The function may write below the prefix alone, and
+   * `schemaless export --check` proves and `schemaless import` reads. The function may write below the prefix alone,
+   * and
    * encrypt with the bucket's key.
    *
    *     store.datastore('trips').exportTo(lake, { format: 'parquet', every: Duration.hours(1) });
    *
-   * @param bucket of this app, or imported, then with its key where it has one
+   * @param bucket of this app, or imported, then with its key if it has one
    * @returns the function; `location` is where the export is
    * @throws an Error that names the option, what was wanted and what came
    */

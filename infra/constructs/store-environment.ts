@@ -4,7 +4,7 @@ import type { DEFINING_HANDLER, OperationName } from '../../shared/api/operation
 import type { Definitions } from '../../shared/definitions/definitions.ts';
 import type { Access, DatabaseAuth } from '../../shared/environment.ts';
 
-/** What may differ between stores. A `@default` is that of `StoreOptions`. */
+/** Settings that may differ between stores. A `@default` is that of `StoreOptions`. */
 export interface StoreEnvironment {
   /** Lower-case letters, digits and single hyphens; part of names, metrics and logs. */
   readonly name: string;
@@ -151,12 +151,15 @@ export function recoveryDays({ protectedFromDeletion }: Pick<StoreEnvironment, '
   return protectedFromDeletion ? 35 : 1;
 }
 
-/** Days for which the keys table can be restored; 0 locally, where it cannot. */
-export function keyDays({ name, keyDays: wished = MOST_KEY_DAYS }: Pick<StoreEnvironment, 'name' | 'keyDays'>): number {
-  return name === 'local' ? 0 : wished;
+/** Days for which the keys table can be restored; 0 locally, without restores. */
+export function keyDays({
+  name,
+  keyDays: desired = MOST_KEY_DAYS,
+}: Pick<StoreEnvironment, 'name' | 'keyDays'>): number {
+  return name === 'local' ? 0 : desired;
 }
 
-/** The most days that a backup holds erased data; 0 locally, where there is no backup. */
+/** The most days that a backup holds erased data; 0 locally, without backups. */
 export function backupDays(environment: Pick<StoreEnvironment, 'name' | 'backups' | 'protectedFromDeletion'>): number {
   if (environment.name === 'local') return 0;
   return Math.max(environment.backups?.keepDays ?? 0, recoveryDays(environment));

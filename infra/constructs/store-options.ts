@@ -11,7 +11,7 @@ import {
 } from './store-environment.ts';
 import { GATEWAY_ROUTES } from '../../shared/api/operations.ts';
 
-/** What follows from the options. */
+/** Settings that follow from the options. */
 type Derived =
   | 'name'
   | 'readersPerGroup'
@@ -224,11 +224,9 @@ function checkBackups({ name, backups }: StoreEnvironment): void {
 function checkConnections(environment: StoreEnvironment): void {
   const budget = connectionBudget(environment);
   if (!budget || budget.wanted <= budget.allowed) return;
-  const sum = budget.shares
-    .map(({ name, instances, connections }) => `${name} ${instances} x ${connections}`)
-    .join(', ');
+  const sum = budget.shares.map(({ name, instances, connections }) => `${name} ${instances}×${connections}`).join(', ');
   throw new Error(
-    `${environment.name}.instances: wanted at most ${budget.allowed} connections to a group with a capacity of ${environment.capacity.max} ACU, got ${budget.wanted} (${sum})`,
+    `${environment.name}.instances: wanted at most ${budget.allowed} connections to a group with a capacity of ${environment.capacity.max} ACU, got ${budget.wanted}. Instances × connections: ${sum}`,
   );
 }
 

@@ -44,16 +44,16 @@ export interface SchemalessStoreProps extends StoreOptions {
 }
 
 /**
- * A store in an app of one's own: its clusters and tables, its functions, queues and schedules, its HTTP API, alarms
+ * A store in your own CDK app: its clusters and tables, its functions, queues and schedules, its HTTP API, alarms
  * and dashboard.
  *
  *     const store = new SchemalessStore(this, 'Store', { datastores: 'datastores' });
  *     store.datastore('trips').grantWrite(shop);
  *     shop.addEnvironment('STORE_URL', store.url);
  *
- * It is in one stack as a rule, since a stack is what is deployed together, and it is the retained resources that are
- * not lost with it. With `storageScope` it is in two: a stack of its own can refuse to be deleted, and eight groups with
- * their service come near the 500 resources that a stack may have.
+ * It is in one stack by default: its parts are deployed together, and its retained resources outlive the stack. With
+ * `storageScope` it is in two: a separate stack can refuse to be deleted. Eight groups with their service come near the
+ * 500 resources that a stack may have.
  */
 export class SchemalessStore extends Construct {
   /** The HTTP API; requests are signed (SigV4, `execute-api`). */

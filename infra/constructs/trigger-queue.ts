@@ -9,9 +9,9 @@ import type { TriggerDefinition } from '../../shared/definitions/definitions.ts'
 import type { DeployedTrigger } from '../../shared/topology/topology.ts';
 import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../../shared/triggers/state/queue-limits.ts';
 import { grantQueueKey } from './key-uses.ts';
-import { LOOK_AT_QUEUE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './granted-items.ts';
+import { READ_QUEUE_STATE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './granted-items.ts';
 
-const CONSUME = [...TAKE_FROM_QUEUE, ...LOOK_AT_QUEUE];
+const CONSUME = [...TAKE_FROM_QUEUE, ...READ_QUEUE_STATE];
 
 /** Protects messages: no purge, and a protected queue outlives its stack. */
 function keep(queue: Queue, isProtected: boolean): void {

@@ -11,7 +11,7 @@ export interface WorkerProps extends Omit<FunctionProps, keyof typeof MACHINE | 
   readonly handler?: string;
 }
 
-/** A function with the environment's log and traces. Whoever starts it tries again: Lambda's retries would run beside. */
+/** A function with the environment's log and traces. Its caller retries: Lambda's retries would run in parallel. */
 export class Worker extends LambdaFunction {
   constructor(scope: Construct, id: string, environment: StoreEnvironment, props: WorkerProps) {
     super(scope, id, {

@@ -1,10 +1,10 @@
 import { describe } from '../../shared/errors.ts';
 
 /**
- * Zone ids, which mean the same place in every account, from "AWS Availability Zones" (2026) without the zones that
+ * Zone ids, which mean the same zone in every account, from "AWS Availability Zones" (2026). The list omits zones that
  * "Limitations for RDS Proxy" excludes and those closed to new accounts (usw1-az2, apne1-az3, cac1-az3). No deployment
  * tried them.
- * A zone's place decides its addresses: add at the end only.
+ * A zone's position decides its addresses: add at the end only.
  */
 const ZONES_OF_REGIONS: Readonly<Record<string, readonly string[]>> = {
   'us-east-1': ['use1-az1', 'use1-az2', 'use1-az4'],

@@ -79,8 +79,8 @@ export function circle(imports: Imports = allImports()): readonly string[] | und
 }
 
 /**
- * Returns the rooms of `shared/` as a Mermaid diagram, the highest on top. It leaves out the files that lie in `shared/`
- * itself, since everything imports them, and each arrow where a path of other arrows leads from the one room to the other.
+ * Returns the rooms of `shared/` as a Mermaid diagram, the highest on top. It omits the files in `shared/` itself,
+ * since everything imports them, and each arrow that a path of other arrows implies.
  */
 export function diagram(): string {
   const drawn = arrows('shared', ROOMS).filter(({ from, to }) => from !== '' && to !== '');

@@ -58,7 +58,7 @@ async function record({ lines }: RecordedSession): Promise<string> {
   return `\`\`\`console\n${shown.filter((part) => part !== '').join('\n')}\n\`\`\``;
 }
 
-/** What a terminal shows of it. */
+/** Returns the output that a terminal shows. */
 async function typed(line: string, meanwhile: string | undefined): Promise<string> {
   const ended = new AbortController();
   try {
@@ -68,7 +68,7 @@ async function typed(line: string, meanwhile: string | undefined): Promise<strin
     ]);
     return output;
   } finally {
-    // What goes on for ever ends with what failed beside it.
+    // Ends an endless command after the other one failed.
     ended.abort();
   }
 }
@@ -107,7 +107,7 @@ function environment(): NodeJS.ProcessEnv {
   };
 }
 
-/** The page with other text between two marks. Throws where it does not have them. */
+/** Returns the page with other text between two marks. Throws if it lacks them. */
 function between(page: string, mark: string, content: string, end = mark): string {
   const [first, last] = [`<!-- ${mark} -->`, `<!-- /${end} -->`];
   const from = page.indexOf(first);

@@ -2,7 +2,7 @@
 export interface RecordedSession {
   /** Of the place in the page: `<!-- session: NAME -->`. */
   readonly name: string;
-  /** Lines of a shell. One that goes on until Ctrl-C says what is typed in another terminal meanwhile. */
+  /** Lines of a shell. A line that runs until Ctrl-C names the line typed in another terminal. */
   readonly lines: readonly (string | { readonly line: string; readonly meanwhile: string })[];
 }
 
@@ -33,24 +33,11 @@ export const SESSIONS: readonly RecordedSession[] = [
       },
     ],
   },
-  { name: 'explain', lines: [`schemaless explain ${TRIP} BASE`] },
-  {
-    name: 'operate',
-    lines: [
-      'schemaless ping',
-      'schemaless triggers list',
-      'schemaless triggers pause bill_rider --reason "card service is down"',
-      'schemaless triggers resume bill_rider',
-      'schemaless buffer status',
-      'schemaless verify-index',
-    ],
-  },
   {
     name: 'errors',
     lines: [
       `schemaless put ${TRIP} BASE 1 '{"fare": {"total": 99}}'; echo "exit code $?"`,
       'schemaless query driver_partner_index city=Lisbon; echo "exit code $?"',
-      'schemaless --url http://127.0.0.1:1 -d trips shards; echo "exit code $?"',
     ],
   },
 ];

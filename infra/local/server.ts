@@ -5,7 +5,9 @@ import type { AddressInfo, Socket } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 
-/** Listens on the loopback interface and returns the port; 0 asks for any free one. Throws an Error that names the flag. */
+/**
+ * Listens on the loopback interface and returns the port; 0 asks for any free one. Throws an Error that names the flag.
+ */
 export async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, LOOPBACK);
   try {

@@ -1,4 +1,4 @@
-/** Undefined once the time is over; the work goes on. */
+/** Returns undefined after the time limit; the work continues. */
 export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(undefined), timeoutMs).unref();

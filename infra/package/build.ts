@@ -1,7 +1,7 @@
 /**
  * `npm run build`, before the package is packed: compiles the entries of `entries.json` and the command line, with all
- * that they import and nothing else, into `dist`, and puts beside them the OpenAPI document and the JSON Schemas of the
- * YAML. `--check`: writes nothing, and fails where they use what Node 20 lacks.
+ * that they import and nothing else, into `dist`. Adds the OpenAPI document and the JSON Schemas of the YAML.
+ * `--check`: writes nothing, and fails if the sources use features that Node 20 lacks.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { openApi } from '../../shared/api/openapi.ts';
 const PACKAGE = import.meta.dirname;
 const ROOT = join(PACKAGE, '../..');
 const DIST = join(PACKAGE, 'dist');
-/** What `schemaless` runs; package.json names the file that comes of it. */
+/** The source of the command `schemaless`; package.json names the compiled file. */
 const COMMAND = 'infra/cli/command.ts';
 
 const entries: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(PACKAGE, 'entries.json'), 'utf8'));
@@ -23,7 +23,7 @@ if (process.argv.includes('--check')) {
   compile(sources, '--noEmit');
   process.exit();
 }
-// Its content, not itself: who looks at what the project is made of, such as a stack that starts, sees no change of it.
+// Empties the folder but keeps it: a program that reads the sources, such as a starting stack, sees no change.
 for (const name of readdirSync(DIST)) rmSync(join(DIST, name), { recursive: true, force: true });
 compile(sources);
 mkdirSync(join(DIST, 'entries'));
@@ -45,7 +45,7 @@ function compile(sources: readonly string[], ...options: readonly string[]): voi
   }
 }
 
-/** What a program imports, and nothing else can: `entries/triggers.js` for `schemaless/triggers`. */
+/** Writes a module that programs may import, such as `entries/triggers.js` for `@schemaless-store/schemaless/triggers`. */
 function writeEntry(entry: string, source: string): void {
   const name = entry === '.' ? 'index' : entry.slice('./'.length);
   const compiled = `../${source.replace(/\.ts$/u, '.js')}`;

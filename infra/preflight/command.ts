@@ -69,7 +69,7 @@ async function judge(command: Command, stdout: Output['stdout']): Promise<number
   );
   const needs = await needed(command, context);
   const findings = await runChecks(needs, new AwsBySdk({ region, profile }));
-  const { environment } = needs;
+  const environment = String(context.environment);
   stdout(`${json ? jsonOf(environment, region, findings) : tableOf(environment, findings)}\n`);
   return EXIT_CODES[verdictOf(findings)];
 }

@@ -8,10 +8,11 @@ import type { Needs } from '../../shared/preflight/needs.ts';
 
 /** Throws an Error that names the context's key, or the app's own. */
 export function needsOf(context: AppContext): Needs {
-  const { environment } = readAppContext(context);
+  // Refuses a context before the CDK reads it.
+  readAppContext(context);
   const folder = mkdtempSync(join(tmpdir(), 'schemaless-preflight-'));
   try {
-    return { environment: environment.name, ...synthesizedNeeds(context, folder) };
+    return synthesizedNeeds(context, folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -20,7 +21,7 @@ export function needsOf(context: AppContext): Needs {
 /** The CDK's name for an unspecified account or region. */
 const NOT_NAMED = /^unknown-/u;
 
-function synthesizedNeeds(context: AppContext, folder: string): Pick<Needs, 'stacks' | 'resources'> {
+function synthesizedNeeds(context: AppContext, folder: string): Needs {
   const settings: { readonly context?: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
   const app = new App({
     outdir: folder,

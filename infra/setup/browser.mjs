@@ -9,7 +9,7 @@ export function findBrowser(env = process.env) {
   return env.CHROMIUM ?? PLACES.find((path) => existsSync(path));
 }
 
-/** Finds Chromium, or installs it and says so. Throws an Error with the command to run where it cannot. */
+/** Finds Chromium, or installs it and says so. Throws an Error with the command to run if it cannot. */
 export async function ensureBrowser(log) {
   if (findBrowser() !== undefined) return;
   await singleRun('install a browser', () => {

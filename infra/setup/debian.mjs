@@ -67,8 +67,8 @@ function install(packages, { need, elsewhere, begin }) {
 
 /**
  * Brings MySQL from Debian's unstable suite, the only one that has it, without installing it: apt resolves and
- * downloads with lists, status and cache of its own, and the packages are unpacked into `folder`, which is replaced as
- * a whole, and only when everything is there. Needs no root.
+ * downloads with its own lists, status and cache, and the packages are unpacked into `folder`. The folder is replaced
+ * as a whole, and only when everything is there. Needs no root.
  */
 export function unpackMySql(folder, why, log) {
   const source = suiteOfSources('/etc/apt', debianRelease()?.codename ?? '', 'sid');
@@ -98,7 +98,7 @@ export function unpackMySql(folder, why, log) {
   }
 }
 
-/** Options that keep apt away from everything of the system but its keys and its way to the network. */
+/** Returns options with which apt uses only the system's keys and its way to the network. */
 function privateApt(work, source) {
   for (const folder of ['sources', 'state/lists/partial', 'cache/archives/partial', 'log'])
     mkdirSync(join(work, folder), { recursive: true });
@@ -133,6 +133,6 @@ function must([program, ...first], rest) {
     maxBuffer: 64 * 1024 * 1024,
   });
   if (run.status === 0) return;
-  const said = (run.stderr || run.stdout || run.error?.message || '').trim().split('\n').slice(-15).join('\n');
-  throw new Error(`${program} ${rest.join(' ')} failed:\n${said}`);
+  const output = (run.stderr || run.stdout || run.error?.message || '').trim().split('\n').slice(-15).join('\n');
+  throw new Error(`${program} ${rest.join(' ')} failed:\n${output}`);
 }

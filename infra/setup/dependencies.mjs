@@ -33,7 +33,7 @@ function missing(root) {
   return undefined;
 }
 
-/** True when npm's own record of what it installed says the same as the lock: somebody ran npm by hand. */
+/** Returns whether npm's record of installed packages equals the lock, as after npm was run by hand. */
 function installedAs(lock, record) {
   if (record === '') return false;
   try {
@@ -75,10 +75,10 @@ function npm(root, args) {
   });
   if (run.error !== undefined) throw new Error(`npm could not be started: ${run.error.message}`, { cause: run.error });
   if (run.status === 0) return;
-  // What went wrong comes first; behind it npm prints its manual.
-  const said = `${run.stderr}${run.stdout}`.split('\n').filter((line) => line.replace('npm error', '').trim() !== '');
-  const more = said.length > ERROR_LINES ? `\n… (${said.at(-1)})` : '';
-  throw new Error(`npm ${args[0]} failed in ${root}:\n${said.slice(0, ERROR_LINES).join('\n')}${more}`);
+  // The error comes first; npm prints its manual after it.
+  const output = `${run.stderr}${run.stdout}`.split('\n').filter((line) => line.replace('npm error', '').trim() !== '');
+  const more = output.length > ERROR_LINES ? `\n… (${output.at(-1)})` : '';
+  throw new Error(`npm ${args[0]} failed in ${root}:\n${output.slice(0, ERROR_LINES).join('\n')}${more}`);
 }
 
 function nodeMajor(root) {

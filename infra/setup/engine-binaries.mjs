@@ -22,7 +22,7 @@ function readVersion(line) {
   return { kind: /mariadb/i.test(found[2]) ? 'mariadb' : 'mysql', version: found[1] };
 }
 
-/** The servers on this machine that the store can run on, and the ones that are too old. `folders`: beside PATH. */
+/** Returns the servers on this machine that the store can run on, and too old ones. `folders`: in addition to PATH. */
 export function installedEngines(env, folders = FOLDERS) {
   const places = [...(env.PATH ?? '').split(':').filter((place) => place !== ''), ...folders];
   const files = new Set();

@@ -3,7 +3,7 @@ export type EngineKind = 'mysql' | 'mariadb';
 
 /** A database server program on this machine. */
 export interface InstalledEngine {
-  /** By what `--version` says, never by the file's name. */
+  /** From the output of `--version`, never from the file's name. */
   readonly kind: EngineKind;
   /** Three numbers: "10.11.6". */
   readonly version: string;
@@ -17,22 +17,22 @@ export interface InstalledEngine {
 
 export interface EngineOptions {
   /** @default a real MySQL that is installed, else MariaDB */
-  readonly wish?: EngineKind | undefined;
+  readonly desired?: EngineKind | undefined;
   readonly env?: NodeJS.ProcessEnv;
-  /** Where to look beside PATH. @default the folders in which systems keep servers */
+  /** Folders to search in addition to PATH. @default the folders in which systems keep servers */
   readonly folders?: readonly string[];
 }
 
-/** `--engine VALUE` of a command line, else SCHEMALESS_ENGINE, else no wish. Throws when it is neither engine. */
-export function wishedEngine(args: readonly string[], env: NodeJS.ProcessEnv): EngineKind | undefined;
+/** `--engine VALUE` of a command line, else SCHEMALESS_ENGINE, else undefined. Throws when it is neither engine. */
+export function requestedEngine(args: readonly string[], env: NodeJS.ProcessEnv): EngineKind | undefined;
 
-/** Where what the set-up brings is kept: `$XDG_CACHE_HOME/schemaless`, else `~/.cache/schemaless`. */
+/** Returns the folder of downloads: `$XDG_CACHE_HOME/schemaless`, else `~/.cache/schemaless`. */
 export function cacheFolder(env?: NodeJS.ProcessEnv): string;
 
 /** The engine to run, or undefined when it is not on the machine. */
 export function findEngine(options?: EngineOptions): InstalledEngine | undefined;
 
-/** Finds the engine, or installs it and says what and why. Throws with the command to run where it cannot. */
+/** Finds the engine, or installs it and says what and why. Throws with the command to run if it cannot. */
 export function ensureEngine(
   options?: EngineOptions & { readonly log?: (line: string) => void },
 ): Promise<InstalledEngine>;

@@ -6,8 +6,8 @@ import { singleRun } from './single-run.mjs';
 
 const TITLES = { mysql: 'MySQL', mariadb: 'MariaDB' };
 
-/** See `engine.d.mts`, as for all exports. `--engine` without a value is no wish. */
-export function wishedEngine(args, env) {
+/** See `engine.d.mts`, as for all exports. `--engine` without a value requests none. */
+export function requestedEngine(args, env) {
   const at = args.findIndex((arg) => arg === '--engine' || arg.startsWith('--engine='));
   if (at >= 0) {
     const next = args[at + 1];
@@ -32,25 +32,25 @@ export function cacheFolder(env = process.env) {
   return join(base.startsWith('/') ? base : join(homedir(), '.cache'), 'schemaless');
 }
 
-/** A MySQL that this set-up unpacked into its cache is used only when it is wished. */
-export function findEngine({ wish, env = process.env, folders } = {}) {
+/** A MySQL that this set-up unpacked into its cache is used only when it is requested. */
+export function findEngine({ desired, env = process.env, folders } = {}) {
   const { usable } = installedEngines(env, folders);
   const installed = (kind) => usable.find((engine) => engine.kind === kind);
-  if (wish === 'mariadb') return installed('mariadb');
-  if (wish === 'mysql') return installed('mysql') ?? unpackedEngine(unpackFolder(env));
+  if (desired === 'mariadb') return installed('mariadb');
+  if (desired === 'mysql') return installed('mysql') ?? unpackedEngine(unpackFolder(env));
   return installed('mysql') ?? installed('mariadb');
 }
 
-export async function ensureEngine({ wish, env = process.env, log = () => {} } = {}) {
-  const found = findEngine({ wish, env });
+export async function ensureEngine({ desired, env = process.env, log = () => {} } = {}) {
+  const found = findEngine({ desired, env });
   if (found !== undefined) return found;
   return await singleRun('install a MySQL engine', () => {
-    const meanwhile = findEngine({ wish, env });
+    const meanwhile = findEngine({ desired, env });
     if (meanwhile !== undefined) return meanwhile;
-    const why = `because ${absence(wish, env)}`;
-    if (wish === 'mysql') bringMySql(env, why, log);
+    const why = `because ${absence(desired, env)}`;
+    if (desired === 'mysql') bringMySql(env, why, log);
     else installMariaDb(why, log);
-    const engine = findEngine({ wish, env });
+    const engine = findEngine({ desired, env });
     if (engine === undefined) throw new Error(`No engine to run after the installation, ${why}`);
     return engine;
   });
@@ -71,9 +71,9 @@ function bringMySql(env, why, log) {
   log(`MySQL ${engine.version} is ready.`);
 }
 
-function absence(wish, env) {
+function absence(desired, env) {
   const { usable, tooOld } = installedEngines(env);
-  const name = wish === undefined ? 'neither MySQL nor MariaDB' : `no ${TITLES[wish]}`;
+  const name = desired === undefined ? 'neither MySQL nor MariaDB' : `no ${TITLES[desired]}`;
   const others = [
     ...usable.map((engine) => `${engine.command.at(-1)} is ${TITLES[engine.kind]} ${engine.version}`),
     ...tooOld.map(

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureDependencies } from './dependencies.mjs';
 import { ensureBrowser } from './browser.mjs';
-import { ensureEngine, wishedEngine } from './engine.mjs';
+import { ensureEngine, requestedEngine } from './engine.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const args = process.argv.slice(2);
@@ -19,7 +19,7 @@ const log = (/** @type {string} */ line) => console.log(line);
 try {
   await ensureDependencies(root, log);
   if (args.some((arg) => arg === '--engine' || arg.startsWith('--engine='))) {
-    await ensureEngine({ wish: wishedEngine(args, process.env), log });
+    await ensureEngine({ desired: requestedEngine(args, process.env), log });
   }
   if (args.includes('--browser')) await ensureBrowser(log);
 } catch (error) {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const POLL_MS = 200;
-/** A holder that died before it wrote its process id leaves an empty folder: believed for this long. */
+/** An owner that died before it wrote its process id leaves an empty folder, respected for this long. */
 const NAMELESS_MS = 5000;
 
-/** See `single-run.d.mts`. What a dead process left behind is taken over. */
+/** See `single-run.d.mts`. It takes over the lock of a dead process. */
 export async function singleRun(task, work) {
   const user = process.getuid?.() ?? 0;
   const folder = join(

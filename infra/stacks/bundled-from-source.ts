@@ -31,11 +31,11 @@ export function bundledFromSource(
         }),
       ),
     ),
-    ...(environment.console === true && { beside: { [CONSOLE_HANDLER]: packPage() } }),
+    ...(environment.console === true && { alongside: { [CONSOLE_HANDLER]: packPage() } }),
     access: environment.access,
     proxy: environment.proxy,
     folder,
-    // Deployments always bundle anew.
+    // Deployments always rebuild the bundles.
     ...(environment.name === 'local' && { keptIn: KEPT_BUNDLES }),
   });
   const codeOf = (name: string) => {

@@ -10,10 +10,10 @@ interface WrittenBundlesProps {
   readonly access: Access;
   readonly proxy: boolean;
   readonly folder: string;
-  readonly beside?: Readonly<Record<string, BesideBundle>>;
+  readonly alongside?: Readonly<Record<string, BundleFile>>;
 }
 
-interface BesideBundle {
+interface BundleFile {
   readonly name: string;
   readonly text: string;
   readonly sources: readonly string[];
@@ -36,20 +36,22 @@ export interface BundledTrigger {
 
 /** Functions of a bundle that keep their names: all that exist after loading and opening. */
 const NAMED = 20_000;
-const TO_BE_NAMED = '__toBeNamed';
+const TO_BE_NAMED = '__toName';
 /** The bundler's code for naming a function. */
 const NAMING =
   /\b(?<naming>[\w$]+)=\((?<fn>[\w$]+),(?<name>[\w$]+)\)=>(?<define>[\w$]+)\(\k<fn>,"name",\{value:\k<name>,configurable:!0\}\)/u;
 
 /** Bundles all functions into folders, and returns them as Lambda code by name. */
 export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
-  const { functions, triggers = {}, folder, beside = {} } = props;
+  const { functions, triggers = {}, folder, alongside = {} } = props;
   // Kept separately: a changed trigger affects no other function.
   const units = [
     { order: [functions, realPathsOf(Object.values(functions))], entries: functions },
     {
       order: [triggers, realPathsOf(Object.values(triggers).map(({ path }) => path))],
       entries: triggerEntries(props),
+      // `describeFailure` shows places in the sources.
+      isMapped: true,
     },
   ].filter(({ entries }) => Object.keys(entries).length > 0);
   const made = makeUnits(props, units);
@@ -57,23 +59,25 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
   const bundled = made.flatMap(({ files }) => files);
   writeFileSync(
     join(folder, BUNDLED_FILES),
-    JSON.stringify([...new Set([...bundled, ...writeBeside(folder, beside)])]),
+    JSON.stringify([...new Set([...bundled, ...writeNextTo(folder, alongside)])]),
   );
   const names = units.flatMap(({ entries }) => Object.keys(entries));
   return new Map(names.map((name) => [name, Code.fromAsset(join(folder, name))]));
 }
 
 /** Bundles all functions in one run of esbuild into `NAME/index.mjs`; returns the files that went into them. */
-export function writeBundles({ functions, folder, beside = {}, ...way }: WrittenBundlesProps): readonly string[] {
+export function writeBundles({ functions, folder, alongside = {}, ...way }: WrittenBundlesProps): readonly string[] {
   const made = bundle(functions, way, folder)(Object.keys(functions));
   writeTexts(folder, made.texts);
-  return [...made.files, ...writeBeside(folder, beside)];
+  return [...made.files, ...writeNextTo(folder, alongside)];
 }
 
 interface Unit {
-  /** What decides the result, besides files. */
+  /** The inputs of the result other than files. */
   readonly order: unknown;
   readonly entries: Readonly<Record<string, string>>;
+  /** Whether the bundles get source maps next to them. @default false */
+  readonly isMapped?: boolean;
 }
 
 /** Makes the missing ones in one run. */
@@ -89,13 +93,13 @@ function makeUnits({ access, proxy, folder, keptIn }: BundlesProps, units: reado
   return units.map((unit, position) => {
     const known = found[position];
     if (known) return known;
-    const made = bundled(Object.keys(unit.entries));
+    const made = bundled(Object.keys(unit.entries), unit.isMapped);
     kept?.keep(orderOf(unit), made, startedAt);
     return made;
   });
 }
 
-type Bundled = (names: readonly string[]) => MadeBundles;
+type Bundled = (names: readonly string[], areMapped?: boolean) => MadeBundles;
 
 function bundle(
   entries: Readonly<Record<string, string>>,
@@ -125,14 +129,18 @@ function bundle(
       js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); let ${TO_BE_NAMED} = ${NAMED};`,
     },
     minify: true,
+    sourcemap: 'external',
+    sourcesContent: false,
     // Stack traces show the source's names.
     keepNames: true,
     legalComments: 'none',
     logLevel: 'error',
   });
-  const texts = new Map(outputFiles.map(({ path, text }) => [nameOf(path), namingFirst(text, path)]));
+  const written = new Map(outputFiles.map((file) => [join(nameOf(file.path), basename(file.path)), file]));
   const roots = new Map(
-    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [nameOf(path), entryPoint]),
+    Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) =>
+      entryPoint === undefined ? [] : [[nameOf(path), entryPoint] as const],
+    ),
   );
   const all = reachedFrom(metafile, roots.values());
   const unnamed = Object.keys(metafile.inputs).filter((path) => !all.has(path));
@@ -143,13 +151,19 @@ function bundle(
     if (found === undefined) throw new Error(`bundles: wanted one of ${name}, got ${[...map.keys()].join(', ')}`);
     return found;
   };
-  return (names) => {
+  const textsOf = (name: string, isMapped: boolean): readonly (readonly [path: string, text: string])[] => {
+    const path = join(name, BUNDLE);
+    const map = `${path}.map`;
+    const bundle = [path, namingFirst(of(written, path).text, path)] as const;
+    return isMapped ? [bundle, [map, of(written, map).text]] : [bundle];
+  };
+  return (names, areMapped = false) => {
     const reached = reachedFrom(
       metafile,
       names.map((name) => of(roots, name)),
     );
     return {
-      texts: Object.fromEntries(names.map((name) => [join(name, BUNDLE), of(texts, name)])),
+      texts: Object.fromEntries(names.flatMap((name) => textsOf(name, areMapped))),
       files: [
         // The bundler's own code decides the result too.
         import.meta.filename,
@@ -180,9 +194,9 @@ function writeTexts(folder: string, texts: MadeBundles['texts']): void {
   }
 }
 
-function writeBeside(folder: string, beside: Readonly<Record<string, BesideBundle>>): readonly string[] {
-  for (const [fn, { name, text }] of Object.entries(beside)) writeFileSync(join(folder, fn, name), text);
-  return Object.values(beside).flatMap(({ sources }) => sources);
+function writeNextTo(folder: string, alongside: Readonly<Record<string, BundleFile>>): readonly string[] {
+  for (const [fn, { name, text }] of Object.entries(alongside)) writeFileSync(join(folder, fn, name), text);
+  return Object.values(alongside).flatMap(({ sources }) => sources);
 }
 
 /** A link may change its target. The bundler reports missing files. */
@@ -210,13 +224,19 @@ export const handler = loadedTrigger(${source});
   );
 }
 
-/** Stops naming after the last named function. Naming costs a call for each closure: a tenth of a query's time. */
+/**
+ * Stops naming after the last named function. Naming costs a call for each closure: a tenth of a query's time. The text
+ * keeps its length, and with it the places of the source map; a function's name is configurable anyway.
+ */
 function namingFirst(text: string, path: string): string {
   let isFound = false;
-  const bounded = text.replace(NAMING, (_all, naming, fn, name, define) => {
+  const bounded = text.replace(NAMING, (all, naming, fn, name, define) => {
     isFound = true;
-    return `${naming}=(${fn},${name})=>${TO_BE_NAMED}-->0?${define}(${fn},"name",{value:${name},configurable:!0}):${fn}`;
+    return `${naming}=(${fn},${name})=>${TO_BE_NAMED}-->0?${define}(${fn},"name",{value:${name}}):${fn}`.padEnd(
+      all.length,
+    );
   });
-  if (!isFound) throw new Error(`${path}: wanted the bundler's way of naming functions, found none`);
+  if (!isFound || bounded.length !== text.length)
+    throw new Error(`${path}: wanted the bundler's way of naming functions, found another one`);
   return bounded;
 }

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { hashOfSettings, SourceLook } from './source-look.ts';
+import { hashOfSettings, SourceState } from './source-state.ts';
 
 export interface MadeBundles {
   /** By path in the target folder. */
@@ -42,15 +42,15 @@ export function keptBundles(folder: string, mostBytes = MOST_BYTES): KeptBundles
     find(order) {
       const path = pathOf(order);
       const kept = read(path);
-      if (kept === undefined || new SourceLook().around(kept.files) !== kept.found) return undefined;
+      if (kept === undefined || new SourceState().around(kept.files) !== kept.found) return undefined;
       const now = new Date();
       unlessRefused(() => utimesSync(path, now, now));
       return { texts: kept.texts, files: kept.files };
     },
     keep(order, made, startedAt) {
-      const look = new SourceLook();
-      const kept: Kept = { ...made, found: look.around(made.files) };
-      if (!look.isCertain(startedAt) || !made.files.every((file) => existsSync(file))) return;
+      const state = new SourceState();
+      const kept: Kept = { ...made, found: state.around(made.files) };
+      if (!state.isCertain(startedAt) || !made.files.every((file) => existsSync(file))) return;
       const path = pathOf(order);
       // Other processes may keep the same.
       const next = `${path}.${process.pid}`;

@@ -29,7 +29,7 @@ export class ServiceStack extends Stack {
     this.callers = new CallerPolicies(this, 'callers', environment.name, api, names);
     this.url = new CfnOutput(this, 'url', {
       value: this.api.api.apiEndpoint,
-      description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)',
+      description: 'The address of the HTTP API; requests are signed (SigV4, execute-api)',
     });
     this.domainTarget = api.domain
       ? new CfnOutput(this, 'domain-target', {

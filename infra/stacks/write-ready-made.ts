@@ -21,5 +21,5 @@ mkdirSync(FOLDER, { recursive: true });
 for (const name of readdirSync(FOLDER)) rmSync(join(FOLDER, name), { recursive: true, force: true });
 const functions = storeFunctionsIn(join(PROJECT_ROOT, 'functions'));
 // The page is included with or without routes.
-const beside = { [CONSOLE_HANDLER]: packPage() };
-for (const way of WAYS) writeBundles({ functions, ...way, beside, folder: join(FOLDER, wayFolder(way)) });
+const alongside = { [CONSOLE_HANDLER]: packPage() };
+for (const way of WAYS) writeBundles({ functions, ...way, alongside, folder: join(FOLDER, wayFolder(way)) });

@@ -42,15 +42,12 @@ interface Running {
  * "Controlling Queue Delay", 2012; B. Maurer, "Fail at Scale", 2015.) Throws SchemalessError `overloaded`: nothing was
  * begun.
  */
-export function openAdmission(
-  settings: Partial<AdmissionSettings> = {},
-  now: () => number = () => performance.now(),
-): Admission {
+export function openAdmission(settings: Partial<AdmissionSettings> = {}): Admission {
   const whole = { ...ADMISSION_SETTINGS, ...settings };
   const lanes = new Map<string, Lane>();
   return async (group, work, kind = 'reads') => {
     const name = `${kind} of ${group}`;
-    const lane = lanes.get(name) ?? new Lane(name, whole, now);
+    const lane = lanes.get(name) ?? new Lane(name, whole);
     lanes.set(name, lane);
     const running = lane.enter() ?? (await lane.wait());
     try {
@@ -64,25 +61,22 @@ export function openAdmission(
 class Lane {
   readonly #name: string;
   readonly #settings: AdmissionSettings;
-  readonly #now: () => number;
   readonly #running = new Set<Running>();
   #overdue = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #queue: Waiting[] = [];
   /** When work last came to an empty queue: a queue that stays is no burst. */
-  #emptyAt: number;
+  #emptyAt = performance.now();
   readonly #clearLater = (): void => this.#clear();
 
-  constructor(name: string, settings: AdmissionSettings, now: () => number) {
+  constructor(name: string, settings: AdmissionSettings) {
     this.#name = name;
     this.#settings = settings;
-    this.#now = now;
-    this.#emptyAt = now();
   }
 
   enter(): Running | undefined {
     if (this.#queue.length > 0) return undefined;
-    this.#emptyAt = this.#now();
+    this.#emptyAt = performance.now();
     if (this.#running.size >= this.#settings.atOnce) this.#clear();
     return this.#running.size < this.#settings.atOnce ? this.#begin(this.#emptyAt) : undefined;
   }
@@ -101,7 +95,7 @@ class Lane {
         refuse();
       };
       const waiting: Waiting = {
-        since: this.#now(),
+        since: performance.now(),
         enter: resolve,
         refuse,
         timer: setTimeout(leave, this.#mayWaitMs()),
@@ -118,7 +112,7 @@ class Lane {
 
   #mayWaitMs(): number {
     const { burstMs, overloadMs } = this.#settings;
-    return this.#now() - this.#emptyAt > burstMs ? overloadMs : burstMs;
+    return performance.now() - this.#emptyAt > burstMs ? overloadMs : burstMs;
   }
 
   #begin(since: number): Running {
@@ -132,7 +126,7 @@ class Lane {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     for (const work of this.#running) {
-      const leftMs = work.since + this.#settings.burstMs - this.#now();
+      const leftMs = work.since + this.#settings.burstMs - performance.now();
       if (this.#isCrowded()) return;
       if (leftMs > 0) {
         if (this.#queue.length > 0) this.#timer = setTimeout(this.#clearLater, leftMs);
@@ -159,7 +153,7 @@ class Lane {
     while (this.#queue.length > 0) {
       const next = this.#queue.shift() as Waiting;
       clearTimeout(next.timer);
-      if (this.#now() - next.since <= this.#mayWaitMs()) return next.enter(this.#begin(this.#now()));
+      if (performance.now() - next.since <= this.#mayWaitMs()) return next.enter(this.#begin(performance.now()));
       next.refuse();
     }
   }

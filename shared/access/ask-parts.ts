@@ -35,40 +35,34 @@ export async function askParts(
   const first: Role = readsFromReaders ? role : 'writer';
   const other: Role = first === 'writer' ? 'reader' : 'writer';
   const hasOther = readsFromReaders && (other === 'writer' || client.nodes > 1);
-  try {
-    const { rows, refused } = await selectParts(client, parts, first);
-    if (refused.size === 0) return answerOf(first, rows, NONE, () => first);
-    const left = [...refused.keys()];
-    const again = hasOther ? await selectParts(client, partsAt(parts, left), other).catch(unlessFailed) : undefined;
-    const refusals = new Map(
-      left.map((position, item): [number, Refusal] => [
-        position,
-        {
-          error: toUnavailable(refused.get(position) as SqlError, group),
-          isAnswered: again !== undefined && !again.refused.has(item),
-        },
-      ]),
-    );
-    const isOfReader = first === 'reader' || refusals.values().some(({ isAnswered }) => isAnswered);
-    return answerOf(isOfReader ? 'reader' : 'writer', again ? [...rows, ...again.rows] : rows, refusals, (part) =>
-      refusals.has(part) ? other : first,
-    );
-  } catch (error) {
+  const refusal = (error: SqlError, isAnswered = false): Refusal => ({
+    error: toUnavailable(error, group),
+    isAnswered,
+  });
+  const begun = await selectParts(client, parts, first).catch((error: unknown) => {
     if (!(error instanceof SqlError) || !hasOther) throw toUnavailable(error, group);
+  });
+  if (!begun) {
+    const { rows, refused } = await selectParts(client, parts, other).catch((error: unknown) => {
+      throw toUnavailable(error, group);
+    });
+    const refusals = new Map([...refused].map(([position, error]): [number, Refusal] => [position, refusal(error)]));
+    return answerOf(other, rows, refusals, () => other);
   }
-  try {
-    const { rows, refused } = await selectParts(client, parts, other);
-    return answerOf(
-      other,
-      rows,
-      new Map(
-        [...refused].map(([position, error]) => [position, { error: toUnavailable(error, group), isAnswered: false }]),
-      ),
-      () => other,
-    );
-  } catch (error) {
-    throw toUnavailable(error, group);
-  }
+  const { rows, refused } = begun;
+  if (refused.size === 0) return answerOf(first, rows, NONE, () => first);
+  const left = [...refused.keys()];
+  const again = hasOther ? await selectParts(client, partsAt(parts, left), other).catch(unlessFailed) : undefined;
+  const refusals = new Map(
+    [...refused].map(([position, error], item): [number, Refusal] => [
+      position,
+      refusal(error, again?.refused.has(item) === false),
+    ]),
+  );
+  const isOfReader = first === 'reader' || refusals.values().some(({ isAnswered }) => isAnswered);
+  return answerOf(isOfReader ? 'reader' : 'writer', again ? [...rows, ...again.rows] : rows, refusals, (part) =>
+    refusals.has(part) ? other : first,
+  );
 }
 
 export async function askAllParts(

@@ -25,7 +25,7 @@ export type StoreEvent =
     }
   /** Two bodies may have been acknowledged for an address: its shard takes no appends until an operator chooses. */
   | {
-      readonly kind: 'undecided';
+      readonly kind: 'in_doubt';
       readonly datastore: string;
       readonly shard: number;
       readonly row_key: string;

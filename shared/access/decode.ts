@@ -71,17 +71,13 @@ export function decodeOrMark(stored: StoredCell, packed = false): DecodedCell {
   }
 }
 
-/** Decodes cells until the answer is full, the first one always. Fewer than given: the list goes on. */
-export function decodeUntilFull(
-  stored: readonly StoredCell[],
-  packed = false,
-  room: AnswerRoom = answerRoom(),
-  anyway = true,
-): Cell[] {
+/** Decodes cells until the answer is full, or `room`, which others share; without it, the first one always. */
+export function decodeUntilFull(stored: readonly StoredCell[], packed = false, room?: AnswerRoom): Cell[] {
+  const left = room ?? answerRoom();
   const cells: Cell[] = [];
   for (const one of stored) {
     const decoded = decodeOrMark(one, packed);
-    if (!room.take(decoded, anyway && cells.length === 0)) break;
+    if (!left.take(decoded, !room && cells.length === 0)) break;
     cells.push(decoded.cell);
   }
   return cells;

@@ -24,8 +24,8 @@ function hashOfJson({ erased, hidden, bodyBytes = 0 }: StoredCell): string | und
 export function unlessErasure(cell: Cell): Cell {
   const target = targetAt(cell);
   if (!target) return cell;
-  const said = (unpacked(cell.body) ?? {}) as Partial<Record<'id' | 'reason' | 'why', string>>;
-  const { id = '', reason = '', why } = said;
+  const noted = (unpacked(cell.body) ?? {}) as Partial<Record<'id' | 'reason' | 'why', string>>;
+  const { id = '', reason = '', why } = noted;
   const { column_name = '' } = target;
   const erasure: ErasureNote = { id, scope: scopeOf(target), reason, ...(why === 'retention' && { why }) };
   return { ...cell, column_name, body: null, erasure };

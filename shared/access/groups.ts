@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SchemalessError } from '../errors.ts';
 import type { Role } from '../cell.ts';
-import type { SqlClient } from '../sql/client.ts';
+import type { SqlClient, Target } from '../sql/client.ts';
 import {
   guardWith,
   type Guard,
@@ -9,7 +9,7 @@ import {
   type CircuitName,
   type SuspectedBy,
 } from '../sql/guarded-client.ts';
-import { joiningClient } from '../sql/joining-client.ts';
+import { batchingClient } from '../sql/batching-client.ts';
 import type { OpenCircuits } from './open-circuits.ts';
 import type { DatastoreTopology, GroupAddress, ShardHome, TopologySource } from '../topology/topology.ts';
 
@@ -45,17 +45,17 @@ export function openGroups(
   >();
 
   function open(address: GroupAddress): GuardedClient {
-    return guard(joiningClient(connect(address)), address.name, (role, suspectedBy) => {
+    return guard(batchingClient(connect(address)), address.name, (role, suspectedBy) => {
       onOpen(address.name, role, suspectedBy);
       if (suspectedBy === 'here') circuits?.tell(address.name, role);
     });
   }
 
-  const heed = (group: string, role: Role): void => clients.get(group)?.client.doubt(role);
+  const check = (group: string, role: Role): void => clients.get(group)?.client.suspect(role);
 
   return {
     async client(group) {
-      circuits?.look(heed, () => topology.refresh());
+      circuits?.poll(check, () => topology.refresh());
       const among = await topology.groups();
       const known = clients.get(group);
       // The topology gives the same list until it is read again.
@@ -93,7 +93,7 @@ export function openGroups(
   };
 }
 
-/** Returns a datastore that requests find. Throws `unknown_datastore`, after a look whether it was made since. */
+/** Returns a datastore that requests find. Throws `unknown_datastore`, after a poll whether it was made since. */
 export async function requireServed(topology: TopologySource, name: string): Promise<DatastoreTopology> {
   const isServed = async (): Promise<boolean> => (await topology.served()).includes(name);
   if (!(await isServed())) {
@@ -136,6 +136,13 @@ export function homeOf(datastore: DatastoreTopology, shard: number): ShardHome {
 /** Whether all nodes of a group have the same cells: a promotion loses none. */
 export async function sharesStorage(topology: TopologySource, group: string): Promise<boolean> {
   return (await topology.groups()).find(({ name }) => name === group)?.sharedStorage === true;
+}
+
+/** The nodes that may become a group's writer; where storage is shared, one is all. */
+export async function nodesOf(topology: TopologySource, group: string, client: SqlClient): Promise<readonly Target[]> {
+  if (!client.abilities.survivesDiskLoss || client.nodes < 2 || (await sharesStorage(topology, group)))
+    return ['writer'];
+  return Array.from({ length: client.nodes }, (_, node) => ({ node }));
 }
 
 export function byGroup<T extends { readonly shard: number }>(

@@ -1,13 +1,12 @@
-import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Role } from '../cell.ts';
+import { readState, updateState } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { OPENINGS_KEY } from '../granted-names.ts';
 
-/** Interval of looks at the item: as long as a hanging role may hold an unwarned request. */
-const LOOK_EVERY_MS = 2000;
-/** Older openings are no news: an instance may have been frozen. One too many costs one sign of life. */
+/** Interval of polls of the item: as long as a hanging role may hold an unwarned request. */
+const POLL_EVERY_MS = 2000;
+/** Older openings are ignored: the instance may have been frozen. A needless one costs one health check. */
 const NEWS_MS = 5000;
-const TIMEOUT_MS = 1000;
 
 /** The name for moved shards, which no group's role has. */
 const MOVED = 'topology';
@@ -17,20 +16,17 @@ export interface OpenCircuits {
   /** Tells the others that a shard moved or has a copy. Returns at once. */
   tellMoved(): void;
   tell(group: string, role: Role): void;
-  /** Looks if due, and calls back for each new opening. Returns at once. */
-  look(onNews: (group: string, role: Role) => void, onMoved: () => void): void;
+  /** Polls if due, and calls back for each new opening. Returns at once. */
+  poll(onNews: (group: string, role: Role) => void, onMoved: () => void): void;
 }
 
 /** Keeps one item with an attribute for each circuit: the time of its last opening in ms. */
-export function openCircuits({ client, table }: DynamoTable, now: () => number = Date.now): OpenCircuits {
-  let lookedAt = Number.NEGATIVE_INFINITY;
+export function openCircuits(table: DynamoTable, now: () => number = Date.now): OpenCircuits {
+  let polledAt = Number.NEGATIVE_INFINITY;
   const seen = new Map<string, number>();
 
   async function news(): Promise<string[]> {
-    const { Item: item = {} } = await client.send(
-      new GetItemCommand({ TableName: table, Key: { pk: { S: OPENINGS_KEY } } }),
-      { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
-    );
+    const item = (await readState(table, OPENINGS_KEY)) ?? {};
     return Object.entries(item).flatMap(([name, { N: value = '' }]) => {
       const at = Number(value);
       if (name === 'pk' || seen.get(name) === at) return [];
@@ -43,26 +39,16 @@ export function openCircuits({ client, table }: DynamoTable, now: () => number =
     const at = now();
     // An instance's own opening is no news.
     seen.set(name, at);
-    client
-      .send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: { pk: { S: OPENINGS_KEY } },
-          UpdateExpression: 'SET #name = :at',
-          ExpressionAttributeNames: { '#name': name },
-          ExpressionAttributeValues: { ':at': { N: String(at) } },
-        }),
-        { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
-      )
-      .catch(() => undefined);
+    const change = { update: 'SET #name = :at', names: { '#name': name }, values: { ':at': { N: String(at) } } };
+    updateState(table, { key: OPENINGS_KEY, ...change }).catch(() => undefined);
   }
 
   return {
     tell: (group, role) => tellOf(`${group}/${role}`),
     tellMoved: () => tellOf(MOVED),
-    look(onNews, onMoved) {
-      if (Math.abs(now() - lookedAt) < LOOK_EVERY_MS) return;
-      lookedAt = now();
+    poll(onNews, onMoved) {
+      if (Math.abs(now() - polledAt) < POLL_EVERY_MS) return;
+      polledAt = now();
       news().then(
         (names) => {
           if (names.includes(MOVED)) onMoved();

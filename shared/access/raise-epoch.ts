@@ -1,8 +1,8 @@
-import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { SchemalessError } from '../errors.ts';
 import { raiseShardEpoch } from '../sql/statements/raise-shard-epoch.ts';
 import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
+import { updateState } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { Groups } from './groups.ts';
 import type { ShardHome } from '../topology/topology.ts';
@@ -20,7 +20,7 @@ interface EpochRaise {
  *
  * The topology first, then the shard's row: until the row follows, writers of the old epoch go on, and only those that
  * just read the topology are refused and buffered. A crash in between leaves the row behind, which a repetition or
- * `mendEpoch` lifts.
+ * `repairEpoch` lifts.
  *
  * @param known the epoch at which the log was last whole, or 0
  * @returns the epoch that holds now
@@ -42,7 +42,7 @@ export async function raiseEpoch(raise: EpochRaise, known: number): Promise<numb
 }
 
 /** Lifts the epoch of a shard's row to the topology's, behind which a crash or promotion can leave it. */
-export async function mendEpoch(raise: Omit<EpochRaise, 'table'>, home: ShardHome): Promise<boolean> {
+export async function repairEpoch(raise: Omit<EpochRaise, 'table'>, home: ShardHome): Promise<boolean> {
   const client = await raise.groups.client(home.group);
   const { affectedRows } = await client.change(raiseShardEpoch(raise.datastore, raise.shard, home.epoch));
   return affectedRows > 0;
@@ -55,24 +55,12 @@ async function homeNow({ table, datastore, shard }: EpochRaise): Promise<ShardHo
   return home;
 }
 
-async function writeEpoch(
-  { table: { client, table }, datastore, shard }: EpochRaise,
-  from: number,
-  to: number,
-): Promise<boolean> {
-  try {
-    await client.send(
-      new UpdateItemCommand({
-        TableName: table,
-        Key: { pk: { S: `datastore#${datastore}` } },
-        UpdateExpression: `SET epochs[${shard}] = :to`,
-        ConditionExpression: `epochs[${shard}] = :from`,
-        ExpressionAttributeValues: { ':from': { N: String(from) }, ':to': { N: String(to) } },
-      }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
+async function writeEpoch({ table, datastore, shard }: EpochRaise, from: number, to: number): Promise<boolean> {
+  const written = await updateState(table, {
+    key: `datastore#${datastore}`,
+    update: `SET #epochs[${shard}] = :to`,
+    condition: `#epochs[${shard}] = :from`,
+    values: { ':from': { N: String(from) }, ':to': { N: String(to) } },
+  });
+  return written !== undefined;
 }

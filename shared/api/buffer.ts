@@ -5,37 +5,38 @@ import { ADDRESS, BODY as EXAMPLE_BODY } from './examples.ts';
 import { input, items, members } from './input.ts';
 import { operations, type Methods } from './operation.ts';
 import { afterText, LIMIT } from './query.ts';
-import { COUNT, either, list, named, object, orNull, said, shape, TEXT, type Of } from './shape.ts';
-import { BODY, COLUMN_NAME, REF_KEY, ROW_KEY, SHARD, TIME } from './words.ts';
+import { COUNT, either, list, named, object, orNull, described, shape, TEXT, type Of } from './shape.ts';
+import { ADDRESS_MEMBERS, BODY, SHARD, TIME } from './words.ts';
 
-/** What waits in one group's buffer table for other primaries. */
+/** The hints in one group's buffer table for other primaries. */
 const GROUP_BUFFER = named(
   'GroupBuffer',
   either(
     object({
       group: TEXT,
-      rows: said(COUNT, 'A million, of this or another count: that many or more.'),
+      rows: described(COUNT, 'Every count stops at a million, which means that many or more.'),
       oldest_age: shape<number | null>({
         type: ['number', 'null'],
-        description: "Seconds, by the group's own clock; null when none waits.",
+        description: "Seconds, by the group's own clock; null if no hint waits.",
       }),
-      parked: said(COUNT, 'Set aside after repeated failures of the row itself.'),
-      conflicts: said(COUNT, 'Kept because another body is at their address.'),
-      undecided: said(COUNT, 'Copies of two bodies for one address, either maybe acknowledged: an operator chooses.'),
+      parked: described(COUNT, 'Set aside after repeated failures of the row itself.'),
+      conflicts: described(COUNT, 'Kept because another body is at their address.'),
+      in_doubt: described(
+        COUNT,
+        'Hints with two bodies for one address, either maybe acknowledged: an operator chooses.',
+      ),
     }),
     object({ group: TEXT, error: ITEM_ERROR }),
   ),
 );
 export type GroupBuffer = Of<typeof GROUP_BUFFER>;
 
-/** A kept copy: it was answered 202 and another body has its address, or it is undecided. */
+/** A kept hint: it was answered 202 and another body has its address, or it is in doubt. */
 const KEPT = named(
   'BufferConflict',
   object({
-    id: said(TEXT, '`group/number`: what discarding and keeping take.'),
-    row_key: ROW_KEY,
-    column_name: COLUMN_NAME,
-    ref_key: REF_KEY,
+    id: described(TEXT, '`group/number`, to discard or keep it.'),
+    ...ADDRESS_MEMBERS,
     body: BODY,
     shard: SHARD,
     created_at: TIME,
@@ -63,21 +64,21 @@ const idsOf = (what: string, most: number) =>
     ),
   });
 
-const SEE = { method: 'GET', handler: 'read-cells', errors: [] } as const;
-const CHANGE = { method: 'POST', handler: 'write-cells', mayCall: ['console'], errors: [] } as const;
-const PAGE = { ...LIMIT, ...afterText('group-2/17', 'Go on after this id.') };
+const SEE = { method: 'GET', handler: 'read-cells' } as const;
+const CHANGE = { method: 'POST', handler: 'write-cells', mayCall: ['console'] } as const;
+const PAGE = { ...LIMIT, ...afterText('group-2/17', 'Continue after this id.') };
 
 export const BUFFER_READS = operations({
   getBuffer: {
     ...SEE,
     mayCall: ['readers', 'movers'],
     path: '/v1/{datastore}/buffer',
-    summary: 'See what waits in the buffer',
+    summary: 'See the buffered writes of each group',
     answers: {
       200: {
         means: 'For each group, the writes of this datastore that it holds for other groups.',
         body: object({ groups: list(GROUP_BUFFER) }),
-        example: { groups: [{ group: 'group-1', rows: 2, oldest_age: 3.5, parked: 0, conflicts: 1, undecided: 0 }] },
+        example: { groups: [{ group: 'group-1', rows: 2, oldest_age: 3.5, parked: 0, conflicts: 1, in_doubt: 0 }] },
       },
     },
   },
@@ -85,9 +86,10 @@ export const BUFFER_READS = operations({
     ...SEE,
     mayCall: ['readers'],
     path: '/v1/{datastore}/buffer/conflicts',
-    summary: 'List the buffered writes that lost',
-    more: 'Each was answered 202, and then another body turned out to be at its address.',
+    summary: 'List the buffered writes in conflict',
+    more: 'Each was answered 202; later, another body was found at its address.',
     query: PAGE,
+    errors: ['answer_too_large'],
     answers: {
       200: {
         means: 'The kept writes.',
@@ -96,18 +98,19 @@ export const BUFFER_READS = operations({
       },
     },
   },
-  listUndecidedWrites: {
+  listWritesInDoubt: {
     ...SEE,
     mayCall: ['readers'],
-    path: '/v1/{datastore}/buffer/undecided',
-    summary: 'List the writes of which an operator has to choose',
-    more: 'A primary lost its last cells with its disk, and two bodies wait for one address that may both have been acknowledged. Their shard takes no appends, and writes to it are buffered, until one of them is kept.',
+    path: '/v1/{datastore}/buffer/in-doubt',
+    summary: 'List the writes in doubt',
+    more: 'A primary lost its last cells with its disk, and two bodies wait for one address, either of which may be acknowledged. Until an operator keeps one, the shard takes no appends, and writes to it are buffered.',
     query: PAGE,
+    errors: ['answer_too_large'],
     answers: {
       200: {
-        means: 'The writes, each as often as it has copies.',
-        body: object({ undecided: list(KEPT), next: orNull(TEXT) }),
-        example: { undecided: [KEPT_EXAMPLE], next: null },
+        means: 'The writes, once for each copy.',
+        body: object({ in_doubt: list(KEPT), next: orNull(TEXT) }),
+        example: { in_doubt: [KEPT_EXAMPLE], next: null },
       },
     },
   },
@@ -121,19 +124,19 @@ export const BUFFER_CHANGES = operations({
     body: idsOf('the id of a kept conflict, as GET /buffer/conflicts lists it', LIMITS.listCells),
     bodyExample: { ids: ['group-2/17'] },
     answers: {
-      200: { means: 'How many there were.', body: object({ discarded: COUNT }), example: { discarded: 1 } },
+      200: { means: 'The number of deleted conflicts.', body: object({ discarded: COUNT }), example: { discarded: 1 } },
     },
   },
-  keepUndecidedWrites: {
+  keepWritesInDoubt: {
     ...CHANGE,
-    path: '/v1/{datastore}/buffer/undecided/keep',
-    summary: 'Choose the bodies that are stored',
-    more: 'Each is stored within seconds; the others at its address become kept conflicts. To be repeated where not every group could be told.',
-    // Each is a statement on every group.
-    body: idsOf('the id of an undecided write, as GET /buffer/undecided lists it', LIMITS.batchCells),
+    path: '/v1/{datastore}/buffer/in-doubt/keep',
+    summary: 'Choose the bodies to store',
+    more: 'Each is stored within seconds; the others at its address become kept conflicts. Repeat the request if not every group could be reached.',
+    // Each id takes a statement on every group.
+    body: idsOf('the id of a write in doubt, as GET /buffer/in-doubt lists it', LIMITS.batchCells),
     bodyExample: { ids: ['group-2/17'] },
     answers: {
-      200: { means: 'How many of them were undecided.', body: object({ kept: COUNT }), example: { kept: 1 } },
+      200: { means: 'The number that were in doubt.', body: object({ kept: COUNT }), example: { kept: 1 } },
     },
   },
 });

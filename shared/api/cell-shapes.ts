@@ -15,17 +15,18 @@ import {
   either,
   list,
   named,
+  nextOf,
   object,
   oneOf,
   optional,
   orNull,
-  said,
+  described,
   shape,
   TEXT,
   type Of,
   type Shape,
 } from './shape.ts';
-import { ADDED_ID, BODY, COLUMN_NAME, DIGEST, ERASURE_ID, REF_KEY, ROW_KEY, SERVED, SHARD, TIME } from './words.ts';
+import { ADDED_ID, ADDRESS_MEMBERS, BODY, DIGEST, ERASURE_ID, REF_KEY, SERVED, SHARD, TIME } from './words.ts';
 
 /** Cells of answers, and errors in their places. The types of cells are those of `shared/cell.ts`. */
 
@@ -38,66 +39,69 @@ const NOTE = {
   id: ERASURE_ID,
   scope: SCOPE,
   reason: TEXT,
-  why: said(OF_RETENTION, 'Only there when nobody asked for it: the cells were out of their retention.'),
+  why: described(OF_RETENTION, 'Present if a retention rule, not a request, erased the cells.'),
 };
 
 const ERASED_BY: Shape<ErasedBy> = named('ErasedBy', shaped(object({ ...NOTE, erased_at: TIME })));
 
 export const RETENTION_RULE: Shape<ShownRetention> = named(
   'RetentionRule',
-  said(
+  described(
     shaped(
       object({
-        column: said(TEXT, '`*`: each column that has no rule of its own.'),
+        column: described(TEXT, '`*`: each column without its own rule.'),
         keep_versions: optional(shape<number>({ type: 'integer', minimum: 1, maximum: MOST_KEPT_VERSIONS })),
         keep_for_seconds: optional(shape<number>({ type: 'number', minimum: 1 })),
       }),
     ),
-    'How long cells of a column are kept: so many versions, or so long. What either bound drops is dropped.',
+    'How long cells of a column are kept: by version, by age, or both. Cells beyond either bound are dropped.',
   ),
 );
 
-/** How far the build of an index is. */
+/** The progress of an index build. */
 export const PROGRESS = orNull(
-  object({ done: said(COUNT, 'Cells looked at.'), total: said(COUNT, 'Cells there are.') }),
+  object({ done: described(COUNT, 'Cells read so far.'), total: described(COUNT, 'Cells in all.') }),
 );
 
-export const ERROR_CODE = said(
+export const ERROR_CODE = described(
   oneOf<ErrorCode>(...(Object.keys(ERRORS) as ErrorCode[])),
-  'Stable. See infra/docs/api.md for meaning and cure of each.',
+  'Stable. infra/docs/api.md lists the meaning and fix of each.',
 );
-export const RETRY = said(oneOf<Retry>('never', 'later'), 'Whether the same request can succeed when it is repeated.');
+export const RETRY = described(
+  oneOf<Retry>('never', 'later'),
+  '`later`: the same request may succeed if it is repeated.',
+);
 
-/** What the members of a problem document, or of an item's error, can be beside those that always come. */
+/** The optional members of a problem document, and of an item's error. */
 export const PARTICULARS = {
   field: optional(
-    shape<string>({ type: 'string', description: 'The field or parameter at fault.', examples: ['cells[3].ref_key'] }),
+    shape<string>({ type: 'string', description: 'The invalid field or parameter.', examples: ['cells[3].ref_key'] }),
   ),
-  wanted: said(optional(TEXT), 'What would have been accepted.'),
-  got: said(optional(TEXT), 'What came, shortened.'),
-  address: said(
-    optional(object({ row_key: ROW_KEY, column_name: COLUMN_NAME, ref_key: optional(REF_KEY) })),
+  wanted: described(optional(TEXT), 'The accepted values.'),
+  got: described(optional(TEXT), 'The value received, shortened.'),
+  address: described(
+    optional(object({ ...ADDRESS_MEMBERS, ref_key: optional(REF_KEY) })),
     'The cell concerned; without ref_key, the latest of its column.',
   ),
-  outcome: said(optional(oneOf('conflict', 'erased', 'subject_forgotten', 'unavailable')), 'How the write ended.'),
+  outcome: described(optional(oneOf('conflict', 'erased', 'subject_forgotten', 'unavailable')), 'How the write ended.'),
   // Cells may have errors in turn.
-  cell: said(
+  cell: described(
     optional<Shape<Cell>>({ describe: (components) => CELL.describe(components) }),
-    'What is left of a cell that was erased.',
+    'The erased cell, without its body.',
   ),
-  erasure: said(optional(ERASED_BY), 'By which erasure, and when.'),
-  why: said(OF_RETENTION, 'The cell is out of its retention: erased, or hidden until it is.'),
-  rule: said(optional(RETENTION_RULE), 'The rule by which it is.'),
-  group: said(optional(TEXT), 'The group that could not answer.'),
-  index: said(optional(TEXT), 'The index that is being built.'),
-  progress: said(optional(PROGRESS), 'How far its build is; null while nobody knows.'),
+  erasure: described(optional(ERASED_BY), 'The erasure, and its time.'),
+  why: described(OF_RETENTION, 'A retention rule applies: the cell is erased, or hidden until it is.'),
+  rule: described(optional(RETENTION_RULE), 'The retention rule that applies.'),
+  group: described(optional(TEXT), 'The group that could not answer.'),
+  index: described(optional(TEXT), 'The index that is being built.'),
+  progress: described(optional(PROGRESS), 'The progress of its build; null while unknown.'),
   shard: optional(SHARD),
   added_id: optional(ADDED_ID),
   served_by: optional(SERVED.served_by),
   stale: optional(SERVED.stale),
 };
 
-/** Why one item of an answer alone could not be answered. */
+/** The error of one item of an answer. */
 export const ITEM_ERROR = named(
   'ErrorOfItem',
   object({ code: ERROR_CODE, title: TEXT, detail: TEXT, retry: RETRY, ...PARTICULARS }),
@@ -106,21 +110,19 @@ export type ItemError = Of<typeof ITEM_ERROR>;
 export const FAILED_ITEM = named('ItemError', object({ error: ITEM_ERROR }));
 
 const CELL_FIELDS = {
-  row_key: ROW_KEY,
-  column_name: COLUMN_NAME,
-  ref_key: REF_KEY,
+  ...ADDRESS_MEMBERS,
   body: BODY,
   added_id: ADDED_ID,
   shard: SHARD,
   created_at: TIME,
-  erased: said(optional(always(true)), 'Only there when the body was erased: it is null then.'),
-  forgotten: said(
+  erased: described(optional(always(true)), 'Present if the body was erased; `body` is null.'),
+  forgotten: described(
     optional(list(TEXT)),
-    'Only there when sealed fields cannot be read any more, since their subject was forgotten: their paths. They are null in `body`.',
+    'Present if sealed fields are unreadable because their subject was forgotten: their paths. They are null in `body`.',
   ),
-  body_sha256: said(
+  body_sha256: described(
     optional(DIGEST),
-    'Only there when the body was erased: the SHA-256 of its JSON, for the digest of the log.',
+    'Present if the body was erased: the SHA-256 of its JSON, for the digest of the log.',
   ),
 };
 
@@ -134,14 +136,14 @@ export const CELL: Shape<Cell> = named(
         shape<string>({
           type: 'string',
           maxLength: LIMITS.columnNameBytes,
-          description: 'The column of the cell; empty of the erasure of a row.',
+          description: 'The column of the cell; empty for the erasure of a row.',
         }),
       ),
       // In lists and logs a damaged cell keeps its place; reading it alone is an error.
-      error: said(optional(ITEM_ERROR), 'Only there when the stored body cannot be decoded: it is null then.'),
-      erasure: said(
+      error: described(optional(ITEM_ERROR), 'Present if the stored body cannot be decoded; `body` is null.'),
+      erasure: described(
         optional(object(NOTE)),
-        'Only in logs: this is no cell but an erasure, of the cells of its row and column up to its ref key; of a row the column name is empty.',
+        'Only in logs: an erasure of the cells of its row and column up to its ref key, or, with an empty column name, of the row.',
       ),
     }),
   ),
@@ -153,9 +155,9 @@ const STORED = {
   outcome: oneOf('stored', 'stored_before'),
   shard: SHARD,
   added_id: ADDED_ID,
-  created_at: said(
+  created_at: described(
     optional(TIME),
-    'When the cell that is there was stored; only where that is known, or was asked for and could be read.',
+    'When the existing cell was stored; present if known, or if requested and readable.',
   ),
 };
 const BUFFERED = {
@@ -163,12 +165,14 @@ const BUFFERED = {
   shard: SHARD,
   copies: shape<number>({ type: 'integer', minimum: 1 }),
 };
-const ADDRESS = { row_key: ROW_KEY, column_name: COLUMN_NAME, ref_key: REF_KEY };
 const { outcome: OF_STORED, ...WHERE_STORED } = STORED;
 const { outcome: OF_BUFFERED, ...WHERE_BUFFERED } = BUFFERED;
 
-export const CELL_PUT = named('CellPut', object({ outcome: OF_STORED, ...ADDRESS, ...WHERE_STORED }));
-export const CELL_BUFFERED = named('CellBuffered', object({ outcome: OF_BUFFERED, ...ADDRESS, ...WHERE_BUFFERED }));
+export const CELL_PUT = named('CellPut', object({ outcome: OF_STORED, ...ADDRESS_MEMBERS, ...WHERE_STORED }));
+export const CELL_BUFFERED = named(
+  'CellBuffered',
+  object({ outcome: OF_BUFFERED, ...ADDRESS_MEMBERS, ...WHERE_BUFFERED }),
+);
 
 export const PUT_RESULT: Shape<PutResult> = named(
   'PutResult',
@@ -184,15 +188,12 @@ export const PUT_RESULT: Shape<PutResult> = named(
   ),
 );
 
-/** A page of cells; `next` is where it goes on. */
+/** Declares a page of cells; `next` continues it. */
 export function pageOf<Next>(name: string, next: Shape<Next>) {
-  return named(
-    name,
-    object({ cells: list(CELL), next: said(orNull(next), 'Send it as `after` to go on; null at the end.'), ...SERVED }),
-  );
+  return named(name, object({ cells: list(CELL), next: nextOf(next), ...SERVED }));
 }
 
-/** The type of a shape as the core has it. */
+/** Gives a shape the type that the core uses. */
 function shaped<Value>(what: Shape<unknown>): Shape<Value> {
   return what as Shape<Value>;
 }

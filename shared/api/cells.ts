@@ -3,11 +3,12 @@ import { CELL_BUFFERED, CELL_PUT, pageOf, READ_CELL } from './cell-shapes.ts';
 import { ADDRESS, BODY as EXAMPLE, CELL, SERVED } from './examples.ts';
 import { operations } from './operation.ts';
 import { choice, digits, textParameter } from './parameter.ts';
-import { COLUMNS, LIMIT, READ_ROW } from './query.ts';
+import { COLUMNS, LIMIT, READ_ROW, READERS } from './query.ts';
 import { BODY, COLUMN_NAME, REF_KEY } from './words.ts';
 
-const READERS = ['readers', 'clients'] as const;
-const OF_BODIES = ['no_root_key', 'undecodable_body'] as const;
+/** Over the RDS Data API some bodies do not fit into an answer. */
+const OF_READS = ['overloaded', 'answer_too_large', 'no_root_key'] as const;
+const OF_ONE_CELL = ['cell_not_found', 'erased', 'undecodable_body', ...OF_READS] as const;
 const STORED = { ...ADDRESS, shard: 233, added_id: 17, created_at: CELL.created_at } as const;
 const CELLS = { cells: [CELL], next: null, ...SERVED } as const;
 
@@ -31,7 +32,7 @@ export const PUT_CELL = operations({
         example: { outcome: 'stored', ...STORED },
       },
       200: {
-        means: 'Stored before: the same cell with an equal body was there already.',
+        means: 'Stored before: the cell already exists with an equal body.',
         body: CELL_PUT,
         example: { outcome: 'stored_before', ...STORED },
         when: ({ outcome }: Put) => outcome === 'stored_before',
@@ -43,40 +44,40 @@ export const PUT_CELL = operations({
         when: ({ outcome }: Put) => outcome === 'buffered',
       },
     },
-    errors: ['conflict', 'erased', 'subject_forgotten', 'body_too_large', ...OF_BODIES],
+    errors: ['conflict', 'erased', 'subject_forgotten', 'body_too_large', 'no_root_key'],
     statuses: { erased: 409 },
   },
 });
 
+const READ_CELLS = {
+  method: 'GET',
+  handler: 'read-cells',
+  mayCall: READERS,
+  bodies: true,
+  errors: OF_READS,
+} as const;
+
 /** Reads of one cell, one column, one row. */
 export const CELL_READS = operations({
   getCell: {
-    method: 'GET',
+    ...READ_CELLS,
     path: '/v1/{datastore}/cells/{row_key}/{column_name}/{ref_key}',
-    handler: 'read-cells',
-    mayCall: READERS,
     summary: 'Read one cell',
     query: READ_ROW,
     answers: { 200: { means: 'The cell.', body: READ_CELL, example: { ...CELL, ...SERVED } } },
-    bodies: true,
-    errors: ['cell_not_found', 'erased', ...OF_BODIES],
+    errors: OF_ONE_CELL,
   },
   getLatestCell: {
-    method: 'GET',
+    ...READ_CELLS,
     path: '/v1/{datastore}/cells/{row_key}/{column_name}',
-    handler: 'read-cells',
-    mayCall: READERS,
     summary: 'Read the latest cell of a column',
     query: READ_ROW,
     answers: { 200: { means: 'The cell with the highest ref key.', body: READ_CELL, example: { ...CELL, ...SERVED } } },
-    bodies: true,
-    errors: ['cell_not_found', 'erased', ...OF_BODIES],
+    errors: OF_ONE_CELL,
   },
   listVersions: {
-    method: 'GET',
+    ...READ_CELLS,
     path: '/v1/{datastore}/cells/{row_key}/{column_name}/versions',
-    handler: 'read-cells',
-    mayCall: READERS,
     summary: 'List the cells of a column',
     query: {
       ...LIMIT,
@@ -85,38 +86,32 @@ export const CELL_READS = operations({
         description: 'Newest first, or oldest first.',
         example: 'asc',
       }),
-      after: digits(REF_KEY, [0, LIMITS.refKey], { description: 'Go on beyond this ref key.', example: 4 }),
+      after: digits(REF_KEY, [0, LIMITS.refKey], { description: 'Continue beyond this ref key.', example: 4 }),
       ...READ_ROW,
     },
     answers: {
-      200: { means: 'The cells; none when the column has none.', body: pageOf('Versions', REF_KEY), example: CELLS },
+      200: { means: 'The cells; none if the column is empty.', body: pageOf('Versions', REF_KEY), example: CELLS },
     },
-    bodies: true,
-    errors: OF_BODIES,
   },
   getRow: {
-    method: 'GET',
+    ...READ_CELLS,
     path: '/v1/{datastore}/rows/{row_key}',
-    handler: 'read-cells',
-    mayCall: READERS,
     summary: 'Read the latest cell of each column of a row',
     query: {
       column: COLUMNS,
       after: textParameter(
         COLUMN_NAME,
-        { description: 'Go on after this column name.', example: 'BASE' },
+        { description: 'Continue after this column name.', example: 'BASE' },
         COLUMN_NAME.read,
       ),
       ...READ_ROW,
     },
     answers: {
       200: {
-        means: 'The cells, by the bytes of their column names.',
+        means: 'The cells, in byte order of their column names.',
         body: pageOf('Row', COLUMN_NAME),
         example: CELLS,
       },
     },
-    bodies: true,
-    errors: OF_BODIES,
   },
 });

@@ -1,24 +1,24 @@
 import { stringifyJson } from '../body/json.ts';
-import type { Json } from '../cell.ts';
+import { isObject } from '../cell.ts';
 import { invalidField, missingField } from '../errors.ts';
 import { members } from './input.ts';
 import { operations } from './operation.ts';
 import { flag, required, textParameter, type RequiredParameter } from './parameter.ts';
 import { DRY_RUN } from './query.ts';
-import { COUNT, FLAG, list, object, oneOf, optional, orNull, said, TEXT, type Input, type Of } from './shape.ts';
+import { COUNT, FLAG, list, object, oneOf, optional, orNull, described, TEXT, type Input, type Of } from './shape.ts';
 
 /**
- * How datastores, indexes and triggers are made, and indexes and triggers deleted, without a deployment, where the
- * environment says so. Everything may be repeated; what was cut off is finished by that.
+ * Operations that create datastores, indexes and triggers, and delete indexes and triggers, without a deployment, if
+ * the environment allows it. Everything may be repeated, which completes an interrupted request.
  */
 
-/** More than any folder that is meant has. */
+/** More than any intended folder has. */
 const MOST_FILES = 1000;
 const PATH = '^[a-z0-9_]+/(?:datastore\\.yaml|(?:indexes|triggers)/[a-z0-9_]+\\.yaml)$';
 const FITS = new RegExp(PATH, 'u');
 const WANTED = `an object of 1 to ${MOST_FILES} definitions by path, as {"shop/datastore.yaml": "datastore: shop\\nshards: 16"}`;
 
-/** Texts of YAML or JSON, or what they say, by path. */
+/** Definitions by path: texts of YAML or JSON, or parsed objects. */
 type DefinitionFiles = Readonly<Record<string, string | object>>;
 
 const FILES: Input<DefinitionFiles> = {
@@ -28,12 +28,12 @@ const FILES: Input<DefinitionFiles> = {
     propertyNames: { pattern: PATH },
     minProperties: 1,
     maxProperties: MOST_FILES,
-    description: 'The texts of the definitions, YAML or JSON, or what they say, by their paths.',
+    description: 'The definitions by path: texts of YAML or JSON, or parsed objects.',
   }),
   read(files, field) {
     if (files === undefined) throw missingField(field, WANTED);
-    if (typeof files !== 'object' || files === null || Array.isArray(files)) throw invalidField(field, WANTED, files);
-    const entries: readonly [string, Json][] = Object.entries(files);
+    if (!isObject(files)) throw invalidField(field, WANTED, files);
+    const entries = Object.entries(files);
     if (entries.length === 0 || entries.length > MOST_FILES) throw invalidField(field, WANTED, entries.length);
     return Object.fromEntries(
       entries.map(([path, text]): [string, string] => {
@@ -46,14 +46,14 @@ const FILES: Input<DefinitionFiles> = {
         const isText = typeof text === 'string';
         if (!isText && (typeof text !== 'object' || text === null))
           throw invalidField(`${field}.${path}`, 'the text of a definition, or an object', text);
-        // What came as JSON is YAML, too.
+        // JSON is YAML.
         return [path, isText ? text : stringifyJson(text)];
       }),
     );
   },
 };
 
-const NOT_CHANGED = said(FLAG, 'Nothing was changed.');
+const NOT_CHANGED = described(FLAG, 'Nothing was changed.');
 const KIND = oneOf('datastore', 'index', 'trigger');
 export type DefinitionKind = Of<typeof KIND>;
 
@@ -62,20 +62,23 @@ const CHANGE = object({
   datastore: TEXT,
   name: TEXT,
   change: oneOf('create', 'change', 'none'),
-  shards: said(optional(COUNT), 'Of a datastore: those that it gets here.'),
+  shards: described(optional(COUNT), 'Of a datastore: the number that it gets here.'),
 });
 export type AppliedChange = Of<typeof CHANGE>;
 
 const OUTCOME = object({
-  done: said(FLAG, 'False: there was not time enough for all. Repeat it.'),
+  done: described(FLAG, 'False: time ran out before all was done. Repeat the request.'),
   dry_run: NOT_CHANGED,
-  changes: said(list(CHANGE), 'Of everything that the files define.'),
-  warnings: said(list(object({ file: TEXT, line: COUNT, message: TEXT })), 'What can be done, and will be regretted.'),
+  changes: described(list(CHANGE), 'For everything that the files define.'),
+  warnings: described(
+    list(object({ file: TEXT, line: COUNT, message: TEXT })),
+    'Definitions that are allowed but inadvisable.',
+  ),
 });
 export type AppliedOutcome = Of<typeof OUTCOME>;
 
 const APPLIED = {
-  means: 'All is made; with `dry_run`: it would be.',
+  means: 'Everything is created; with `dry_run`: it would be.',
   body: OUTCOME,
   example: {
     done: true,
@@ -88,7 +91,7 @@ const APPLIED = {
   },
 } as const;
 
-/** What a trigger has, and is lost with it: about, as SQS counts. */
+/** The contents that are lost with a trigger, approximately, as SQS counts. */
 const CONTENTS = object({ messages: COUNT, parked: COUNT });
 export type TriggerContents = Of<typeof CONTENTS>;
 
@@ -96,18 +99,18 @@ const DELETED = object({
   datastore: TEXT,
   name: TEXT,
   dry_run: NOT_CHANGED,
-  lost: said(orNull(CONTENTS), 'Of a trigger: what goes with it, about.'),
+  lost: described(orNull(CONTENTS), 'Of a trigger: its lost contents, approximately.'),
 });
 export type DeletedPart = Of<typeof DELETED>;
 
 const CONFIRM: RequiredParameter<string> = required(
-  textParameter(TEXT, { description: 'The name of what is deleted, once more.', example: 'shop' }),
-  'the name of what is deleted, once more',
+  textParameter(TEXT, { description: 'The name in the path again, as confirmation.', example: 'shop' }),
+  'the name in the path again, as confirmation',
 );
 
 const DELETION = {
   confirm: CONFIRM,
-  force: flag('Delete it also where something is lost with it.'),
+  force: flag('Delete it even if data is lost with it.'),
   ...DRY_RUN,
 };
 export interface DeleteOptions {
@@ -117,15 +120,16 @@ export interface DeleteOptions {
 }
 
 const OF_DEFINITIONS = { handler: 'define-datastores', mayCall: [] } as const;
-const OF_DELETION = ['goes_by_deploy', 'missing_field', 'still_defined'] as const;
+const OF_DELETION = ['managed_by_deployment', 'missing_field', 'still_defined'] as const;
+const DELETE = { ...OF_DEFINITIONS, method: 'DELETE', query: DELETION, refusesUndefined: true } as const;
 
 export const DEFINITIONS = operations({
   applyDefinitions: {
     ...OF_DEFINITIONS,
     method: 'POST',
     path: '/v1/definitions/apply',
-    summary: 'Make datastores, indexes and triggers',
-    more: 'What the files define and is not there is made, what may be changed is changed, what they do not name stays. All is judged first: where anything has a problem, or cannot be had, nothing is changed. An index of a datastore with cells is built while it runs. Where the environment says so; in others this goes by deploy.',
+    summary: 'Create datastores, indexes and triggers',
+    more: 'Creates definitions that do not exist, and applies allowed changes to the others; anything that the files do not name stays. Everything is checked first: if anything has a problem or is unavailable, nothing changes. An index of a datastore with cells is built while the datastore runs. Environments that do not allow this take definitions from deployments.',
     query: DRY_RUN,
     body: members({ files: FILES }),
     bodyExample: {
@@ -138,20 +142,17 @@ export const DEFINITIONS = operations({
       200: APPLIED,
       202: {
         ...APPLIED,
-        means: 'Not all is made yet: repeat it.',
+        means: 'Not everything is created yet: repeat the request.',
         when: ({ done, dry_run }: AppliedOutcome) => !done && !dry_run,
       },
     },
-    errors: ['unavailable', 'goes_by_deploy', 'invalid_definition', 'fixed_definition'],
+    errors: ['unavailable', 'managed_by_deployment', 'invalid_definition', 'fixed_definition'],
   },
   deleteIndex: {
-    ...OF_DEFINITIONS,
-    method: 'DELETE',
+    ...DELETE,
     path: '/v1/{datastore}/indexes/{index}',
     summary: 'Delete an index for good',
-    more: 'Queries by it are refused from then on; its tables are dropped some minutes later. One that the deployment defines is refused.',
-    query: DELETION,
-    refusesUndefined: true,
+    more: 'Queries on it are refused from then on; its tables are dropped some minutes later. An index that the deployment defines is refused.',
     answers: {
       200: {
         means: 'It is deleted; with `dry_run`: it would be.',
@@ -159,16 +160,13 @@ export const DEFINITIONS = operations({
         example: { datastore: 'shop', name: 'buyer_index', dry_run: false, lost: null },
       },
     },
-    errors: [...OF_DELETION, 'unknown_index'],
+    errors: OF_DELETION,
   },
   deleteTrigger: {
-    ...OF_DEFINITIONS,
-    method: 'DELETE',
+    ...DELETE,
     path: '/v1/{datastore}/triggers/{trigger}',
     summary: 'Delete a trigger for good',
-    more: 'With its queues, its offsets and its parked cells. One that the deployment defines is refused, and one with waiting or parked cells unless `force`.',
-    query: DELETION,
-    refusesUndefined: true,
+    more: 'Deletes its queues, offsets and parked cells. A trigger that the deployment defines is refused, and one with waiting or parked cells unless `force`.',
     answers: {
       200: {
         means: 'It is deleted; with `dry_run`: it would be.',
@@ -176,6 +174,6 @@ export const DEFINITIONS = operations({
         example: { datastore: 'shop', name: 'confirm_order', dry_run: false, lost: { messages: 0, parked: 0 } },
       },
     },
-    errors: [...OF_DELETION, 'unknown_trigger', 'would_lose'],
+    errors: [...OF_DELETION, 'would_discard_data'],
   },
 });

@@ -6,28 +6,30 @@ import { checked, maybe, members } from './input.ts';
 import { operations, type Methods } from './operation.ts';
 import { flag, textParameter } from './parameter.ts';
 import { LIMIT, NEXT_PAGE } from './query.ts';
-import { COUNT, list, named, object, oneOf, orNull, said, shape, TEXT, WHEN, type Of } from './shape.ts';
+import { COUNT, list, named, object, oneOf, orNull, described, shape, TEXT, WHEN, type Of } from './shape.ts';
 import { ADDED_ID, COLUMN_NAME, ERASURE_ID, REASON, REF_KEY, ROW_KEY, SHARD } from './words.ts';
 
 /**
- * An erasure takes bodies away for good: those of a row, of a column of it, of its versions up to one, or of one cell.
- * Their places in the log stay, and nothing is ever written there again: a write is answered `erased`. It has a place
- * in the log itself, so that who follows the log, and every trigger of the column, hears of it.
+ * An erasure removes bodies permanently: of a row, of a column, of its versions up to one, or of one cell. Their added
+ * ids stay in the log, and nothing is ever written at their addresses again: a write is answered `erased`. The erasure
+ * has its own added id, so followers of the log, and every trigger of the column, see it.
  */
 
-/** What is to be erased: a row; with `column_name` a column of it; with `up_to` its versions up to that one; with `ref_key` one cell. */
+const OF_ROW = { row_key: ROW_KEY, reason: REASON };
+const COLUMN = described(COLUMN_NAME, `Only this column; at most ${ERASABLE_NAME_BYTES} bytes.`);
+const OF_COLUMN = { ...OF_ROW, column_name: COLUMN };
+const VERSION = described(REF_KEY, 'Only this version.');
+const LAST = described(REF_KEY, 'This version and all before it.');
+
+/** The target: a row; with `column_name` a column; with `up_to` versions up to that one; with `ref_key` one cell. */
 const TARGET = checked(
-  members({
-    row_key: ROW_KEY,
-    column_name: said(maybe(COLUMN_NAME), 'Of that column alone. All of the row when left out.'),
-    ref_key: said(maybe(REF_KEY), 'Of one version alone.'),
-    up_to: said(maybe(REF_KEY), 'Of that version and all before it. Not together with `ref_key`.'),
-    reason: REASON,
-  }),
-  {
-    dependentRequired: { ref_key: ['column_name'], up_to: ['column_name'] },
-    dependentSchemas: { ref_key: { properties: { up_to: false } } },
-  },
+  members({ ...OF_ROW, column_name: maybe(COLUMN), ref_key: maybe(VERSION), up_to: maybe(LAST) }),
+  [
+    members(OF_ROW),
+    members(OF_COLUMN),
+    members({ ...OF_COLUMN, ref_key: VERSION }),
+    members({ ...OF_COLUMN, up_to: LAST }),
+  ],
   ({ column_name, ref_key, up_to }) => {
     if (column_name === undefined) {
       const [stray] = Object.entries({ ref_key, up_to }).filter(([, value]) => value !== undefined);
@@ -55,51 +57,48 @@ const CLEANED = object({
 });
 export type ErasureTimes = Of<typeof CLEANED>;
 
-const REQUESTED_BY = said(TEXT, 'The caller as IAM knows it; `anybody` where calls are not signed.');
+const REQUESTED_BY = described(TEXT, 'The caller as IAM names it; `anybody` if calls are not signed.');
 
 /** The record of an erasure. */
 const ERASURE = named(
   'Erasure',
   object({
     id: ERASURE_ID,
-    scope: said(SCOPE, 'What was erased: a row, a column, versions of it up to one, or a cell.'),
+    scope: described(SCOPE, 'A row, a column, its versions up to one, or a cell.'),
     row_key: ROW_KEY,
-    column_name: said(orNull(COLUMN_NAME), 'Null of a row.'),
-    ref_key: said(orNull(REF_KEY), 'Of one cell; else null.'),
-    up_to: said(orNull(REF_KEY), 'Of versions: the last one that was erased; else null.'),
+    column_name: described(orNull(COLUMN_NAME), 'Null for a row.'),
+    ref_key: described(orNull(REF_KEY), 'For one cell; otherwise null.'),
+    up_to: described(orNull(REF_KEY), 'For versions: the last one erased; otherwise null.'),
     shard: SHARD,
     reason: REASON,
     requested_by: REQUESTED_BY,
     requested_at: WHEN,
-    state: said(oneOf('erasing', 'erased'), '`erasing`: `waits_for` says what is missing.'),
-    added_id: said(
+    state: described(oneOf('erasing', 'erased'), '`erasing`: `waits_for` says what is missing.'),
+    added_id: described(
       orNull(ADDED_ID),
-      "The erasure's own place in the log; null as long as it is buffered, or where a wider one came before.",
+      "The erasure's own added id; null while it is buffered, or if a wider erasure came before.",
     ),
-    cells: said(COUNT, 'Bodies that were erased.'),
-    bytes: said(COUNT, 'Of them, as they were stored.'),
-    erased_at: said(
-      orNull(WHEN),
-      'When it was done everywhere for the first time; it stays when it is asked for again.',
-    ),
-    cleaned: said(
+    cells: described(COUNT, 'Erased bodies.'),
+    bytes: described(COUNT, 'Their stored bytes.'),
+    erased_at: described(orNull(WHEN), 'When it was first done everywhere; a repeated request does not change this.'),
+    cleaned: described(
       CLEANED,
-      'When which places were found clean the last time: the bodies on the writer, index entries, buffered copies, parked cells, every node that could become the writer.',
+      'When each was last found clean: the bodies on the writer, index entries, buffered copies, parked cells, every node that could become the writer.',
     ),
-    waits_for: said(orNull(TEXT), 'What is not clean yet, and why.'),
-    backups_until: said(
+    waits_for: described(orNull(TEXT), 'The parts that are not clean yet, and why.'),
+    backups_until: described(
       orNull(WHEN),
-      'Until when backups and binary logs may hold what was erased, counted from when it was last found done; null until it is, and where nobody knows.',
+      'Until when backups and binary logs may hold the erased bodies, counted from when all was last found clean; null before that, and if unknown.',
     ),
   }),
 );
 export type Erasure = Of<typeof ERASURE>;
 
 const DAY = object({
-  day: shape<string>({ type: 'string', format: 'date', description: 'By UTC.' }),
-  erasures: said(COUNT, 'Each of a row.'),
-  cells: said(COUNT, 'Bodies that were erased.'),
-  bytes: said(COUNT, 'Of them, as they were stored.'),
+  day: shape<string>({ type: 'string', format: 'date', description: 'In UTC.' }),
+  erasures: described(COUNT, 'Each is of one row.'),
+  cells: described(COUNT, 'Erased bodies.'),
+  bytes: described(COUNT, 'Their stored bytes.'),
   from: WHEN,
   to: WHEN,
 });
@@ -107,7 +106,7 @@ export type RetainedDay = Of<typeof DAY>;
 
 const RETAINED = object({
   column: TEXT,
-  id: said(ERASURE_ID, 'Of the erasures of the column, in logs and answers.'),
+  id: described(ERASURE_ID, "The id of the column's erasures in logs and answers."),
   days: list(DAY),
 });
 export type RetainedColumn = Of<typeof RETAINED>;
@@ -115,11 +114,11 @@ export type RetainedColumn = Of<typeof RETAINED>;
 const RETENTION = named(
   'Retention',
   object({
-    rules: said(list(RETENTION_RULE), 'None: cells are kept for good.'),
-    columns: said(list(RETAINED), 'What was erased, by column and day; the newest last.'),
-    behind_seconds: said(orNull(COUNT), 'How long erasing is overdue: 0 as a rule. Null where nobody has looked yet.'),
-    open: said(COUNT, 'Erasures that are not done everywhere yet.'),
-    waits_for: said(orNull(TEXT), 'What the first of them waits for.'),
+    rules: described(list(RETENTION_RULE), 'None: cells are kept for good.'),
+    columns: described(list(RETAINED), 'Erasures by column and day, the newest last.'),
+    behind_seconds: described(orNull(COUNT), 'How long erasing is overdue, normally 0. Null before the first check.'),
+    open: described(COUNT, 'Erasures that are not done everywhere yet.'),
+    waits_for: described(orNull(TEXT), 'Why the first of them waits.'),
   }),
 );
 export type Retention = Of<typeof RETENTION>;
@@ -169,7 +168,7 @@ export const ERASURES = operations({
     handler: 'erase-cells',
     mayCall: ['erasers', 'console'],
     summary: 'Erase a row, a column, versions or a cell for good',
-    more: 'Bodies go; their places in the log stay, and nothing is ever written there again. The erasure has a place in the log itself, which followers and triggers see. Asked again for the same, it answers the same record, and looks once more whether anything has come back.',
+    more: 'Bodies go; their added ids stay in the log, and nothing is ever written at their addresses again. The erasure is itself in the log, where followers and triggers see it. A repeated request returns the same record, and checks again that nothing has come back.',
     body: TARGET,
     bodyExample: { row_key: CELL.row_key, column_name: CELL.column_name, reason: ERASED.reason },
     refusesUndefined: true,
@@ -182,12 +181,11 @@ export const ERASURES = operations({
         when: ({ state }: Erasure) => state === 'erasing',
       },
     },
-    errors: [],
   },
   listErasures: {
     ...SEE,
     path: '/v1/{datastore}/erasures',
-    summary: 'List what was erased',
+    summary: 'List erasures',
     more: 'The records, in no order; `open=true` lists those that are not done everywhere yet.',
     query: {
       open: flag('Only those that are not done everywhere yet.'),
@@ -201,24 +199,22 @@ export const ERASURES = operations({
         example: { erasures: [ERASED], next: null },
       },
     },
-    errors: [],
   },
   getErasure: {
     ...SEE,
     path: '/v1/{datastore}/erasures/{erasure}',
     summary: 'See the record of an erasure',
-    more: 'What was erased, by whom and why, which places were cleaned when, and until when backups may hold it.',
+    more: 'The target, the requester, the reason, when each part was cleaned, and until when backups may hold the bodies.',
     answers: { 200: { means: 'The record.', body: ERASURE, example: ERASED } },
-    errors: ['unknown_erasure'],
   },
   getRetention: {
     ...SEE,
     path: '/v1/{datastore}/retention',
-    summary: 'See how long cells are kept, and what was erased by that',
-    more: 'The rules, what was erased by day, and how far behind that is.',
+    summary: 'See the retention rules, and what they erased',
+    more: 'The rules, what they erased by day, and how far erasing is behind.',
     answers: {
       200: {
-        means: 'All of it.',
+        means: 'The rules and their erasures.',
         body: RETENTION,
         example: {
           rules: [{ column: 'STATUS', keep_versions: 10 }],
@@ -244,7 +240,6 @@ export const ERASURES = operations({
         },
       },
     },
-    errors: [],
   },
 });
 

@@ -4,11 +4,11 @@ import { FIELD_TYPES } from '../definitions/definitions.ts';
 import type { FieldValue } from '../definitions/field-value.ts';
 import { invalidField } from '../errors.ts';
 import { CELL as CELL_SHAPE, FAILED_ITEM, PROGRESS } from './cell-shapes.ts';
-import { CONDITIONS } from './condition.ts';
+import { CONDITIONS, REQUIRED_CONDITIONS } from './condition.ts';
 import { BODY, CELL, SERVED as BY_WRITER } from './examples.ts';
 import { operations, type Methods } from './operation.ts';
 import { digits, flag, parameter, textParameter, type Parameter } from './parameter.ts';
-import { afterText, LIMIT, READ } from './query.ts';
+import { afterText, LIMIT, READ, READERS } from './query.ts';
 import {
   always,
   COUNT,
@@ -17,30 +17,31 @@ import {
   list,
   mapOf,
   named,
+  nextOf,
   object,
   oneOf,
   optional,
   orNull,
-  said,
+  described,
   shape,
   TEXT,
   type Of,
 } from './shape.ts';
 import { COLUMN_NAME, ROW_KEY, SERVED, SHARD, TIME } from './words.ts';
 
-const READERS = ['readers', 'clients'] as const;
+const OF_INDEXES = { method: 'GET', handler: 'query-index', mayCall: READERS } as const;
 
-/** How often each field came with another type, as the repair saw it. */
+/** A field whose values had another type, as the repair found them. */
 const MISTYPED = object({
   field: TEXT,
   rows: shape<number>({
     type: 'integer',
     minimum: 1,
     description:
-      "How often the repair found a row's latest cell to have the field with another type, since this definition was listed. It looks at a row some seconds after each write to it, and a build at each row once: a row that is written again is counted again, and one that was mended stays counted. A run that dies loses a few seconds of it.",
+      "How often the repair found the field with another type in a row's latest cell, since this definition was listed. It checks a row some seconds after each write to it, and a build checks each row once. A row that is written again is counted again, and one that was fixed stays counted. A run that dies loses a few seconds of the count.",
   }),
-  row_key: said(ROW_KEY, 'The row that was found last.'),
-  at: said(TIME, 'When that was: whether it still goes on.'),
+  row_key: described(ROW_KEY, 'The last such row.'),
+  at: described(TIME, 'When it was found, which shows whether this still happens.'),
 });
 
 /** An index as operators see it. */
@@ -48,32 +49,32 @@ const INDEX_STATUS = named(
   'IndexStatus',
   object({
     index: TEXT,
-    table: said(TEXT, 'Its table in the database of each shard.'),
-    state: said(
+    table: described(TEXT, 'Its table in the database of each shard.'),
+    state: described(
       oneOf('building', 'live', 'changing'),
-      '`building`: answers nothing yet. `changing`: the old definition answers while the new one is built.',
+      '`building`: answers no query yet. `changing`: the old definition answers while the new one is built.',
     ),
-    fields: said(
+    fields: described(
       list(
         object({
           field: TEXT,
           type: oneOf(...FIELD_TYPES),
           column_key: COLUMN_NAME,
-          sealed: said(optional(always(true)), 'Only there when its values are sealed: found by equality alone.'),
+          sealed: described(optional(always(true)), 'Present if its values are sealed: only equality finds them.'),
         }),
       ),
       'The first is the shard field.',
     ),
-    keys: said(list(list(TEXT)), 'Keys beside those that each field has, each behind the shard field.'),
-    progress: said(PROGRESS, 'Of the build under way; null where there is none, or while nobody knows.'),
-    lag: said(orNull(COUNT), 'Cells that the repair is behind the logs; null while nobody knows.'),
-    largest_share: said(
+    keys: described(list(list(TEXT)), 'Keys in addition to that of each field, each after the shard field.'),
+    progress: described(PROGRESS, 'Of the build under way; null if there is none, or while unknown.'),
+    lag: described(orNull(COUNT), 'Cells that the repair is behind the logs; null while unknown.'),
+    largest_share: described(
       orNull(shape<number>({ type: 'number', minimum: 0, maximum: 1 })),
-      "The largest shard's share of all entries: far above 1 / shards, the shard field spreads badly. Null while nobody knows.",
+      "The largest shard's share of all entries: far above 1 / shards, the shard field distributes badly. Null while unknown.",
     ),
-    mistyped: said(
+    mistyped: described(
       list(MISTYPED),
-      'Fields that rows have with another type than `fields` says: such a value counts as null, and in the shard field the row has no entry. None when all fit.',
+      'Fields with values of another type than `fields` says: such a value counts as null, and in the shard field the row has no entry. Empty if all fit.',
     ),
   }),
 );
@@ -83,60 +84,62 @@ const ENTRY = named(
   'IndexEntry',
   object({
     row_key: ROW_KEY,
-    fields: said(
+    fields: described(
       mapOf(
         named(
           'FieldValue',
           shape<FieldValue>({
             type: ['string', 'number', 'boolean', 'null'],
             description:
-              'A UUID in lower case, a time in UTC with six decimals; null where the row has no value of the type.',
+              'A UUID in lower case, a time in UTC with six decimals; null if the row has no value of the type.',
           }),
         ),
       ),
-      'The fields asked for, by their names in the definition; null of those that are sealed.',
+      'The requested fields, by their names in the definition; null if sealed.',
     ),
-    cells: said(
+    cells: described(
       optional(either(list(CELL_SHAPE), FAILED_ITEM)),
-      'Only where columns were asked for: the latest cells that the row has, or why they could not be read.',
+      'Present if columns were requested: the latest cells of the row, or why they could not be read.',
     ),
   }),
 );
+
+const EXPLANATION = named(
+  'Explanation',
+  object({
+    shard: SHARD,
+    group: TEXT,
+    statement: TEXT,
+    plan: shape<unknown>({ description: 'From the database, in the form of its engine.' }),
+  }),
+);
+export type Explanation = Of<typeof EXPLANATION>;
 
 const ANSWER = named(
   'IndexAnswer',
   object({
     entries: list(ENTRY),
-    next: said(orNull(TEXT), 'Send it as `after` to go on; null at the end.'),
+    next: nextOf(TEXT),
     ...SERVED,
-    explain: optional(
-      named(
-        'Explanation',
-        object({
-          shard: SHARD,
-          group: TEXT,
-          statement: TEXT,
-          plan: shape<unknown>({ description: 'As the database explains it; each engine in its own form.' }),
-        }),
-      ),
-    ),
+    explain: optional(EXPLANATION),
   }),
 );
 
 const COUNTED = named(
   'IndexCounted',
   object({
-    count: said(COUNT, 'Entries that meet all conditions, `limit` at most.'),
-    complete: said(FLAG, 'False: there are more than `count`.'),
+    count: described(COUNT, 'Entries that meet all conditions, `limit` at most.'),
+    complete: described(FLAG, 'False: there are more than `count`.'),
     ...SERVED,
   }),
 );
+export type IndexCounted = Of<typeof COUNTED>;
 
 const FIELDS: Parameter<readonly string[]> = {
   ...parameter(
     list(TEXT),
     {
-      description: 'Only these fields, separated by commas. All when left out.',
+      description: 'Only these fields, separated by commas. All if omitted.',
       example: ['city', 'fare.total'],
     },
     (text) => (text === '' ? [] : text.split(',')),
@@ -146,8 +149,7 @@ const FIELDS: Parameter<readonly string[]> = {
 
 const CELLS_OF: Parameter<readonly string[] | '*'> = {
   describe: list(COLUMN_NAME).describe,
-  description:
-    'Bring the latest cell of this column of each row along; may be repeated, or `*` for all. None when left out.',
+  description: 'Return the latest cell of this column with each row; may be repeated, or `*` for all. None if omitted.',
   example: ['BASE'],
   isOptional: true,
   isRepeated: true,
@@ -158,7 +160,7 @@ const CELLS_OF: Parameter<readonly string[] | '*'> = {
   },
 };
 
-const OF_QUERY = ['missing_field', 'unknown_index', 'index_building'] as const;
+const OF_QUERY = ['missing_field', 'index_building', 'overloaded', 'no_root_key'] as const;
 
 const STATUS_EXAMPLE = {
   index: 'driver_partner_index',
@@ -184,12 +186,10 @@ const ENTRY_EXAMPLE = {
 
 export const INDEX_LISTS = operations({
   listIndexes: {
-    method: 'GET',
+    ...OF_INDEXES,
     path: '/v1/{datastore}/indexes',
-    handler: 'query-index',
-    mayCall: READERS,
     summary: 'List the indexes',
-    more: 'Definitions, states, the progress of builds, how far the repair is behind, and fields that came with another type; as they are at this moment.',
+    more: 'Definitions, states, the progress of builds, the lag of the repair, and fields with values of another type, as of now.',
     answers: {
       200: {
         means: 'Every index, by name.',
@@ -197,27 +197,24 @@ export const INDEX_LISTS = operations({
         example: { indexes: [STATUS_EXAMPLE] },
       },
     },
-    errors: [],
   },
 });
 
 export const QUERIES = operations({
   queryIndex: {
-    method: 'GET',
+    ...OF_INDEXES,
     path: '/v1/{datastore}/indexes/{index}',
-    handler: 'query-index',
-    mayCall: READERS,
     summary: 'Find rows by their fields, or see one index',
     more:
-      'With parameters, a query: it asks one shard, that of the value of the shard field. Without any, the status of the index. ' +
-      'A query that only a definition that is still being built can answer gets `index_building` with its progress. ' +
-      'A parameter of another name than those below is a condition on the field of that name. Gateways take a request line and headers of some 10 KB in all.',
+      'With parameters, a query of one shard: that of the value of the shard field. Without any, the status of the index. ' +
+      'A query that needs a definition that is still being built gets `index_building` with its progress. ' +
+      'A parameter that is not listed below is a condition on the field of that name. Gateways accept a request line and headers of some 10 KB in all.',
     where: CONDITIONS,
     query: {
       fields: FIELDS,
       column: CELLS_OF,
       order: textParameter(TEXT, {
-        description: 'By this field, absent ones first; with `-` before it the other way. By row key when left out.',
+        description: 'By this field, absent values first; with `-` before it, in reverse. By row key if omitted.',
         example: '-fare.total',
       }),
       ...LIMIT,
@@ -226,7 +223,7 @@ export const QUERIES = operations({
         'Continue from `next` of an answer to this same query.',
       ),
       ...READ,
-      explain: flag('Answer also which statement was asked, where, and its plan.'),
+      explain: flag('Add the statement, where it ran, and its plan.'),
     },
     answers: {
       200: {
@@ -239,24 +236,22 @@ export const QUERIES = operations({
     errors: OF_QUERY,
   },
   countEntries: {
-    method: 'GET',
+    ...OF_INDEXES,
     path: '/v1/{datastore}/indexes/{index}/count',
-    handler: 'query-index',
-    mayCall: READERS,
     summary: 'Count the rows that a query finds',
-    more: 'Counts as far as `limit`. Conditions are those of a query; it asks one shard, that of the value of the shard field.',
-    where: CONDITIONS,
+    more: 'Counts up to `limit`. Takes the conditions of a query, and reads one shard: that of the value of the shard field.',
+    where: REQUIRED_CONDITIONS,
     query: {
       limit: digits(
         shape({ type: 'integer', minimum: 1, maximum: LIMITS.countedEntries, default: LIMITS.countedEntries }),
         [1, LIMITS.countedEntries],
-        { description: 'How far is counted.', example: 1000 },
+        { description: 'The highest count.', example: 1000 },
       ),
       ...READ,
     },
     answers: {
       200: {
-        means: 'How many there are, and whether these are all.',
+        means: 'The count, and whether it is complete.',
         body: COUNTED,
         example: { count: 31, complete: true, ...BY_WRITER },
       },
@@ -267,6 +262,6 @@ export const QUERIES = operations({
 
 /** The state of a datastore's indexes. */
 export interface IndexOperations extends Methods<typeof INDEX_LISTS> {
-  /** The one that `queryIndex` answers without parameters. Throws `unknown_index`. */
+  /** Returns the status that `queryIndex` answers without parameters. Throws `unknown_index`. */
   getIndex(name: string): Promise<IndexStatus>;
 }

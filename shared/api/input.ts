@@ -1,15 +1,24 @@
 import { parseCount } from '../address.ts';
+import { isObject } from '../cell.ts';
 import { invalidField, missingField, unknownField } from '../errors.ts';
-import { describeFields, type Components, type Fields, type Input, type ObjectOf, type Schema } from './shape.ts';
+import {
+  describeFields,
+  either,
+  type Components,
+  type Fields,
+  type Input,
+  type ObjectOf,
+  type Schema,
+} from './shape.ts';
 
 type InputFields = Readonly<Record<string, Input<unknown>>>;
 
-/** A value that `read` checks, and whose schema says the same. */
+/** Declares a value that `read` checks and `schema` describes. */
 export function input<Value>(schema: Schema, read: Input<Value>['read']): Input<Value> {
   return { describe: () => schema, read };
 }
 
-/** The same, which may be left out. */
+/** Makes an input optional. */
 export function maybe<Value>(what: Input<Value>): Input<Value | undefined> & { readonly isOptional: true } {
   return {
     ...what,
@@ -18,13 +27,13 @@ export function maybe<Value>(what: Input<Value>): Input<Value | undefined> & { r
   };
 }
 
-/** An object of exactly these members. It is read in their order; `unknown_field` names any other. */
+/** Declares an object of exactly these members, read in their order; `unknown_field` names any other. */
 export function members<Some extends InputFields>(fields: Some): Input<ObjectOf<Some>> {
   const names = Object.keys(fields);
   return {
     describe: (components) => closedFields(fields, components),
     read(given, field) {
-      if (typeof given !== 'object' || given === null || Array.isArray(given))
+      if (!isObject(given))
         throw invalidField(field, names.length === 0 ? 'an object' : `an object with ${names.join(', ')}`, given);
       // The members of the body itself are named alone.
       const prefix = field === 'body' ? '' : `${field}.`;
@@ -32,7 +41,7 @@ export function members<Some extends InputFields>(fields: Some): Input<ObjectOf<
       if (stranger !== undefined) throw unknownField(`${prefix}${stranger}`, names);
       const read: Record<string, unknown> = {};
       for (const name of names) {
-        const member = Object.hasOwn(given, name) ? (given as Record<string, unknown>)[name] : undefined;
+        const member = Object.hasOwn(given, name) ? given[name] : undefined;
         read[name] = (fields[name] as Input<unknown>).read(member, `${prefix}${name}`);
       }
       return read as ObjectOf<Some>;
@@ -44,15 +53,15 @@ function closedFields(fields: Fields, components: Components): Schema {
   return { ...describeFields(fields, components), additionalProperties: false };
 }
 
-/** What no shape of a member says by itself: `check` refuses it, and `more` says the same in the schema. */
+/** Adds a rule over several members: `check` enforces it, and the schema lists the `alternatives`, one of which fits. */
 export function checked<Value>(
   what: Input<Value>,
-  more: Schema,
+  alternatives: readonly Input<unknown>[],
   check: (value: Value, field: string) => void,
 ): Input<Value> {
   return {
     ...what,
-    describe: (components) => ({ ...what.describe(components), ...more }),
+    describe: either(...alternatives).describe,
     read(given, field) {
       const value = what.read(given, field);
       check(value, field);
@@ -61,9 +70,13 @@ export function checked<Value>(
   };
 }
 
-/** A list of `least` to `most` items; each is named as `cells[3]`. */
-export function items<Item>(item: Input<Item>, most: number, least = 0): Input<readonly Item[]> {
-  const wanted = least === 0 ? `an array of up to ${most} items` : `an array of ${least} to ${most} items`;
+/** Declares a list of `least` to `most` items, named like `cells[3]`. */
+export function items<Item>(
+  item: Input<Item>,
+  most: number,
+  least = 0,
+  wanted = least === 0 ? `an array of up to ${most} items` : `an array of ${least} to ${most} items`,
+): Input<readonly Item[]> {
   return {
     describe: (components) => ({
       type: 'array',
@@ -80,14 +93,14 @@ export function items<Item>(item: Input<Item>, most: number, least = 0): Input<r
   };
 }
 
-/** An integer from `least` to `most`. */
+/** Declares an integer from `least` to `most`. */
 export function integer(least: number, most: number, wanted?: string): Input<number> {
   return input({ type: 'integer', minimum: least, maximum: most }, (given, field) =>
     parseCount(given, field, least, most, wanted),
   );
 }
 
-/** Text of a pattern. */
+/** Declares text that matches a pattern. */
 export function textOf(pattern: string, wanted: string): Input<string> {
   const whole = new RegExp(pattern, 'u');
   return input({ type: 'string', pattern }, (given, field) => {
@@ -97,7 +110,7 @@ export function textOf(pattern: string, wanted: string): Input<string> {
   });
 }
 
-/** True or false; false when left out. */
+/** True or false; false if omitted. */
 export const SWITCH = maybe(
   input({ type: 'boolean', default: false }, (given, field): boolean => {
     if (typeof given !== 'boolean') throw invalidField(field, 'true or false', given);

@@ -5,28 +5,28 @@ import { CELL, DIGEST as SOME_DIGEST, SERVED as BY_WRITER } from './examples.ts'
 import { checked, integer, items, maybe, members } from './input.ts';
 import { operations } from './operation.ts';
 import { digits, textParameter } from './parameter.ts';
-import { LIMIT, READ, SAFE, SEALED } from './query.ts';
-import { either, FLAG, list, named, object, said, TEXT, type Input } from './shape.ts';
+import { LIMIT, READ, READERS, SAFE, SEALED } from './query.ts';
+import { either, FLAG, list, named, object, described, TEXT, type Input, type Of } from './shape.ts';
 import { ADDED_ID, DIGEST, SERVED, SHARD, TIME } from './words.ts';
 
-const READERS = ['readers', 'clients'] as const;
-const OF_SHARD = ['missing_field', 'unknown_shard', 'no_root_key', 'undecodable_body'] as const;
+const OF_LOGS = { handler: 'read-cells', mayCall: READERS } as const;
+const OF_LOG = ['missing_field', 'overloaded', 'answer_too_large'] as const;
 
-/** Where a log read ended. */
+/** The members of a log read. */
 const LOG = {
   cells: list(CELL_SHAPE),
-  next: said(ADDED_ID, 'The last added id read: send it as `after` to go on.'),
-  more: said(
+  next: described(ADDED_ID, 'The last added id read: send it as `after` to continue.'),
+  more: described(
     FLAG,
-    'The log goes on behind `next`; false only where it was read to its end. With no cells: it had no room in the answer, or its next cell is not visible yet.',
+    'Cells follow `next`; false only if the log was read to its end. True without cells: they did not fit into the answer, or the next cell is not visible yet.',
   ),
   ...SERVED,
 };
 
-/** Whether the datastore has the shard is the datastore's to say. */
+/** The datastore checks whether the shard exists. */
 const LOCATION = checked(
   members({ shard: SHARD, after: maybe(ADDED_ID), since: maybe(TIME) }),
-  { oneOf: [{ required: ['after'] }, { required: ['since'] }] },
+  [members({ shard: SHARD, after: ADDED_ID }), members({ shard: SHARD, since: TIME })],
   ({ after, since }, field) => {
     if (after !== undefined && since !== undefined)
       throw invalidField(`${field}.since`, 'either `after` or `since`', 'both');
@@ -35,14 +35,28 @@ const LOCATION = checked(
   },
 ) as Input<Location>;
 
+const SHARD_DIGEST = named(
+  'ShardDigest',
+  object({
+    shard: SHARD,
+    at: described(ADDED_ID, 'The last added id that the digest covers.'),
+    digest: DIGEST,
+    more: described(
+      FLAG,
+      'The requested added id lies beyond `at`: time ran out, or the node that answered does not show it yet. Send `at` as `after`, and `digest`, to continue.',
+    ),
+    ...SERVED,
+  }),
+);
+export type ShardDigest = Of<typeof SHARD_DIGEST>;
+
 export const LOG_READS = operations({
   readShardLog: {
+    ...OF_LOGS,
     method: 'GET',
     path: '/v1/{datastore}/shards/{shard}/cells',
-    handler: 'read-cells',
-    mayCall: READERS,
     summary: "Read one shard's log",
-    more: 'In the order of added ids. Going on from `next` never skips a cell; `more` says whether there is one.',
+    more: 'In the order of added ids. Continuing from `next` never skips a cell; `more` says whether there is one.',
     query: {
       after: digits(ADDED_ID, SAFE, {
         description: 'Read the cells after this added id; 0 is the start. Either this or `since`.',
@@ -64,22 +78,21 @@ export const LOG_READS = operations({
       },
     },
     bodies: true,
-    errors: OF_SHARD,
+    errors: [...OF_LOG, 'no_root_key'],
   },
   digestLog: {
+    ...OF_LOGS,
     method: 'GET',
     path: '/v1/{datastore}/shards/{shard}/digest',
-    handler: 'read-cells',
-    mayCall: READERS,
     summary: "Digest a shard's log",
-    more: 'One value for all cells up to a place: where two are equal, so are the logs. Go on with `after` and `digest` of the answer as long as `more` says so.',
+    more: 'One value for all cells up to an added id: equal values mean equal logs. While `more` is true, continue with `at` of the answer as `after`, and its `digest`.',
     query: {
       at: digits(ADDED_ID, SAFE, {
-        description: 'Up to this added id; to the last one when left out.',
+        description: 'Up to this added id; to the last one if omitted.',
         example: 17,
       }),
       after: digits(ADDED_ID, SAFE, {
-        description: 'Go on after this added id, of which `digest` is; both, or none.',
+        description: 'Continue after this added id, whose digest is `digest`; both or neither.',
         example: 0,
       }),
       digest: textParameter(DIGEST, { description: 'The digest at `after`.', example: SOME_DIGEST }),
@@ -87,33 +100,20 @@ export const LOG_READS = operations({
     },
     answers: {
       200: {
-        means: 'The digest, and the place that it is of.',
-        body: named(
-          'ShardDigest',
-          object({
-            shard: SHARD,
-            at: said(ADDED_ID, 'The place that it is of: as far as this answer came.'),
-            digest: DIGEST,
-            more: said(
-              FLAG,
-              'The place that was asked for lies beyond: there was no time, or who answered does not show it. Send `at` as `after`, and `digest`, to go on.',
-            ),
-            ...SERVED,
-          }),
-        ),
+        means: 'The digest, and its added id.',
+        body: SHARD_DIGEST,
         example: { shard: 233, at: 17, digest: SOME_DIGEST, more: false, ...BY_WRITER },
       },
     },
-    errors: OF_SHARD,
+    errors: [...OF_LOG, 'undecodable_body'],
   },
   readLog: {
+    ...OF_LOGS,
     method: 'POST',
     path: '/v1/{datastore}/log',
-    handler: 'read-cells',
-    mayCall: READERS,
     reads: true,
     summary: 'Read the logs of many shards',
-    more: `The limit is per shard, the ${LIMITS.answerBytes} bytes of the answer are shared: a cell of each, then the next of each, until it is full. \`more\` says which to ask again for.`,
+    more: `The limit is per shard. The shards share the ${LIMITS.answerBytes} bytes of the answer: a cell of each, then the next of each, until it is full. \`more\` says which to read again.`,
     query: { ...READ, ...SEALED },
     body: members({ locations: items(LOCATION, LIMITS.logCells), limit: maybe(integer(1, LIMITS.listCells)) }),
     bodyExample: {
@@ -125,7 +125,7 @@ export const LOG_READS = operations({
     },
     answers: {
       200: {
-        means: 'The logs, in the order of the locations; an error in the place of one that could not be read.',
+        means: 'The logs, in the order of the locations; an error for each that could not be read.',
         body: object({
           logs: list(
             named('ShardLog', either(object({ shard: SHARD, ...LOG }), object({ shard: SHARD, error: ITEM_ERROR }))),
@@ -140,12 +140,12 @@ export const LOG_READS = operations({
       },
     },
     bodies: true,
-    errors: ['unknown_shard'],
+    errors: ['unknown_shard', 'no_root_key'],
   },
   listShards: {
+    ...OF_LOGS,
     method: 'GET',
     path: '/v1/{datastore}/shards',
-    handler: 'read-cells',
     mayCall: [...READERS, 'movers'],
     summary: 'List the shards',
     query: READ,
@@ -160,7 +160,7 @@ export const LOG_READS = operations({
                 object({
                   shard: SHARD,
                   group: TEXT,
-                  head: said(ADDED_ID, 'The added id of its last cell, 0 when it is empty.'),
+                  head: described(ADDED_ID, 'The added id of its last cell, 0 if it is empty.'),
                 }),
                 object({ shard: SHARD, group: TEXT, error: ITEM_ERROR }),
               ),
@@ -170,6 +170,5 @@ export const LOG_READS = operations({
         example: { shards: [{ shard: 0, group: 'group-1', head: 17 }] },
       },
     },
-    errors: [],
   },
 });

@@ -1,52 +1,49 @@
 import { CELL, DIGEST as SOME_DIGEST } from './examples.ts';
 import { integer, maybe, members, SWITCH } from './input.ts';
 import { operations, type Methods } from './operation.ts';
-import { COUNT, FIGURE, list, named, object, oneOf, orNull, said, TEXT, WHEN, type Of } from './shape.ts';
+import { COUNT, DECIMAL, list, named, object, oneOf, orNull, described, TEXT, WHEN, type Of } from './shape.ts';
 import { ADDED_ID, DIGEST, GROUP_NAME, SHARD } from './words.ts';
 
 /**
- * A move keeps a **copy** of a shard on another group, which follows the shard's log. A switch makes the copy the shard,
- * and what was the shard the copy: the first one moves the shard, the next one moves it back. The copy is dropped by
- * `completeMove` once the shard is where it is to stay, or by `cancelMove` before it was ever switched.
+ * A move keeps a **copy** of a shard on another group, which follows the shard's log. A switch exchanges shard and
+ * copy: the first switch moves the shard, the next one moves it back. `completeMove` drops the copy once the shard is
+ * where it is to stay; `cancelMove` drops it before the first switch.
  */
 
-/** The most that `complete_after_seconds` may say: a year. */
+/** The maximum of `complete_after_seconds`: a year. */
 export const MOST_SECONDS = 31_536_000;
 
 const MOVE = named(
   'Move',
   object({
     shard: SHARD,
-    from: said(GROUP_NAME, 'Who holds the shard; a switch exchanges it with `to`.'),
-    to: said(GROUP_NAME, 'Who holds its copy.'),
-    step: said(
+    from: described(GROUP_NAME, 'The group of the shard; a switch exchanges it with `to`.'),
+    to: described(GROUP_NAME, 'The group of its copy.'),
+    step: described(
       oneOf('waiting', 'copying', 'following', 'switching', 'dropping', 'completed', 'cancelled'),
       '`waiting`: another move that copies uses one of its groups. `following`: the copy has all but the last cells. `switching`: the shard takes no writes for a moment. `completed`, `cancelled`: it is over.',
     ),
-    wanted: said(oneOf('switch', 'drop', null), 'What was asked for, and is not done yet.'),
-    switches: said(COUNT, 'How often shard and copy were exchanged.'),
+    wanted: described(oneOf('switch', 'drop', null), 'The requested step that is not done yet.'),
+    switches: described(COUNT, 'How often shard and copy were exchanged.'),
     created_at: WHEN,
-    switched_at: said(orNull(WHEN), 'When they were exchanged last; null where they never were.'),
-    head: said(ADDED_ID, 'The last added id that the shard was seen to have.'),
-    copied: said(ADDED_ID, 'The last one that the copy has.'),
-    compared: said(ADDED_ID, 'Up to where both were compared.'),
-    bytes: said(COUNT, 'Of bodies that were copied.'),
-    bytes_per_second: said(FIGURE, 'Lately.'),
-    eta_seconds: said(orNull(FIGURE), 'Until the copy has all of the shard, by that; null where nobody knows.'),
-    digest: said(
-      orNull(DIGEST),
-      'Of both at `compared`, over their rows as they are stored; null before the first cell.',
-    ),
-    restarts: said(
+    switched_at: described(orNull(WHEN), 'When they were last exchanged; null if never.'),
+    head: described(ADDED_ID, 'The last added id seen in the shard.'),
+    copied: described(ADDED_ID, 'The last added id in the copy.'),
+    compared: described(ADDED_ID, 'The last added id compared in both.'),
+    bytes: described(COUNT, 'Bytes of copied bodies.'),
+    bytes_per_second: described(DECIMAL, 'The recent rate.'),
+    eta_seconds: described(orNull(DECIMAL), 'Until the copy is complete, at that rate; null if unknown.'),
+    digest: described(orNull(DIGEST), 'Of both at `compared`, over their stored rows; null before the first cell.'),
+    restarts: described(
       COUNT,
-      "How often the copy was begun anew from an earlier place, since the shard's log, or the copy, had lost its end.",
+      "How often copying restarted from an earlier added id because the shard's log, or the copy, had lost its end.",
     ),
-    closed_ms: said(list(FIGURE), 'Milliseconds for which the shard took no writes, of each switch.'),
-    complete_after_seconds: said(
+    closed_ms: described(list(DECIMAL), 'For each switch, the milliseconds in which the shard took no writes.'),
+    complete_after_seconds: described(
       orNull(integer(0, MOST_SECONDS)),
-      'Seconds after the switch after which the copy is dropped by itself; null: never.',
+      'Seconds from the switch until the copy is dropped automatically; null: never.',
     ),
-    last_error: said(orNull(TEXT), 'What it stumbled over last; null where it goes well.'),
+    last_error: described(orNull(TEXT), 'The last error; null while all goes well.'),
   }),
 );
 export type MoveStatus = Of<typeof MOVE>;
@@ -89,9 +86,10 @@ const STEP = {
   method: 'POST',
   handler: 'manage-moves',
   mayCall: ['movers', 'console'],
+  sharesRoute: true,
   body: members({}),
   mayLackBody: true,
-  errors: ['unknown_shard', 'unknown_move', 'move_refused'],
+  errors: ['unknown_move', 'move_refused'],
 } as const;
 
 export const MOVES = operations({
@@ -100,7 +98,7 @@ export const MOVES = operations({
     method: 'GET',
     path: '/v1/{datastore}/moves',
     summary: 'List the moves of shards',
-    more: 'Those that are under way: who holds the shard, who its copy, and how far that is.',
+    more: 'The moves under way: the groups of the shard and its copy, and the progress.',
     answers: {
       200: {
         means: 'Every move that is under way, by shard.',
@@ -108,7 +106,6 @@ export const MOVES = operations({
         example: { moves: [COPYING] },
       },
     },
-    errors: [],
   },
   createMove: {
     ...OF_MOVES,
@@ -116,14 +113,14 @@ export const MOVES = operations({
     mayCall: ['movers', 'console'],
     path: '/v1/{datastore}/moves',
     summary: 'Move a shard to another group',
-    more: 'Begins a copy of the shard there, which follows its log. The shard stays where it is until the switch. Asked again with the same group, it answers the move that is under way.',
+    more: 'Begins a copy of the shard there, which follows its log. The shard stays where it is until the switch. A repeated request with the same group returns the move under way.',
     body: members({
       shard: SHARD,
       to: GROUP_NAME,
-      switch: said(SWITCH, 'Switch by itself, once, as soon as the copy has all.'),
-      complete_after_seconds: said(
+      switch: described(SWITCH, 'Switch automatically, once, as soon as the copy is complete.'),
+      complete_after_seconds: described(
         maybe(integer(0, MOST_SECONDS)),
-        'Drop the copy by itself so many seconds after that. Never when left out.',
+        'Drop the copy automatically this many seconds after the switch. Never if omitted.',
       ),
     }),
     bodyExample: { shard: CELL.shard, to: COPYING.to, switch: true, complete_after_seconds: 86_400 },
@@ -135,22 +132,22 @@ export const MOVES = operations({
     method: 'GET',
     path: '/v1/{datastore}/moves/{shard}',
     summary: 'See the move of a shard',
-    more: 'The one that is under way, or the last one that ended.',
+    more: 'The move under way, or the last one that ended.',
     answers: { 200: { means: 'The move.', body: MOVE, example: FOLLOWING } },
-    errors: ['unknown_shard', 'unknown_move'],
+    errors: ['unknown_move'],
   },
   switchMove: {
     ...STEP,
     path: '/v1/{datastore}/moves/{shard}/switch',
     summary: 'Make the copy the shard',
-    more: 'As soon as it has all of it. Writes wait for a moment meanwhile, or are buffered. After the first time, see `reverseMove`.',
+    more: 'Switches as soon as the copy is complete. Writes wait for a moment, or are buffered. After the first switch, see `reverseMove`.',
     answers: { 202: { means: 'It will be.', body: MOVE, example: { ...FOLLOWING, wanted: 'switch' } } },
   },
   reverseMove: {
     ...STEP,
     path: '/v1/{datastore}/moves/{shard}/reverse',
-    summary: 'Make the shard again what it was before the last switch',
-    more: 'With everything that was written since: the same switch, the other way.',
+    summary: 'Undo the last switch',
+    more: 'The same switch in reverse, with everything written since.',
     answers: { 202: { means: 'It will be.', body: MOVE, example: { ...MOVED, wanted: 'switch' } } },
   },
   completeMove: {
@@ -163,15 +160,15 @@ export const MOVES = operations({
   cancelMove: {
     ...STEP,
     path: '/v1/{datastore}/moves/{shard}/cancel',
-    summary: 'Give up a move, and drop its copy',
+    summary: 'Cancel a move, and drop its copy',
     more: 'Refused once the shard has moved.',
     answers: { 202: { means: 'It will be.', body: MOVE, example: { ...COPYING, wanted: 'drop' } } },
   },
   verifyMove: {
     ...STEP,
     path: '/v1/{datastore}/moves/{shard}/verify',
-    summary: 'Compare the whole copy with the shard once more',
-    more: 'From the first cell. What differs is copied anew, which `restarts` says.',
+    summary: 'Compare the whole copy with the shard again',
+    more: 'Starts at the first cell. Cells that differ are copied again, which `restarts` counts.',
     answers: { 202: { means: 'It is being compared.', body: MOVE, example: { ...FOLLOWING, compared: 0 } } },
   },
 });

@@ -1,28 +1,21 @@
 import type { Json } from '../cell.ts';
 import type { Operation } from './operation.ts';
-import { ROUTES } from './operations.ts';
+import { ROUTES, type Route } from './operations.ts';
 import { namesIn, PATH } from './path.ts';
 import { responsesOf } from './responses.ts';
 import type { Components } from './shape.ts';
 
-/** From the first release on it goes up with each change that users can see; the first number, with breaking changes. */
+/** From the first release on, rises with each change that users can see; the first number, with breaking changes. */
 const API_VERSION = '1.0.0';
 
-type Named = Operation & { readonly operation: string };
-
 /**
- * The HTTP API as an OpenAPI 3.1 document. `isSigned`: requests have to be signed, as in the cloud: tools that read the
- * document refuse others then.
+ * Returns the HTTP API as an OpenAPI 3.1 document. `isSigned`: requests must be signed, as in the cloud; tools that
+ * read the document then refuse others.
  */
-export function openApi({
-  isSigned,
-  routes = ROUTES,
-}: {
-  readonly isSigned: boolean;
-  readonly routes?: readonly Named[];
-}): Json {
+export function openApi({ isSigned }: { readonly isSigned: boolean }): Json {
   const components: Components = {};
-  const paths = pathsOf(routes, components);
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of ROUTES) (paths[route.path] ??= {})[route.method.toLowerCase()] = described(route, components);
   const schemas = Object.fromEntries(Object.entries(components).toSorted(([one], [other]) => (one < other ? -1 : 1)));
   return {
     ...PARTS,
@@ -38,10 +31,10 @@ const PARTS: { readonly [member: string]: Json } = {
     title: 'Schemaless',
     version: API_VERSION,
     description:
-      'An append-only, sharded store of versioned JSON cells. Every request can be repeated safely. Every answer carries `x-request-id`, which is that of the request where it has one. ' +
-      'Answers with bodies of cells go in MessagePack where `accept` names it (`application/vnd.msgpack`) and does not prefer JSON; what only JSON can say, or what would be too long, comes as JSON all the same. ' +
-      'A `GET` that succeeds carries an `etag`; a request whose `if-none-match` names it is answered 304 without a body as long as the answer is the same. MessagePack has no tag. ' +
-      'Paths and methods that are not here are answered 404, `unknown_route`.',
+      'An append-only, sharded store of versioned JSON cells. Every request can be repeated safely. Every answer carries `x-request-id`, which is that of the request if it has one. ' +
+      'Answers with bodies of cells are MessagePack if `accept` names it (`application/vnd.msgpack`) and does not prefer JSON. They are JSON if only JSON can express them, or if they would be too long. ' +
+      'A `GET` that succeeds carries an `etag`, except in MessagePack: send it as `if-none-match` to get 304 until the answer changes. `HEAD` is answered as `GET`, without the body. ' +
+      'Other paths are answered 404, `unknown_route`, and other methods 405, `method_not_allowed`, with the header `allow`.',
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: '/' }],
@@ -56,19 +49,26 @@ const SECURITY: Json = {
   },
 };
 
-function pathsOf(routes: readonly Named[], components: Components): { readonly [path: string]: Json } {
-  const paths: Record<string, Record<string, Json>> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = described(route, components);
-  return paths;
-}
+const IF_NONE_MATCH: Json = {
+  name: 'if-none-match',
+  in: 'header',
+  required: false,
+  schema: { type: 'string' },
+  description: 'The `etag` of an answer: 304 as long as it is the same.',
+  example: 'W/"47DEQpj8HBSa-_TImW-5JC"',
+};
 
-function described(route: Named, components: Components): Json {
-  const { operation, path, summary, more, body, bodyExample, mayLackBody } = route;
+function described(route: Route, components: Components): Json {
+  const { operation, method, path, summary, more, body, bodyExample, mayLackBody } = route;
   return {
     operationId: operation,
     summary,
     ...(more === undefined ? {} : { description: more }),
-    parameters: [...pathParameters(path, components), ...queryParameters(route, components)],
+    parameters: [
+      ...pathParameters(path, components),
+      ...queryParameters(route, components),
+      ...(method === 'GET' ? [IF_NONE_MATCH] : []),
+    ],
     ...(body === undefined
       ? {}
       : {
@@ -105,9 +105,16 @@ function queryParameters({ query = {}, where }: Operation, components: Component
     ...(isJoined && { explode: false }),
   }));
   if (where === undefined) return named;
-  const { describe, description, example } = where;
+  const { describe, description, example, isRequired } = where;
   return [
-    { name: 'conditions', in: 'query', required: false, schema: describe(components), description, example },
+    {
+      name: 'conditions',
+      in: 'query',
+      required: isRequired === true,
+      schema: describe(components),
+      description,
+      example,
+    },
     ...named,
   ];
 }

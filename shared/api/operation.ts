@@ -15,7 +15,7 @@ export type Handler =
   | 'erase-cells'
   | 'define-datastores';
 
-/** Who may call an operation, beside operators, who may call all; `console`: what its page may change. */
+/** Callers of an operation. Operators may call all; `console` marks the changes that its page may make. */
 export type Caller = 'readers' | 'clients' | 'movers' | 'erasers' | 'console';
 
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
@@ -24,22 +24,22 @@ interface Success {
   readonly means: string;
   readonly body: Shape<object>;
   readonly example: Json;
-  /** Of which answers it is the status. @default of those that no other status is of */
+  /** Whether an answer has this status. @default answers that no other status has */
   readonly when?: (body: never) => boolean;
 }
 
 /**
  * An operation of the API, declared once: parser, document, client, policies, routes and `schemaless api` follow from
- * it. Its parameters are those of path, query and body together, by their names.
+ * it. Its parameters are those of path, query and body, by name.
  */
 export interface Operation {
   readonly method: Method;
   readonly path: string;
   readonly handler: Handler;
-  /** Another operation of the function whose route the gateway takes for this one. Stacks have room for few routes. */
-  readonly by?: string;
+  /** Shares a route of the gateway with others of the function: stacks have room for few routes. */
+  readonly sharesRoute?: true;
   readonly mayCall: readonly Caller[];
-  /** It reads, though it is a POST. */
+  /** A POST that only reads. */
   readonly reads?: true;
   readonly summary: string;
   readonly more?: string;
@@ -51,24 +51,24 @@ export interface Operation {
   readonly bodyExample?: Json;
   /** The body is the parameter `body`. */
   readonly whole?: true;
-  /** The levels of JSON that the body may have beyond those of a cell's. @default 0 */
+  /** Levels of JSON that the body may have beyond those of a cell's. @default 0 */
   readonly depthAround?: number;
   /** The request may come without a body. */
   readonly mayLackBody?: true;
   readonly answers: Readonly<Record<number, Success>>;
-  /** Its answers hold bodies of cells, and go in MessagePack to who asks for that. */
+  /** Its answers hold bodies of cells, and are MessagePack for callers that ask for it. */
   readonly bodies?: true;
-  /** A parameter that is given as undefined is refused by the client: left out, it would have more done than was meant. */
+  /** The client refuses a parameter given as undefined: to omit it would do more than the caller meant. */
   readonly refusesUndefined?: true;
-  /** The codes of its own problems, beside those that follow from what it takes. */
-  readonly errors: readonly ErrorCode[];
-  /** Of those whose status is another one here than their code's. */
+  /** The codes of its own problems, in addition to those of its parameters. @default none */
+  readonly errors?: readonly ErrorCode[];
+  /** Statuses that differ here from those of their codes. */
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 
 export type Operations = Readonly<Record<string, Operation>>;
 
-/** An operation as it is declared: checked, with its literals kept. */
+/** Returns declared operations: checked, with literal types. */
 export function operations<const Some extends Operations>(declared: Some): Some {
   return declared;
 }
@@ -84,10 +84,10 @@ type OfBody<One> = One extends { readonly body: infer Body }
   : unknown;
 type Flat<Some> = { [Name in keyof Some]: Some[Name] };
 
-/** The parameters of an operation: of path, query and body together. */
+/** The parameters of an operation: of path, query and body. */
 export type ParametersOf<One extends Operation> = Flat<OfPath<One['path']> & OfQuery<One> & OfWhere<One> & OfBody<One>>;
 
-/** What an operation answers where it succeeds. */
+/** The answer of an operation that succeeds. */
 type AnswerOf<One extends Operation> = One['answers'][keyof One['answers'] & number] extends infer Answers
   ? Answers extends { readonly body: infer Body }
     ? Of<Body>
@@ -100,5 +100,5 @@ type MethodOf<One extends Operation> =
     ? (parameters?: OfDatastore<One>) => Promise<AnswerOf<One>>
     : (parameters: OfDatastore<One>) => Promise<AnswerOf<One>>;
 
-/** Operations as methods, by their names: of one datastore, or over HTTP. */
+/** Operations as methods, by name: of one datastore, or over HTTP. */
 export type Methods<Some extends Operations> = { readonly [Name in keyof Some]: MethodOf<Some[Name]> };

@@ -7,11 +7,12 @@ import { INDEX_LISTS, QUERIES } from './indexes.ts';
 import { LOG_READS } from './logs.ts';
 import { MOVES } from './moves.ts';
 import { operations, type Caller, type Handler, type Operation } from './operation.ts';
+import { parametersIn } from './path.ts';
 import { SERVICE } from './service.ts';
 import { SUBJECTS } from './subjects.ts';
 import { TRIGGERS } from './triggers.ts';
 
-/** Every operation of the API. A function takes those alone that it answers. */
+/** Every operation of the API. A function imports only those that it answers. */
 export const OPERATIONS = operations({
   ...PUT_CELL,
   ...CELL_READS,
@@ -45,20 +46,59 @@ export const ROUTES: readonly Route[] = Object.entries<Operation>(OPERATIONS).ma
   operation: operation as OperationName,
 }));
 
-/** The routes that the gateway has: others are taken by the route of another operation. */
-export const GATEWAY_ROUTES = ROUTES.filter(({ by }) => by === undefined);
+/** The function that answers HEAD of its GETs, other methods with `method_not_allowed`, and other paths with `unknown_route`. */
+export const DEFAULT_HANDLER = 'read-cells' satisfies Handler;
 
-/** What these may call. */
-export function operationsFor(caller: Caller, routes = ROUTES): readonly OperationName[] {
-  return routes.filter(({ mayCall }) => mayCall.includes(caller)).map(({ operation }) => operation);
+/** The parts of `/v1/{datastore}/NAME`. */
+const SHARED_PARTS = 4;
+
+/** A route of the gateway. */
+interface GatewayRoute extends Pick<Route, 'path' | 'handler'> {
+  readonly method: Route['method'] | 'HEAD';
+  /** Undefined if it serves several. */
+  readonly operation?: OperationName;
 }
 
-/** Whether an operation changes nothing. */
+/** The routes of the gateway but for those of the console. The default handler needs none for HEAD. */
+export const GATEWAY_ROUTES: readonly GatewayRoute[] = [
+  ...ROUTES.filter(({ sharesRoute }) => sharesRoute !== true),
+  ...sharedRoutes(ROUTES.filter(({ sharesRoute }) => sharesRoute === true)),
+  ...sharedRoutes(withHeads(ROUTES).filter((one) => one.method === 'HEAD' && one.handler !== DEFAULT_HANDLER)),
+];
+
+/** Returns one route for all paths below `/v1/{datastore}/NAME`. */
+function sharedRoutes(routes: readonly GatewayRoute[]): readonly GatewayRoute[] {
+  const shared = routes.map(({ method, path, handler }) => {
+    const [parts, below] = [path.split('/').slice(0, SHARED_PARTS).join('/'), path.split('/').length > SHARED_PARTS];
+    return { method, path: below ? `${parts}/{rest+}` : parts, handler };
+  });
+  return [...new Map(shared.map((route) => [`${route.method} ${route.path}`, route])).values()];
+}
+
+/** Adds to each GET a HEAD with the same answer, whose body the gateway drops. */
+export function withHeads<Some extends { readonly method: string }>(
+  routes: readonly Some[],
+): readonly (Omit<Some, 'method'> & { readonly method: Some['method'] | 'HEAD' })[] {
+  return routes.flatMap((route) => (route.method === 'GET' ? [route, { ...route, method: 'HEAD' as const }] : [route]));
+}
+
+/** Returns the methods of a decoded path, sorted; none if the API has no such path. */
+export function methodsOf(path: string): readonly string[] {
+  const fitting = ROUTES.filter((route) => parametersIn(route.path, path) !== undefined);
+  return [...new Set(withHeads(fitting).map(({ method }) => method))].toSorted();
+}
+
+/** Returns the operations that a kind of caller may call. */
+export function operationsFor(caller: Caller): readonly OperationName[] {
+  return ROUTES.filter(({ mayCall }) => mayCall.includes(caller)).map(({ operation }) => operation);
+}
+
+/** Returns whether an operation changes nothing. */
 export function isRead({ method, reads }: Operation): boolean {
   return method === 'GET' || reads === true;
 }
 
-/** Routes beside the API, which its document does not describe: the files of the console. */
+/** Routes outside the API and its document: the files of the console. */
 export const CONSOLE_ROUTES = [
   { method: 'GET', path: '/console' },
   { method: 'HEAD', path: '/console' },
@@ -66,11 +106,8 @@ export const CONSOLE_ROUTES = [
   { method: 'HEAD', path: '/console/{file+}' },
 ] as const;
 
-/** Who answers them. */
+/** The function that serves them. */
 export const CONSOLE_HANDLER = 'read-cells' satisfies Handler;
 
-/** Who answers the routes that are not everywhere: where it is not, they are answered that it goes by deploy. */
+/** The function for changes of definitions; environments without it answer `managed_by_deployment`. */
 export const DEFINING_HANDLER = 'define-datastores' satisfies Handler;
-
-/** Who answers all other paths and methods: that there is no such route. */
-export const DEFAULT_HANDLER = 'read-cells' satisfies Handler;

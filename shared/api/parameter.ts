@@ -3,34 +3,34 @@ import type { Json } from '../cell.ts';
 import { invalidField } from '../errors.ts';
 import { shape, type Shape } from './shape.ts';
 
-/** What is said of a parameter of a query, beside its shape. */
+/** The description of a query parameter, in addition to its shape. */
 interface About {
   readonly description: string;
   readonly example: Json;
 }
 
 interface Read<Value> extends About {
-  /** It may come more than once. */
+  /** It may be repeated. */
   readonly isRepeated?: true;
-  /** A list is one value, with commas. */
+  /** A list is one value, separated by commas. */
   readonly isJoined?: true;
-  /** `texts`: the values that came, in order; one, unless it may be repeated. Throws `invalid_field`. */
+  /** Parses the values, in order; one, unless it may be repeated. Throws `invalid_field`. */
   read(texts: readonly string[], name: string): Value;
 }
 
-/** A parameter of a query: text, of which `read` makes a value. */
+/** A query parameter: text that `read` parses. */
 export interface Parameter<Value> extends Read<Value>, Shape<Value | undefined> {
   readonly isOptional: true;
 }
 
-/** One that has to come; `wanted` says what it is. */
+/** A required parameter; `wanted` describes it. */
 export interface RequiredParameter<Value> extends Read<Value>, Shape<Value> {
   readonly wanted: string;
 }
 
 export type AnyParameter = Read<unknown> & Shape<unknown> & { readonly wanted?: string };
 
-/** `read`: takes the one value that comes. */
+/** Declares a parameter with one value, which `read` parses. */
 export function parameter<Value>(
   of: Shape<unknown>,
   about: About,
@@ -44,7 +44,7 @@ export function required<Value>(one: Parameter<Value>, wanted: string): Required
   return { description, example, describe, read, wanted };
 }
 
-/** An integer written as digits alone: no sign, no leading zeros, no exponent. */
+/** Declares an integer in digits alone: no sign, no leading zeros, no exponent. */
 export function digits(
   of: Shape<number>,
   bounds: readonly [least: number, most: number],
@@ -53,7 +53,7 @@ export function digits(
   return parameter(of, about, (text, name) => parseDigits(text, name, ...bounds));
 }
 
-/** Throws `invalid_field`: what is not digits as the text that it is. */
+/** Parses digits. Throws `invalid_field`, which quotes other text as it is. */
 export function parseDigits(text: string, field: string, least: number, most: number, wanted?: string): number {
   return parseCount(/^(?:0|[1-9]\d*)$/u.test(text) ? Number(text) : text, field, least, most, wanted);
 }
@@ -62,16 +62,16 @@ export function choice<const Value extends string>(
   choices: readonly Value[],
   about: About & { readonly default?: Value },
 ): Parameter<Value> {
-  const { default: usual, ...said } = about;
+  const { default: usual, ...described } = about;
   const of = shape<Value>({ enum: choices, ...(usual !== undefined && { default: usual }) });
-  return parameter(of, said, (text, name) => {
+  return parameter(of, described, (text, name) => {
     const chosen = choices.find((one) => one === text);
     if (chosen === undefined) throw invalidField(name, choices.join(' or '), text);
     return chosen;
   });
 }
 
-/** `true` or `false`; false when it does not come. */
+/** Declares `true` or `false`; false if omitted. */
 export function flag(description: string): Parameter<boolean> {
   const { describe } = shape({ enum: ['true', 'false'], default: 'false' });
   const { read } = choice(['true', 'false'], { description, example: 'true' });
@@ -84,7 +84,7 @@ export function flag(description: string): Parameter<boolean> {
   };
 }
 
-/** Text, which `read` may refuse. */
+/** Declares text, which `read` may refuse. */
 export function textParameter(
   of: Shape<string>,
   about: About,

@@ -1,7 +1,7 @@
-/** The header of an answer of which JSON.parse loses nothing: only doubles, and no key changes its place. */
+/** The header of an answer that JSON.parse reads without loss: all numbers are doubles, and keys keep their order. */
 export const PLAIN_JSON = { 'x-json': 'plain' } as const;
 
-/** Whether an answer's headers say so; names in lower case. */
+/** Returns whether the value of that header says so. */
 export function isPlainJson(header: string | readonly string[] | null | undefined): boolean {
   return header === PLAIN_JSON['x-json'];
 }

@@ -1,16 +1,17 @@
 import { parseCount } from '../address.ts';
+import { isObject } from '../cell.ts';
 import { invalidField, missingField } from '../errors.ts';
 import { parseTime } from '../time.ts';
 import type { Input } from './shape.ts';
 import { ADDED_ID, TIME } from './words.ts';
 
-/** `start`, `now`, a time with zone that has passed (inclusive), or for some shards the added id after which to go on. */
+/** `start`, `now`, a past time with zone (inclusive), or for some shards the added id after which to continue. */
 export type RewindTarget = string | Readonly<Record<string, number>>;
 
 const WANTED = '"start", "now", a time with zone that has passed, or an object of added ids by shard';
 const SHARD = /^(?:0|[1-9]\d{0,6})$/u;
 
-/** Whether the datastore has the shards and cells is not checked here. */
+/** The datastore checks whether the shards and cells exist. */
 export const REWIND_TARGET: Input<RewindTarget> = {
   describe: (components) => ({
     oneOf: [
@@ -28,7 +29,7 @@ export const REWIND_TARGET: Input<RewindTarget> = {
   read(to, field) {
     if (to === undefined) throw missingField(field, WANTED);
     if (typeof to === 'string') return to === 'start' || to === 'now' ? to : parsePassed(to, field);
-    if (typeof to !== 'object' || to === null || Array.isArray(to)) throw invalidField(field, WANTED, to);
+    if (!isObject(to)) throw invalidField(field, WANTED, to);
     const entries = Object.entries(to);
     if (entries.length === 0) throw invalidField(field, 'at least one shard', 'none');
     return Object.fromEntries(
@@ -41,7 +42,7 @@ export const REWIND_TARGET: Input<RewindTarget> = {
   },
 };
 
-/** A future time, as from a mistyped year, would pass over cells that are not written yet. Throws `invalid_field`. */
+/** Parses a past time: a future one, as from a mistyped year, would skip unwritten cells. Throws `invalid_field`. */
 export function parsePassed(to: string, field = 'to'): string {
   let since: string;
   try {

@@ -1,6 +1,6 @@
 import type { Role } from '../cell.ts';
 import { operations } from './operation.ts';
-import { list, named, object, oneOf, optional, said, shape, TEXT, type Of } from './shape.ts';
+import { list, named, object, oneOf, optional, described, shape, TEXT, type Of } from './shape.ts';
 
 const UP = { state: 'up', served_by: 'writer', milliseconds: 1, circuit: 'closed' } as const;
 const DOWN = {
@@ -15,14 +15,14 @@ const NODE = named(
   'NodeHealth',
   object({
     state: oneOf('up', 'down'),
-    served_by: said(
+    served_by: described(
       oneOf<Role>('writer', 'reader'),
-      'Who answers what is asked of this role: the writer, where readers cannot be reached.',
+      'The role that answers for this one: the writer if readers cannot be reached.',
     ),
     milliseconds: shape<number>({ type: 'number' }),
-    circuit: said(
+    circuit: described(
       oneOf('closed', 'open'),
-      "Of the instance's circuit breaker: `open` while it sends no statements there but signs of life.",
+      "Of the instance's circuit breaker: `open` while it sends only health checks there.",
     ),
     error: optional(TEXT),
   }),
@@ -36,9 +36,9 @@ export type GroupHealth = Of<typeof GROUP>;
 const HEALTH = named(
   'Health',
   object({
-    status: said(oneOf('ok', 'degraded', 'down'), '`ok`: every node answers. `down`: none does.'),
-    version: said(TEXT, 'Of the store.'),
-    instance: said(TEXT, 'The instance that answered; each looks for itself.'),
+    status: described(oneOf('ok', 'degraded', 'down'), '`ok`: every node answers. `down`: none does.'),
+    version: described(TEXT, 'The version of the store.'),
+    instance: described(TEXT, 'The instance that answered; each checks on its own.'),
     groups: list(GROUP),
   }),
 );
@@ -83,8 +83,7 @@ export const SERVICE = operations({
     handler: 'read-cells',
     mayCall: ['readers'],
     summary: 'This document',
-    more: 'Compressed where `accept-encoding` names `gzip`.',
+    more: 'Compressed if `accept-encoding` names `gzip`.',
     answers: { 200: { means: 'OpenAPI 3.1.', body: shape<object>({ type: 'object' }), example: { openapi: '3.1.0' } } },
-    errors: [],
   },
 });

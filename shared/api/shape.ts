@@ -3,15 +3,15 @@ import type { Json } from '../cell.ts';
 /** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
 export type Schema = { readonly [keyword: string]: Json };
 
-/** Schemas of named shapes, by name: where `describe` puts them. */
+/** Schemas of named shapes, by name; `describe` adds them. */
 export type Components = Record<string, Schema>;
 
 declare const VALUE: unique symbol;
 
-/** How a value of the API looks: its type for TypeScript, its schema for the document. */
+/** The shape of an API value: its type for TypeScript, its schema for the document. */
 export interface Shape<out Value> {
   readonly [VALUE]?: () => Value;
-  /** A member that may be left out. */
+  /** An optional member. */
   readonly isOptional?: true;
   /** Returns the schema. Adds the schemas of the named shapes within to `components`. */
   describe(components: Components): Schema;
@@ -19,7 +19,7 @@ export interface Shape<out Value> {
 
 /** A shape that a request may have. */
 export interface Input<out Value> extends Shape<Value> {
-  /** Returns what was given, checked; undefined stands for nothing. Throws SchemalessError that names the field. */
+  /** Returns the checked value; undefined stands for nothing. Throws a SchemalessError that names the field. */
   read(given: unknown, field: string): Value;
 }
 
@@ -37,20 +37,20 @@ export type ObjectOf<Some> = Flat<
   }
 >;
 
-/** A value whose schema is said as it is. */
+/** Declares a value by its schema. */
 export function shape<Value>(schema: Schema): Shape<Value> {
   return { describe: () => schema };
 }
 
-/** The same shape, which says what it means here. */
-export function said<Some extends Shape<unknown>>(what: Some, description: string): Some {
+/** Adds a description to a shape. */
+export function described<Some extends Shape<unknown>>(what: Some, description: string): Some {
   return { ...what, describe: (components: Components) => ({ ...what.describe(components), description }) };
 }
 
-/** A shape that the document has under a name. */
+/** Gives a shape a name in the document. */
 export function named<Some extends Shape<unknown>>(name: string, what: Some): Some {
   const describe = (components: Components): Schema => {
-    // Before it is described: one that holds itself ends here.
+    // Set before it is described: a recursive shape ends here.
     if (components[name] === undefined) {
       components[name] = {};
       components[name] = what.describe(components);
@@ -64,7 +64,7 @@ export function optional<Some extends Shape<unknown>>(what: Some): Some & { read
   return { ...what, isOptional: true };
 }
 
-/** An object of an answer. Later versions may add members. */
+/** Declares an object of an answer. Later versions may add members. */
 export function object<Some extends Fields>(fields: Some): Shape<ObjectOf<Some>> {
   return { describe: (components) => describeFields(fields, components) };
 }
@@ -96,7 +96,12 @@ export function either<Some extends readonly Shape<unknown>[]>(...shapes: Some):
   return { describe: (components) => ({ oneOf: shapes.map((one) => one.describe(components)) }) };
 }
 
-/** An object of any names. */
+/** Declares `next` of a page. */
+export function nextOf<Next>(next: Shape<Next>): Shape<Next | null> {
+  return described(orNull(next), 'Send it as `after` to continue; null at the end.');
+}
+
+/** Declares an object with any member names. */
 export function mapOf<Value>(values: Shape<Value>): Shape<Readonly<Record<string, Value>>> {
   return { describe: (components) => ({ type: 'object', additionalProperties: values.describe(components) }) };
 }
@@ -112,6 +117,6 @@ export function always<const Value extends Json>(value: Value): Shape<Value> {
 export const TEXT: Shape<string> = shape({ type: 'string' });
 export const FLAG: Shape<boolean> = shape({ type: 'boolean' });
 export const COUNT: Shape<number> = shape({ type: 'integer', minimum: 0 });
-export const FIGURE: Shape<number> = shape({ type: 'number', minimum: 0 });
+export const DECIMAL: Shape<number> = shape({ type: 'number', minimum: 0 });
 /** A time of the functions, whose clocks count milliseconds. */
 export const WHEN: Shape<string> = shape({ type: 'string', format: 'date-time' });

@@ -3,10 +3,10 @@ import { parseSubject } from '../subject.ts';
 import { checked, input, maybe, members } from './input.ts';
 import { operations, type Methods } from './operation.ts';
 import { afterText, LIMIT } from './query.ts';
-import { FLAG, list, named, object, orNull, said, TEXT, WHEN, type Of } from './shape.ts';
+import { FLAG, list, named, object, orNull, described, TEXT, WHEN, type Of } from './shape.ts';
 import { REASON } from './words.ts';
 
-/** The subjects of a datastore, whose keys its sealed fields are under, as those see them who forget them. */
+/** Operations that forget subjects, under whose keys a datastore seals fields. */
 
 /** Hexadecimal digits of a subject's name in records. */
 const NAME_DIGITS = 32;
@@ -14,30 +14,23 @@ const NAME = new RegExp(`^[0-9a-f]{${NAME_DIGITS}}$`, 'u');
 
 const SUBJECT_NAME = named(
   'SubjectName',
-  said(
+  described(
     input({ type: 'string', pattern: NAME.source }, (given, field): string => {
       if (typeof given === 'string' && NAME.test(given)) return given;
       throw wrongField(field, `the ${NAME_DIGITS} digits 0-9 a-f of a record`, 'something else');
     }),
-    'By a key of the datastore: it does not say who the subject is, and is the same whenever it is asked for.',
+    'Derived with a key of the datastore: it does not reveal the subject, and is always the same.',
   ),
 );
-/** No error says what came: it may name a person. */
+/** Errors omit the value: it may name a person. */
 const SUBJECT = input({ type: 'string', minLength: 1, maxLength: 255 }, parseSubject);
 
+const BY_VALUE = described(SUBJECT, 'The value of the field that names it in bodies; a UUID in either case.');
+const BY_NAME = described(SUBJECT_NAME, 'From a record: to forget it again after the table of keys was restored.');
+
 const REQUEST = checked(
-  members({
-    subject: said(
-      maybe(SUBJECT),
-      'As the field says that names it in bodies; a UUID in either case. Either this, or `subject_name`.',
-    ),
-    subject_name: said(
-      maybe(SUBJECT_NAME),
-      'As a record says: to forget it once more, where the table of keys was set back.',
-    ),
-    reason: REASON,
-  }),
-  { oneOf: [{ required: ['subject'] }, { required: ['subject_name'] }] },
+  members({ subject: maybe(BY_VALUE), subject_name: maybe(BY_NAME), reason: REASON }),
+  [members({ subject: BY_VALUE, reason: REASON }), members({ subject_name: BY_NAME, reason: REASON })],
   ({ subject, subject_name }) => {
     if (subject_name === undefined) SUBJECT.read(subject, 'subject');
     else if (subject !== undefined) throw invalidField('subject_name', 'either `subject` or `subject_name`', 'both');
@@ -49,18 +42,18 @@ const FORGOTTEN = named(
   object({
     subject_name: SUBJECT_NAME,
     reason: REASON,
-    requested_by: said(TEXT, 'The caller as IAM knows it; `anybody` where calls are not signed.'),
+    requested_by: described(TEXT, 'The caller as IAM names it; `anybody` if calls are not signed.'),
     forgotten_at: WHEN,
-    had_key: said(
+    had_key: described(
       FLAG,
       'False: there was no key to delete. Nothing was ever sealed for it, or the subject was misspelt.',
     ),
-    unreadable_from: said(WHEN, 'From then on nobody reads, or writes, anything of it.'),
-    key_in_backups_until: said(
+    unreadable_from: described(WHEN, 'From then on its sealed values can be neither read nor written.'),
+    key_in_backups_until: described(
       orNull(WHEN),
-      'Until when the table of keys can be set back to a moment at which its key was there; null where it cannot.',
+      'Until when the table of keys can be restored to a time at which its key existed; null if it cannot.',
     ),
-    not_reached: said(list(TEXT), 'What is left of it that is no sealed value.'),
+    not_reached: described(list(TEXT), 'Its remaining data other than sealed values.'),
   }),
 );
 export type ForgottenSubject = Of<typeof FORGOTTEN>;
@@ -86,7 +79,7 @@ export const SUBJECTS = operations({
     method: 'POST',
     path: '/v1/{datastore}/subjects/forget',
     summary: 'Forget a subject for good',
-    more: 'Its key goes, and with it all that was ever sealed under it, in backups, exports and copies, too: see infra/docs/forgetting.md. Nothing is sealed for it any more. Asked again, it answers the same record.',
+    more: 'Deletes its key, and with it all that was ever sealed under it, in backups, exports and copies as well: see infra/docs/forgetting.md. Nothing is sealed for it any more. A repeated request returns the same record.',
     body: REQUEST,
     bodyExample: { subject: 'c3a8f1d2-5b6e-4f70-9a81-2d3c4b5a6978', reason: 'request 4711' },
     answers: { 200: { means: 'It is forgotten.', body: FORGOTTEN, example: EXAMPLE } },
@@ -96,9 +89,8 @@ export const SUBJECTS = operations({
     ...OF_ERASERS,
     method: 'GET',
     path: '/v1/{datastore}/erasures/subjects',
-    by: 'getErasure',
-    summary: 'List subjects that were forgotten',
-    more: 'The records, in no order. A page may have few of them, or none, and still not be the last: that has `next` null.',
+    summary: 'List forgotten subjects',
+    more: 'The records, in no order. A page may have few records, or none, and not be the last: the last has `next` null.',
     query: { ...LIMIT, ...afterText('c3ViamVjdCN0cmlwcyMzYjFmNmM') },
     answers: {
       200: {
@@ -107,7 +99,6 @@ export const SUBJECTS = operations({
         example: { subjects: [EXAMPLE], next: null },
       },
     },
-    errors: [],
   },
 });
 

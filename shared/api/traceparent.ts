@@ -1,7 +1,7 @@
-/** Version, trace id, parent id and flags; of later versions more may follow. */
+/** Version, trace id, parent id and flags; later versions may append more. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-[\w.:/+=@-]{1,128})?$/u;
 
-/** Whether the header `traceparent` is one of W3C Trace Context: no other goes into a log. */
+/** Returns whether a `traceparent` header is valid W3C Trace Context: no other is logged. */
 export function isTraceparent(header: unknown): header is string {
   return typeof header === 'string' && TRACEPARENT.test(header);
 }

@@ -4,7 +4,7 @@ import { operations, type Methods } from './operation.ts';
 import { digits } from './parameter.ts';
 import { afterText, LIMIT, SAFE } from './query.ts';
 import { REWIND_TARGET } from './rewind-target.ts';
-import { COUNT, list, object, said } from './shape.ts';
+import { COUNT, described, list, mapOf, object, TEXT } from './shape.ts';
 import {
   DEAD_PAGE,
   DETAILS,
@@ -57,11 +57,10 @@ const SUMMARY_EXAMPLE = {
   },
 } as const;
 
+const LOGGED = { shard: CELL.shard, added_id: CELL.added_id, ...ADDRESS, created_at: CELL.created_at } as const;
+
 const PARKED = {
-  shard: CELL.shard,
-  added_id: CELL.added_id,
-  ...ADDRESS,
-  created_at: CELL.created_at,
+  ...LOGGED,
   attempts: 5,
   first_failed_at: '2026-01-31T08:00:00.200Z',
   last_failed_at: '2026-01-31T08:00:15.900Z',
@@ -75,27 +74,27 @@ const PARKED = {
 const DEAD = {
   message_id: '5fea7756-0ea4-451a-a703-a558b933e274',
   sent_at: '2026-01-31T08:00:00.300Z',
-  cell: { shard: CELL.shard, added_id: CELL.added_id, ...ADDRESS, created_at: CELL.created_at },
+  cell: LOGGED,
   resent: false,
   body: null,
 } as const;
 
-const SEE = { method: 'GET', handler: 'manage-triggers', mayCall: ['readers'], errors: ['unknown_trigger'] } as const;
+const SEE = { method: 'GET', handler: 'manage-triggers', mayCall: ['readers'] } as const;
 const CHANGE = {
   method: 'POST',
   handler: 'manage-triggers',
   mayCall: ['console'],
-  errors: ['unknown_trigger'],
+  sharesRoute: true,
 } as const;
 const NO_CHOICE = { body: members({}), mayLackBody: true } as const;
 const CHOICE = {
   body: PARKED_CHOICE,
   bodyExample: { cells: [{ shard: CELL.shard, added_id: CELL.added_id }] },
-  errors: ['unknown_trigger', 'unknown_shard'],
+  errors: ['unknown_shard'],
 } as const;
-const LEFT = said(
+const LEFT = described(
   COUNT,
-  'Left in the last queue, about: hidden from this request, or more than it had time for. Repeat it.',
+  'Left in the dead-letter queue, approximately: hidden from this request, or more than it had time for. Repeat it.',
 );
 
 export const TRIGGERS = operations({
@@ -103,21 +102,29 @@ export const TRIGGERS = operations({
     ...SEE,
     path: '/v1/{datastore}/triggers',
     summary: 'List the triggers',
-    more: 'Definitions, states, how far they are behind, and how many cells are parked.',
+    more: 'Definitions, states, lags, and the numbers of parked cells.',
     answers: {
       200: {
         means: 'Every trigger, by name.',
-        body: object({ triggers: list(SUMMARY) }),
-        example: { triggers: [SUMMARY_EXAMPLE] },
+        body: object({
+          triggers: list(SUMMARY),
+          consumer_environment: described(
+            mapOf(TEXT),
+            'Variables of a consumer in another process, in addition to the URL of the API and credentials.',
+          ),
+        }),
+        example: {
+          triggers: [SUMMARY_EXAMPLE],
+          consumer_environment: { AWS_REGION: 'eu-central-1', SCHEMALESS_DATASTORE: 'trips' },
+        },
       },
     },
-    errors: [],
   },
   getTrigger: {
     ...SEE,
     path: '/v1/{datastore}/triggers/{trigger}',
-    summary: 'See one trigger, and how far it is with each shard',
-    query: { ...LIMIT, after: digits(SHARD, SAFE, { description: 'Go on after this shard.', example: 99 }) },
+    summary: 'See one trigger, and its progress in each shard',
+    query: { ...LIMIT, after: digits(SHARD, SAFE, { description: 'Continue after this shard.', example: 99 }) },
     answers: {
       200: {
         means: 'The trigger, with a page of its shards.',
@@ -129,13 +136,13 @@ export const TRIGGERS = operations({
         },
       },
     },
-    errors: ['unknown_trigger', 'unknown_shard'],
+    errors: ['unknown_shard'],
   },
   pauseTrigger: {
     ...CHANGE,
     path: '/v1/{datastore}/triggers/{trigger}/pause',
     summary: 'Halt sending and consuming',
-    more: 'Queued messages stay. Whoever works for the trigger notices within some two seconds.',
+    more: 'Queued messages stay. The workers of the trigger notice within some two seconds.',
     body: members({ reason: maybe(NOTE) }),
     bodyExample: { reason: PAUSED.reason },
     mayLackBody: true,
@@ -145,8 +152,8 @@ export const TRIGGERS = operations({
     ...CHANGE,
     ...NO_CHOICE,
     path: '/v1/{datastore}/triggers/{trigger}/resume',
-    summary: 'Let it go on, whether it was paused or had stopped',
-    more: 'Parked cells stay parked. Where its queue may have lost messages, all that is not known to be consumed is sent again, in order, as replays: `resent` says so.',
+    summary: 'Resume a paused or stopped trigger',
+    more: 'Parked cells stay parked. If its queue may have lost messages, all cells not known to be consumed are sent again, in order, as replays: see `resent`.',
     answers: {
       200: { means: 'It is running.', body: SWITCH, example: { ...RUNNING, changed_at: '2026-01-31T09:30:00.000Z' } },
     },
@@ -154,17 +161,17 @@ export const TRIGGERS = operations({
   rewindTrigger: {
     ...CHANGE,
     path: '/v1/{datastore}/triggers/{trigger}/rewind',
-    summary: 'Set it to another place in the logs',
-    more: 'To their start, to their ends (`now`), to a time (inclusive), or for some shards to the added id after which to go on. What is sent again is marked as a replay. Cells that were not sent and lie before the new place are skipped, which `skips` says, with `dry_run` before anything is done. What is on the queue already is still consumed.',
+    summary: 'Move its offsets in the logs',
+    more: 'To their start, to their ends (`now`), to a time (inclusive), or for some shards to the added id after which to continue. Cells sent again are marked as replays. Unsent cells before the new offset are skipped: `skips` counts them, with `dry_run` before anything is done. Messages that are already on the queue are still consumed.',
     body: members({
       to: REWIND_TARGET,
-      dry_run: said(FLAG_MEMBER, 'Say what would be skipped, and change nothing.'),
+      dry_run: described(FLAG_MEMBER, 'Report what would be skipped, and change nothing.'),
     }),
     bodyExample: { to: { '233': 16 } },
     refusesUndefined: true,
     answers: {
       200: {
-        means: 'It goes on from there; with `dry_run`: it would.',
+        means: 'It continues from there; with `dry_run`: it would.',
         body: REWIND,
         example: {
           ...RUNNING,
@@ -175,14 +182,14 @@ export const TRIGGERS = operations({
         },
       },
     },
-    errors: ['unknown_trigger', 'unknown_shard'],
+    errors: ['unknown_shard'],
   },
   listParkedCells: {
     ...SEE,
     path: '/v1/{datastore}/triggers/{trigger}/parked',
-    summary: 'List what is parked',
+    summary: 'List parked cells and messages',
     more: 'Cells that the consumer failed on too often, and messages that it could not read.',
-    query: { ...LIMIT, ...afterText('233/17') },
+    query: { ...LIMIT, ...afterText('233:17') },
     answers: {
       200: { means: 'A page of them.', body: PARKED_PAGE, example: { cells: [PARKED], malformed: [], next: null } },
     },
@@ -192,10 +199,10 @@ export const TRIGGERS = operations({
     ...CHOICE,
     path: '/v1/{datastore}/triggers/{trigger}/parked/retry',
     summary: 'Send parked cells again',
-    more: 'Soon, and marked as replays; a trigger that does not run sends them once it is resumed. What fails again stays parked.',
+    more: 'They are sent soon, marked as replays; a trigger that does not run sends them once it is resumed. Cells that fail again stay parked.',
     answers: {
       200: {
-        means: 'How many of them are parked.',
+        means: 'The number of them that are parked.',
         body: object({ wanted: COUNT, not_parked: NOT_PARKED }),
         example: { wanted: 1, not_parked: [] },
       },
@@ -206,10 +213,10 @@ export const TRIGGERS = operations({
     ...CHOICE,
     path: '/v1/{datastore}/triggers/{trigger}/parked/discard',
     summary: 'Forget parked cells for good',
-    more: 'The cells themselves stay where they are. `*` forgets the messages that could not be read, too.',
+    more: 'The cells themselves stay where they are. `*` forgets the messages that could not be read as well.',
     answers: {
       200: {
-        means: 'How many there were.',
+        means: 'The number of cells discarded.',
         body: object({ discarded: COUNT, not_parked: NOT_PARKED }),
         example: { discarded: 1, not_parked: [] },
       },
@@ -218,22 +225,22 @@ export const TRIGGERS = operations({
   listDeadMessages: {
     ...SEE,
     path: '/v1/{datastore}/triggers/{trigger}/dead',
-    summary: 'List what SQS gave up on',
-    more: 'Messages of the last queue, which were received too often without an end. Looking hides them from others for a moment, and shows ten of each shard at most.',
+    summary: 'List dead-letter messages',
+    more: 'Messages of the dead-letter queue, which were received too often without success. Listing hides them from other requests for a moment, and shows at most ten of each shard.',
     query: LIMIT,
     answers: {
-      200: { means: 'What the queue gives of them.', body: DEAD_PAGE, example: { messages: [DEAD], count: 1 } },
+      200: { means: 'The messages that the queue returned.', body: DEAD_PAGE, example: { messages: [DEAD], count: 1 } },
     },
   },
   replayDeadMessages: {
     ...CHANGE,
     ...NO_CHOICE,
     path: '/v1/{datastore}/triggers/{trigger}/dead/replay',
-    summary: 'Send what SQS gave up on again',
-    more: 'Each cell is parked and sent again soon, as a replay, apart from its shard; its message is deleted. One whose cell was sent again since is only deleted.',
+    summary: 'Resend the cells of dead-letter messages',
+    more: 'Each cell is parked and soon sent again, as a replay, independently of its shard; its message is deleted. A message whose cell was sent again since is only deleted.',
     answers: {
       200: {
-        means: 'How many were taken out.',
+        means: 'The number of messages taken out.',
         body: object({ replayed: COUNT, left: LEFT }),
         example: { replayed: 1, left: 0 },
       },
@@ -243,11 +250,11 @@ export const TRIGGERS = operations({
     ...CHANGE,
     ...NO_CHOICE,
     path: '/v1/{datastore}/triggers/{trigger}/dead/discard',
-    summary: 'Delete what SQS gave up on',
+    summary: 'Delete dead-letter messages',
     more: 'The cells themselves stay where they are.',
     answers: {
       200: {
-        means: 'How many were taken out.',
+        means: 'The number of messages taken out.',
         body: object({ discarded: COUNT, left: LEFT }),
         example: { discarded: 1, left: 0 },
       },

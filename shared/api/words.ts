@@ -10,19 +10,24 @@ import { LIMITS, type Json, type Role } from '../cell.ts';
 import { invalidField, missingField } from '../errors.ts';
 import { parseTime } from '../time.ts';
 import { input, integer, textOf } from './input.ts';
-import { FLAG, named, oneOf, said, type Input } from './shape.ts';
+import { FLAG, named, oneOf, described, type Input } from './shape.ts';
 
-/** The words that requests and answers are made of. */
+/** The basic shapes of requests and answers. */
 
 export const ROW_KEY = named(
   'RowKey',
-  said(input({ type: 'string', format: 'uuid' }, parseRowKey), 'A UUID, in either case; answered in lower case.'),
+  described(input({ type: 'string', format: 'uuid' }, parseRowKey), 'A UUID, in either case; returned in lower case.'),
 );
 
-const NAME = { type: 'string', minLength: 1, maxLength: LIMITS.columnNameBytes } as const;
+const NAME = {
+  type: 'string',
+  minLength: 1,
+  maxLength: LIMITS.columnNameBytes,
+  pattern: '^[^\\u0000\\u0001]',
+} as const;
 export const COLUMN_NAME = named(
   'ColumnName',
-  said(input(NAME, parseColumnName), `1 to ${LIMITS.columnNameBytes} bytes of UTF-8, compared byte for byte.`),
+  described(input(NAME, parseColumnName), `1 to ${LIMITS.columnNameBytes} bytes of UTF-8, compared byte for byte.`),
 );
 
 /** A column name that a path can hold. */
@@ -38,16 +43,23 @@ export const PATH_COLUMN: Input<string> = input({ type: 'string', pattern: PATH_
 
 export const REF_KEY = named(
   'RefKey',
-  said(
+  described(
     input({ type: 'integer', minimum: 0, maximum: LIMITS.refKey }, parseRefKey),
-    'The version of the cell, or its place in a list. The latest cell has the highest.',
+    'The version of the cell, or its position in a list. The latest cell has the highest.',
   ),
 );
 
+/** The members of a cell's address. */
+export const ADDRESS_MEMBERS = { row_key: ROW_KEY, column_name: COLUMN_NAME, ref_key: REF_KEY };
+
+/** Every type is listed, since some generators exclude null where there is none; not `Body`, which others declare. */
 export const BODY = named(
-  'Body',
+  'CellBody',
   input<Json>(
     {
+      type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
+      additionalProperties: true,
+      items: {},
       description: `Any JSON, up to ${LIMITS.bodyBytes} bytes and ${LIMITS.bodyDepth} levels deep. Integers from -2^63 to 2^64-1 are kept.`,
     },
     (given, field) => {
@@ -59,9 +71,9 @@ export const BODY = named(
 
 export const ADDED_ID = named(
   'AddedId',
-  said(
+  described(
     integer(0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1'),
-    "A place in a shard's log: 1, 2, 3, … without holes, in commit order; 0 is the log's start.",
+    "The number of a cell in its shard's log: 1, 2, 3, … without holes, in commit order; 0 is the log's start.",
   ),
 );
 
@@ -69,33 +81,33 @@ export const SHARD = named('Shard', integer(0, Number.MAX_SAFE_INTEGER, 'the num
 
 export const TIME = named(
   'Time',
-  said(
+  described(
     input({ type: 'string', format: 'date-time' }, parseTime),
-    'RFC 3339 with zone; answered in UTC with six decimals.',
+    'RFC 3339 with zone; returned in UTC with six decimals.',
   ),
 );
 
 export const DIGEST = named(
   'Digest',
-  said(textOf('^[0-9a-f]{64}$', '64 digits of 0-9 a-f'), 'SHA-256 of a log, in hexadecimal.'),
+  described(textOf('^[0-9a-f]{64}$', '64 digits of 0-9 a-f'), 'SHA-256 of a log, in hexadecimal.'),
 );
 
 export const GROUP_NAME = named(
   'GroupName',
-  said(
+  described(
     textOf('^[\\w.-]{1,64}$', 'the name of a group, such as group-2'),
-    'The name of a group, as the list of the shards has it.',
+    'The name of a group, as in the list of shards.',
   ),
 );
 
 export const ERASURE_ID = named(
   'ErasureId',
-  said(
+  described(
     input(
       { type: 'string', format: 'uuid', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' },
       textOf('^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', 'the id of an erasure').read,
     ),
-    'The same for the same target, whenever it is asked for.',
+    'Always the same for the same target.',
   ),
 );
 
@@ -103,27 +115,27 @@ export const ERASURE_ID = named(
 const REASON_LENGTH = 500;
 const WANTED_REASON = `why, in 1 to ${REASON_LENGTH} characters`;
 
-export const REASON = said(
+export const REASON = described(
   input({ type: 'string', maxLength: REASON_LENGTH, pattern: '\\S' }, (given, field): string => {
     if (given === undefined) throw missingField(field, WANTED_REASON);
     if (typeof given !== 'string' || given.trim() === '' || given.length > REASON_LENGTH || !given.isWellFormed())
       throw invalidField(field, WANTED_REASON, given);
     return given;
   }),
-  'Kept for good, and shown to who reads the row: nothing that is itself to be forgotten.',
+  'Kept for good, and shown to readers of the row: include nothing that must be forgotten.',
 );
 
 const WANTED_NOTE = `text of 1 to ${REASON_LENGTH} characters`;
 
-/** A reason that others are shown for now. */
+/** A reason that operators see while it applies. */
 export const NOTE = input({ type: 'string', minLength: 1, maxLength: REASON_LENGTH }, (given, field): string => {
   if (typeof given !== 'string' || given.length === 0 || given.length > REASON_LENGTH)
     throw invalidField(field, WANTED_NOTE, given);
   return given;
 });
 
-/** By which each read says who answered. */
+/** The members with which each read names the node that answered. */
 export const SERVED = {
-  served_by: said(oneOf<Role>('writer', 'reader'), 'Which node of the group answered.'),
-  stale: said(FLAG, 'The answer may be behind what has been acknowledged.'),
+  served_by: described(oneOf<Role>('writer', 'reader'), 'Which node of the group answered.'),
+  stale: described(FLAG, 'The answer may be behind the acknowledged writes.'),
 };

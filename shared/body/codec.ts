@@ -10,16 +10,16 @@ import { packedBody } from './packed-body.ts';
 export const FORMAT = {
   /** MessagePack, zlib. The default. */
   messagePackZlib: 1,
-  /** MessagePack as it is: where zlib would make it larger. */
+  /** MessagePack as it is, if zlib would make it larger. */
   messagePack: 2,
   /** JSON text, zlib: for what MessagePack's decoders refuse or reorder (`__proto__`, the order of index-like keys). */
   textZlib: 3,
   text: 4,
 } as const;
 
-/** zlib's level: of 20 KB it takes three fifths of level 6's time for 1.4 % more bytes (`npm run bench -- codec`). */
+/** zlib's level: for 20 KB it takes three fifths of level 6's time, for 1.4 % more bytes. */
 const LEVEL = 5;
-/** Bytes that zlib does not make fewer: a try takes ten times as long as all the rest. */
+/** Bytes below which zlib saves nothing: an attempt takes ten times as long as all the rest. */
 const PLAIN_BELOW = 96;
 
 /** The most that a body may inflate to: a number of 4 bytes in JSON (`0.5,`) takes 9 in MessagePack. */
@@ -30,7 +30,7 @@ const decoder = new Decoder({ useBigInt64: true });
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Checks a body and encodes it for storage. `field`: how messages name it. Throws SchemalessError when it is not JSON
+ * Checks a body and encodes it for storage. `field`: its name in messages. Throws SchemalessError if it is not JSON
  * that can be kept, too deep, or over 1 MiB as JSON.
  */
 export function encodeBody(body: Json, field = 'body'): Buffer {
@@ -44,23 +44,23 @@ export function encodeBody(body: Json, field = 'body'): Buffer {
   return withFormat(text ? FORMAT.text : FORMAT.messagePack, plain);
 }
 
-/** JSON takes at most so many times the bytes of a body: a control character is one byte there, six in JSON. */
+/** The most bytes of JSON for a byte of a body: a control character is one byte there, six in JSON. */
 export const JSON_GROWTH = 6;
 
-/** Decodes a stored body. Throws Error saying what is wrong with the bytes; it does not know the cell's address. */
+/** Decodes a stored body. Throws Error that describes the damage, without the cell's address. */
 export function decodeBody(stored: Uint8Array): Json {
   return decodeSized(stored).body;
 }
 
-/** Decodes a stored body, and says how many bytes it takes without compression. Throws as `decodeBody`. */
+/** Decodes a stored body, and returns its uncompressed bytes. Throws as `decodeBody`. */
 export function decodeSized(stored: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
   const plain = plainOf(stored);
   return { body: decodePlain(stored[0], plain), plainBytes: plain.length };
 }
 
 /**
- * As `decodeSized`, with a `PackedBody` in the place of the value where the stored bytes can go on as they are, inflated.
- * What has no checksum, and JSON text, is decoded.
+ * As `decodeSized`, with a `PackedBody` instead of the value if the inflated bytes can be sent as they are. Decodes
+ * JSON text, and bodies without a checksum.
  */
 export function unpackSized(stored: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
   if (stored[0] !== FORMAT.messagePackZlib) return decodeSized(stored);
@@ -68,7 +68,7 @@ export function unpackSized(stored: Uint8Array): { readonly body: Json; readonly
   return { body: packedBody(plain) ?? decodePlain(stored[0], plain), plainBytes: plain.length };
 }
 
-/** How many bytes a stored body takes without compression; 0 where it is damaged. */
+/** Returns the uncompressed bytes of a stored body; 0 if it is damaged. */
 export function plainBytesOf(stored: Uint8Array): number {
   try {
     return plainOf(stored).length;
@@ -88,7 +88,7 @@ function decodePlain(format: number | undefined, plain: Uint8Array): Json {
       return decoder.decode(plain) as Json;
     case FORMAT.messagePack: {
       const value = decoder.decode(plain);
-      // What lies there without a checksum of its own may have become something that is no JSON at all.
+      // Without a checksum, damaged bytes may decode to a value that is not JSON.
       checkBody(value, 'body', Number.POSITIVE_INFINITY);
       return value as Json;
     }
@@ -101,7 +101,7 @@ function decodePlain(format: number | undefined, plain: Uint8Array): Json {
 }
 
 function inflate(content: Uint8Array): Uint8Array {
-  // The types know only the plain result; with `info` the engine says how much it has read.
+  // The types lack `info`, with which the engine returns how much it has read.
   const { buffer, engine } = inflateSync(content, {
     maxOutputLength: MAX_INFLATED,
     chunkSize: pieceFor(content.length * USUAL_INFLATION),
@@ -112,9 +112,9 @@ function inflate(content: Uint8Array): Uint8Array {
   return buffer;
 }
 
-/** What zlib adds at most to an input that fits into one piece. */
+/** The most bytes that zlib adds to an input that fits into one piece. */
 const ZLIB_MARGIN = 64;
-/** What zlib keeps free at a window's end. */
+/** The bytes that zlib keeps free at a window's end. */
 const WINDOW_MARGIN = 262;
 const WINDOW_BITS = { least: 9, most: 15 };
 /** Nearly all bodies inflate to less. */
@@ -127,7 +127,7 @@ function pieceFor(bytes: number): number {
   return Math.min(PIECE_BYTES.most, Math.max(PIECE_BYTES.least, bytes));
 }
 
-/** zlib clears its window with every body: the smallest in which all of it can be looked back at. */
+/** Returns the smallest window that covers a whole body: zlib clears its window for each. */
 function windowFor(bytes: number): number {
   const bits = 32 - Math.clz32(bytes + WINDOW_MARGIN);
   return Math.min(WINDOW_BITS.most, Math.max(WINDOW_BITS.least, bits));
@@ -140,13 +140,13 @@ function withFormat(format: number, content: Uint8Array): Buffer {
   return stored;
 }
 
-/** The format of what is left of a body that was erased: none of those above. */
+/** The format of the remains of an erased body: none of those above. */
 const ERASED = 0;
 const HASH_BYTES = 32;
 
 /**
- * What is left of an erased body: the format, and the SHA-256 of its stored bytes and of its JSON. So the digest of its log,
- * and the chain by which copies are compared, stay what they were.
+ * Returns the remains of an erased body: the format, and the SHA-256 of its stored bytes and of its JSON. They preserve
+ * the digest of its log, and the chain that compares copies.
  */
 export function erasedBody(stored: Uint8Array): Buffer {
   const left = Buffer.alloc(1 + 2 * HASH_BYTES);
@@ -160,12 +160,12 @@ export function isErasedBody(stored: Uint8Array): boolean {
   return stored[0] === ERASED && stored.length === 1 + 2 * HASH_BYTES;
 }
 
-/** SHA-256, in hexadecimal, of the bytes that were stored. */
+/** Returns the SHA-256, in hexadecimal, of the bytes that were stored. */
 export function storedHashOf(erased: Uint8Array): string {
   return hexOf(erased.subarray(1, 1 + HASH_BYTES));
 }
 
-/** SHA-256, in hexadecimal, of the body's JSON; undefined where it could not be decoded. */
+/** Returns the SHA-256, in hexadecimal, of the body's JSON; undefined if it could not be decoded. */
 export function jsonHashOf(erased: Uint8Array): string | undefined {
   const found = hexOf(erased.subarray(1 + HASH_BYTES));
   return found === UNKNOWN ? undefined : found;

@@ -1,6 +1,6 @@
 import type { Json } from '../cell.ts';
 
-/** Whether two JSON values are equal: the order of keys does not count, and a number equals its bigint. */
+/** Returns whether two JSON values are equal, in any order of keys; a number equals its bigint. */
 export function equalJson(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (typeof a === 'bigint' || typeof b === 'bigint')

@@ -136,7 +136,7 @@ export class JsonReader {
     const value = readNumber(literal);
     if (value === undefined) {
       throw this.#refuse(
-        'a number that 64 bits keep (integers -2^63 to 2^64-1, others as a double prints them)',
+        'a number that 64 bits keep (integers -2^63 to 2^64-1, others if a double prints their digits again)',
         literal.slice(0, 60),
       );
     }

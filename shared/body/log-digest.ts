@@ -5,12 +5,12 @@ import { stringifyJson } from './json.ts';
 export const EMPTY_DIGEST = '0'.repeat(64);
 
 /**
- * The digest of a shard's log up to a cell: each cell is hashed together with the digest before it. Two logs are equal up
- * to a place if their digests there are: cells, ref keys, bodies, order and times.
+ * Returns the digest of a shard's log up to a cell, a hash of the cell and the digest before it. Two logs with equal
+ * digests at an added id are equal up to it: cells, ref keys, bodies, order and times.
  *
- * It means the same on every server, in exports and in any language: the SHA-256, in hexadecimal, of the UTF-8 text
- * `BEFORE ADDED_ID ROW_KEY REF_KEY CREATED_AT BODY COLUMN_NAME`. BODY is the SHA-256 of the body's JSON as the API answers
- * it: no white space, keys in their order. Of an erased body it is what is left, of an erasure what the log says of it.
+ * It is the same on every server, in exports and in any language: the SHA-256, in hexadecimal, of the UTF-8 text
+ * `BEFORE ADDED_ID ROW_KEY REF_KEY CREATED_AT BODY COLUMN_NAME`. BODY is the SHA-256 of the body's JSON as in the API:
+ * no white space, keys in their order. For an erased body it is the kept hash, for an erasure that of its note.
  *
  * `before`: the digest of the log up to the cell before, `EMPTY_DIGEST` for the first.
  */

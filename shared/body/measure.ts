@@ -5,18 +5,18 @@ import { isKeptInteger } from './number.ts';
 
 interface Gauge {
   bytes: number;
-  /** The value holds something that only JSON text keeps, so that it is not stored as MessagePack. */
+  /** Only JSON text keeps the value, so it is not stored as MessagePack. */
   text: boolean;
-  /** Numbers count as much as the longest one does: to print them is most of the work. */
+  /** Each number counts as much as the longest one: printing numbers is most of the work. */
   readonly atMost: boolean;
 }
 
 /**
- * Checks that a value is JSON that can be kept. `field`: how messages name it. `limit`: bytes of UTF-8 as compact JSON.
- * Throws SchemalessError `invalid_field` naming the place inside the value; `body_too_large`.
+ * Checks that a value is JSON that can be kept. `field`: its name in messages. `limit`: bytes of UTF-8 as compact JSON.
+ * Throws SchemalessError `invalid_field` that names the position inside the value; `body_too_large`.
  */
 export function checkBody(value: unknown, field = 'body', limit: number = LIMITS.bodyBytes): Pick<Gauge, 'text'> {
-  // Nearly all bodies are so far below the limit that their numbers need not be printed to know it.
+  // Nearly all bodies are so far below the limit that an estimate suffices.
   const estimate: Gauge = { bytes: 0, text: false, atMost: true };
   measure(value, field, 0, estimate);
   if (estimate.bytes <= limit) return estimate;
@@ -33,7 +33,7 @@ export function checkBody(value: unknown, field = 'body', limit: number = LIMITS
 /** `-0.0000012345678901234567` */
 const LONGEST_NUMBER = 25;
 
-/** The size of a value that is known to be JSON, as compact JSON in bytes of UTF-8. */
+/** Returns the size of a JSON value, as compact JSON in bytes of UTF-8. */
 export function jsonBytes(value: Json): number {
   const gauge: Gauge = { bytes: 0, text: false, atMost: false };
   measure(value, 'body', Number.NEGATIVE_INFINITY, gauge);
@@ -94,12 +94,12 @@ function measureNested(value: object, field: string, depth: number, gauge: Gauge
   }
 }
 
-/** All that JSON writes otherwise than byte for byte: what it must escape, and what is more than one byte of UTF-8. */
+/** Characters that JSON does not write as one byte: those that it must escape, and those longer in UTF-8. */
 const NOT_PLAIN = /[^\u0020\u0021\u0023-\u005b\u005d-\u007f]/;
 // oxlint-disable-next-line no-control-regex -- exactly the characters that JSON must escape
 const ESCAPED = /["\\\u0000-\u001f]/;
 
-/** The bytes of a text in quotes; undefined where it is no well-formed Unicode. */
+/** Returns the bytes of a text in quotes; undefined if it is not well-formed Unicode. */
 function quotedBytes(text: string): number | undefined {
   if (!NOT_PLAIN.test(text)) return text.length + 2;
   if (!text.isWellFormed()) return undefined;

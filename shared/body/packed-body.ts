@@ -1,7 +1,7 @@
 import type { Json } from '../cell.ts';
 import { isWellFormed, readMessagePack } from './read-message-pack.ts';
 
-/** A body as MessagePack, as it is stored, in place of its value. As JSON it is written as its value is. */
+/** A body in MessagePack, as stored, instead of its value. In JSON it is written like its value. */
 export class PackedBody {
   readonly bytes: Uint8Array;
 
@@ -14,7 +14,7 @@ export class PackedBody {
   }
 }
 
-/** In the place of a value; undefined for bytes that a reader could stumble over. */
+/** Returns a packed body instead of a value; undefined for bytes that a reader could fail on. */
 export function packedBody(bytes: Uint8Array): Json | undefined {
   return isWellFormed(bytes) ? (new PackedBody(bytes) as unknown as Json) : undefined;
 }

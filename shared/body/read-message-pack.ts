@@ -1,8 +1,8 @@
 import { type Json, LIMITS } from '../cell.ts';
 
 /**
- * Reads one value of MessagePack. Integers of 64 bits are numbers where a double keeps them, as in an answer of JSON.
- * Throws Error for more bytes or fewer, types that JSON does not have, the key `__proto__`.
+ * Reads one value of MessagePack. Integers of 64 bits are numbers if a double keeps them, as in a JSON answer. Throws
+ * Error for missing or extra bytes, types that JSON does not have, the key `__proto__`.
  */
 export function readMessagePack(bytes: Uint8Array): Json {
   const reader = new MessagePackReader(bytes);
@@ -14,15 +14,15 @@ export function readMessagePack(bytes: Uint8Array): Json {
 interface KnownName {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** The name that came behind it when it was read last: what comes again and again does so in the same order. */
+  /** The name that followed it in the last read: repeated names come in the same order. */
   next: KnownName | undefined;
 }
 
-/** By their length and some of their bytes. */
+/** Keyed by their length and some of their bytes. */
 const names = new Map<number, KnownName>();
-/** Then all are forgotten, since each leads on to others that it would keep. */
+/** At this number all are forgotten, since each references others. */
 const NAMES_KEPT = 1024;
-/** How many were kept since, those that took another's place among them. */
+/** Names added since then, replacements included. */
 let named = 0;
 const LONGEST_NAME = 32;
 /** Before the first. */
@@ -45,7 +45,7 @@ export class MessagePackReader {
 
   read(): Json {
     const type = this.#byte();
-    // Most by far are short; those by their first bits.
+    // By far most are short; their first bits decide.
     if (type < 0x80) return type;
     if (type < 0x90) return this.#map(type & 0x0f);
     if (type < 0xa0) return this.#array(type & 0x0f);
@@ -98,7 +98,7 @@ export class MessagePackReader {
     return object;
   }
 
-  /** Goes behind a value, of which it is only made sure that it is one. */
+  /** Passes a value, and only checks that it is one. */
   pass(depth: number): void {
     if (depth > LIMITS.bodyDepth + 1) throw new Error('it is nested too deep');
     const type = this.#byte();
@@ -114,7 +114,7 @@ export class MessagePackReader {
     else if (isArray(type)) for (let left = this.#length(type); left > 0; left -= 1) this.pass(depth + 1);
     else if (type === 0xcb) {
       const start = this.#skip(8);
-      // As its exponent says, without making a number of it.
+      // By its exponent, without making a number of it.
       if (((this.#bytes[start] ?? 0) & 0x7f) === 0x7f && (this.#bytes[start + 1] ?? 0) >= 0xf0)
         throw new Error('no number');
     } else this.#skip(bytesOf(type));
@@ -126,7 +126,7 @@ export class MessagePackReader {
       throw new Error(`the key ${FORBIDDEN}`);
   }
 
-  /** The range of the value at a path, of which nothing else is read; undefined where there is none. */
+  /** Returns the range of the value at a path, without reading more; undefined if there is none. */
   find(steps: readonly string[]): { readonly start: number; readonly end: number } | undefined {
     if (!steps.every((step) => this.#enter(step))) return undefined;
     const start = this.#at;
@@ -134,7 +134,7 @@ export class MessagePackReader {
     return { start, end: this.#at };
   }
 
-  /** Goes to the value of a member; false where it is none. */
+  /** Goes to the value of a member; false if there is none. */
   #enter(name: string): boolean {
     const type = this.#byte();
     if (!isMap(type)) return false;
@@ -151,7 +151,7 @@ export class MessagePackReader {
     return items;
   }
 
-  /** Of a member of a map. */
+  /** Reads the name of a member of a map. */
   #name(): string {
     const start = this.#skipName();
     const length = this.#at - start;
@@ -200,7 +200,7 @@ export class MessagePackReader {
     return this.#bytes.toString('utf8', start, this.#at);
   }
 
-  /** Of a text, a map or an array. */
+  /** Reads the length of a text, a map or an array. */
   #length(type: number): number {
     switch (type) {
       case 0xd9:
@@ -225,7 +225,7 @@ export class MessagePackReader {
     return byte;
   }
 
-  /** Passes so many bytes; returns where they begin. */
+  /** Passes `count` bytes; returns where they begin. */
   #skip(count: number): number {
     const start = this.#at;
     if (start + count > this.#bytes.length) throw new Error('its end is missing');
@@ -246,7 +246,7 @@ function isArray(type: number): boolean {
   return (type & 0xf0) === 0x90 || type === 0xdc || type === 0xdd;
 }
 
-/** What follows the type of null, true, false or a number. */
+/** Returns the bytes after the type of null, true, false or a number. */
 function bytesOf(type: number): number {
   if (type === 0xc0 || type === 0xc2 || type === 0xc3) return 0;
   if (type >= 0xcc && type <= 0xd3) return 1 << (type & 3);
@@ -265,7 +265,7 @@ function integer(value: bigint): number | bigint {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** Whether these bytes are one JSON value in MessagePack, in a fifth of the time of reading them. */
+/** Returns whether bytes are one JSON value in MessagePack, in a fifth of the time of reading them. */
 export function isWellFormed(bytes: Uint8Array): boolean {
   const reader = new MessagePackReader(bytes);
   try {

@@ -4,8 +4,8 @@ import { PackedBody } from './packed-body.ts';
 import { MessagePackReader, readMessagePack } from './read-message-pack.ts';
 
 /**
- * Writes a value as MessagePack, packed bodies as they are, and no members that are undefined. Returns undefined for what
- * readers refuse or reorder: the key `__proto__`, keys in another order than JavaScript's.
+ * Writes a value as MessagePack, with packed bodies as they are, without undefined members. Returns undefined for
+ * values that readers refuse or reorder: the key `__proto__`, keys in another order than JavaScript's.
  */
 export function writeMessagePack(value: unknown): Buffer | undefined {
   if (value instanceof PackedBody) return bufferOf(value.bytes);
@@ -13,9 +13,9 @@ export function writeMessagePack(value: unknown): Buffer | undefined {
   return writer.write(value) ? writer.taken() : undefined;
 }
 
-/** Packs a map of one member: a list of values that are written already; undefined becomes null. */
+/** Packs a map of one member: a list of already packed values; undefined becomes null. */
 export function packedListOf(name: string, items: readonly (Uint8Array | undefined)[]): PackedBody {
-  // In one piece: to make it longer copies what is there, and such a list may be long.
+  // In one allocation: growth copies the bytes, and such a list may be long.
   const writer = new MessagePackWriter(items.reduce((sum, item) => sum + (item?.length ?? 1), HEADS_BYTES));
   writer.listOf(name, items);
   return new PackedBody(writer.taken());
@@ -24,14 +24,14 @@ export function packedListOf(name: string, items: readonly (Uint8Array | undefin
 /** Room for the heads of a map and a list, and for a name. */
 const HEADS_BYTES = 64;
 const [FIRST_BYTES, NAMES_KEPT, LONGEST_NAME] = [4096, 512, 32];
-/** Names of members as they are written, with their heads: a list has the same in each of its items. */
+/** Packed names of members, with their heads: the items of a list have the same names. */
 const names = new Map<string, Buffer>();
 
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** A value within a packed body, and where it lies there. */
+/** A value within a packed body, and its range there. */
 export interface PackedMember {
   readonly start: number;
   readonly end: number;
@@ -60,7 +60,7 @@ class MessagePackWriter {
     }
   }
 
-  /** False where it cannot be written; what was written until then is of no use. */
+  /** Writes a value; false if it cannot be written, which makes the bytes so far useless. */
   write(value: unknown): boolean {
     switch (typeof value) {
       case 'string':
@@ -126,7 +126,7 @@ class MessagePackWriter {
     this.#at += this.#bytes.write(text, this.#at, bytes, bytes === text.length ? 'latin1' : 'utf8');
   }
 
-  /** Integers of more than 32 bits go as doubles, as those of stored bodies do. */
+  /** Writes integers of more than 32 bits as doubles, as in stored bodies. */
   #number(value: number): void {
     this.#room(9);
     if (!Number.isFinite(value)) this.#byte(0xc0);
@@ -149,7 +149,7 @@ class MessagePackWriter {
     this.#at = this.#bytes.writeBigUInt64BE(BigInt.asUintN(64, value), this.#at);
   }
 
-  /** The head of an array, a map or a text. */
+  /** Writes the head of an array, a map or a text. */
   #head(length: number, short: number, shorterThan: number, of16Bits: number): void {
     this.#room(5);
     if (length < shorterThan) this.#byte(short | length);
@@ -182,18 +182,18 @@ class MessagePackWriter {
   }
 }
 
-/** The value at a path of a packed body, of which nothing else is read; undefined where it has none. */
+/** Returns the value at a path of a packed body, without reading more; undefined if there is none. */
 export function packedMember({ bytes }: PackedBody, steps: readonly string[]): PackedMember | undefined {
   const range = new MessagePackReader(bytes).find(steps);
   return range && { ...range, value: readMessagePack(bytes.subarray(range.start, range.end)) };
 }
 
-/** A packed body with other values in the place of some; undefined where only text can keep one of them. */
+/** Replaces values of a packed body; undefined if only text can keep one of them. */
 export function withPackedMembers({ bytes }: PackedBody, members: readonly PackedMember[]): PackedBody | undefined {
   const writer = new MessagePackWriter(bytes.length);
   let at = 0;
   for (const { start, end, value } of members.toSorted((one, other) => one.start - other.start)) {
-    // What is between them is neither read nor written anew.
+    // Bytes between them are copied as they are.
     writer.raw(bytes.subarray(at, start));
     if (!writer.write(value)) return undefined;
     at = end;

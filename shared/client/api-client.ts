@@ -11,8 +11,8 @@ import type { ClientOptions } from './options.ts';
 export type ApiClient = Methods<typeof OPERATIONS>;
 
 /**
- * Every operation of the API, as the document describes it: for operators, and programs that need more than the client
- * of a datastore. Parameters of path, query and body come together; the answer is the body.
+ * Returns a client with every operation of the API: for operators, and programs that need more than the client of a
+ * datastore. Each takes the parameters of path, query and body in one object, and returns the answer's body.
  *
  * ```ts
  * const api = apiClient({ url: 'http://127.0.0.1:4000', datastore: 'trips' });
@@ -25,7 +25,7 @@ export function apiClient(options: ClientOptions): ApiClient {
 
 export function clientOf<Some extends Operations>(operations: Some, options: ClientOptions): Methods<Some> {
   const { datastore } = options;
-  // Any other name would ask for another path.
+  // Any other name would change the path.
   if (!DATASTORE_NAME.test(datastore)) throw invalidField('datastore', 'the name of one', datastore);
   const connections = new Map<string, BoundedConnection>();
   const connectionOf = ({ path }: Operation): BoundedConnection => {

@@ -1,6 +1,7 @@
 import { parseAddress } from '../address.ts';
 import { jsonBytes } from '../body/measure.ts';
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
+import { refusalOf } from '../confirmed.ts';
 import { SchemalessError } from '../errors.ts';
 import { asError } from './problem.ts';
 import { checkCell } from './cell-writes.ts';
@@ -8,15 +9,15 @@ import type { SchemalessClient } from './client.ts';
 import { pauseOrEnd } from './pause.ts';
 
 export interface WriteOptions {
-  /** Ends it: what was taken and is not known to be stored is returned as undone. */
+  /** Ends it: cells taken but not known to be stored are returned as undone. */
   readonly signal?: AbortSignal | undefined;
-  /** How often an item is tried that is unavailable, with pauses of up to two seconds. @default 10 */
+  /** Attempts for an unavailable item, with pauses of up to two seconds. @default 10 */
   readonly tries?: number | undefined;
-  /** Called once a cell with its end. If it throws, nothing more is taken; what was taken ends, then that is thrown. */
+  /** Called once with each cell's end. If it throws, no more cells begin; that is thrown once those under way end. */
   readonly onResult?: ((end: PutEnd) => void) | undefined;
 }
 
-/** What became of a cell; `position` is that in what was given, from 0. */
+/** The end of a cell; `position` is its position in the input, from 0. */
 export type PutEnd = { readonly cell: NewCell; readonly position: number } & (
   | { readonly result: PutResult; readonly error?: undefined }
   | { readonly error: SchemalessError; readonly result?: undefined }
@@ -27,19 +28,24 @@ export interface PutAllResult {
   readonly stored_before: number;
   readonly buffered: number;
   readonly conflict: number;
-  /** Those to where nothing may be written any more. */
+  /** Cells whose addresses are erased. */
   readonly erased: number;
-  /** Those that name a subject that was forgotten. */
+  /** Cells that name a forgotten subject. */
   readonly subject_forgotten: number;
-  /** Every cell that is not there: what is in conflict, erased or of a forgotten subject, was refused, or not confirmed. Empty: all is done. */
+  /** Every cell not stored: in conflict, erased, of a forgotten subject, refused or unconfirmed. Empty: all is done. */
   readonly undone: readonly { readonly cell: NewCell; readonly position: number; readonly error: SchemalessError }[];
 }
 
 export interface BatchCell {
   readonly cell: NewCell;
+  /** The caller's cell, if another one is written in its place. */
+  readonly given?: NewCell;
   readonly position: number;
   readonly bytes: number;
 }
+
+/** Returns the cell to write in place of the given one. Throws SchemalessError for one that is refused. */
+export type Prepare = (cell: NewCell) => Promise<NewCell>;
 
 const AROUND_BYTES = 160;
 export const TRIES = 10;
@@ -49,28 +55,35 @@ const NOT_CONFIRMED = 'The write was not confirmed';
 export class BatchWriter {
   readonly #client: Pick<SchemalessClient, 'batchPut'>;
   readonly #options: WriteOptions;
+  readonly #prepare: Prepare;
   readonly #counts = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, erased: 0, subject_forgotten: 0 };
   readonly #undone: PutAllResult['undone'][number][] = [];
-  /** What the caller's own function has thrown. */
+  /** Errors that the caller's own functions have thrown, such as a validator. */
   readonly mistakes: unknown[] = [];
 
-  constructor(client: Pick<SchemalessClient, 'batchPut'>, options: WriteOptions) {
+  constructor(
+    client: Pick<SchemalessClient, 'batchPut'>,
+    options: WriteOptions,
+    prepare: Prepare = (cell) => Promise.resolve(cell),
+  ) {
     this.#client = client;
     this.#options = options;
+    this.#prepare = prepare;
   }
 
   get result(): PutAllResult {
     return { ...this.#counts, undone: this.#undone };
   }
 
-  /** A malformed cell would have its whole batch refused. */
-  check({ cell, position }: Omit<BatchCell, 'bytes'>): BatchCell | undefined {
+  /** Checks a cell: a malformed one would fail its whole batch. */
+  async check({ cell, position }: Omit<BatchCell, 'bytes'>): Promise<BatchCell | undefined> {
     try {
-      const checked = checkCell(cell);
+      const checked = checkCell(await this.#prepare(cell));
       const bytes = jsonBytes(checked.body) + 6 * checked.column_name.length + AROUND_BYTES;
-      return { cell: checked, position, bytes };
+      return { cell: checked, given: cell, position, bytes };
     } catch (error) {
-      this.#fail({ cell, position }, error);
+      if (error instanceof SchemalessError) this.#fail({ cell, position }, error);
+      else this.mistakes.push(error);
       return undefined;
     }
   }
@@ -86,7 +99,7 @@ export class BatchWriter {
     }
   }
 
-  /** Returns those that may be stored if they are tried again, and why they were not. */
+  /** Returns the cells that a retry may store, and why they were not stored. */
   async #tryOnce(items: readonly BatchCell[]): Promise<readonly Untold[]> {
     try {
       const results = await this.#client.batchPut(items.map(({ cell }) => cell));
@@ -97,17 +110,18 @@ export class BatchWriter {
   }
 
   #take(item: BatchCell, result: PutResult | undefined): readonly Untold[] {
-    if (result !== undefined && result.outcome !== 'unavailable') {
-      const { cell, position } = item;
-      this.#counts[result.outcome] += 1;
-      this.#tell({ cell, position, result }, errorOf(cell, result));
-      return [];
+    const { cell, given = cell, position } = item;
+    if (result === undefined || result.outcome === 'unavailable') {
+      const reason = result?.reason ?? 'the answer lacks this cell';
+      const details = { address: parseAddress(cell) };
+      return [{ item, error: new SchemalessError('unavailable', `${NOT_CONFIRMED}: ${reason}`, details) }];
     }
-    const reason = result === undefined ? 'the answer lacks this cell' : result.reason;
-    return [{ item, error: new SchemalessError('unavailable', `${NOT_CONFIRMED}: ${reason}`) }];
+    this.#counts[result.outcome] += 1;
+    this.#tell({ cell: given, position, result }, refusalOf(cell, result));
+    return [];
   }
 
-  /** A batch was refused: the cell at fault alone, where one is named; else in halves, where it is too large. */
+  /** Handles a refused batch: fails the cell that the error names, or halves a batch that is too large. */
   async #untangle(items: readonly BatchCell[], thrown: unknown): Promise<readonly Untold[]> {
     if (!(thrown instanceof SchemalessError) || thrown.retry === 'later')
       return items.map((item) => ({ item, error: thrown }));
@@ -121,7 +135,7 @@ export class BatchWriter {
     if (thrown.code === 'request_too_large' && items.length > 1) {
       const half = Math.ceil(items.length / 2);
       const [again, rest] = [await this.#tryOnce(items.slice(0, half)), items.slice(half)];
-      // The rest may hold later cells of a row whose earlier one is tried again.
+      // The rest may contain later cells of a row whose earlier one is retried.
       const [first] = again;
       return first ? [...again, ...rest.map((item) => ({ ...first, item }))] : this.#tryOnce(rest);
     }
@@ -129,9 +143,9 @@ export class BatchWriter {
     return [];
   }
 
-  #fail({ cell, position }: Omit<BatchCell, 'bytes'>, thrown: unknown): void {
+  #fail({ cell, given = cell, position }: Omit<BatchCell, 'bytes'>, thrown: unknown): void {
     const error = asError(thrown, NOT_CONFIRMED);
-    this.#tell({ cell, position, error }, error);
+    this.#tell({ cell: given, position, error }, error);
   }
 
   #tell(end: PutEnd, undone: SchemalessError | undefined): void {
@@ -167,14 +181,4 @@ export function* inBatches<Item>(
 interface Untold {
   readonly item: BatchCell;
   readonly error: unknown;
-}
-
-/** Why a cell is not there; undefined where it is, or will be. */
-function errorOf(cell: NewCell, result: PutResult): SchemalessError | undefined {
-  const { outcome } = result;
-  if (outcome !== 'conflict' && outcome !== 'erased' && outcome !== 'subject_forgotten') return undefined;
-  const address = parseAddress(cell);
-  if (outcome === 'subject_forgotten')
-    return new SchemalessError(outcome, 'Its subject was forgotten', { address, field: result.field });
-  return new SchemalessError(outcome, 'The address is taken', { address });
 }

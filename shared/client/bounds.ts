@@ -1,17 +1,18 @@
 import type { BoundedConnection } from './calls.ts';
 import type { CallLimits } from './options.ts';
+import { onAbort } from '../on-abort.ts';
 import { pauseFor } from '../pause-for.ts';
 import { pauseMs } from './pause.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
 export interface Bounds {
   readonly signal: AbortSignal | undefined;
-  /** When it ends, by `performance.now()`; undefined where it has no deadline. */
+  /** The end by `performance.now()`; undefined without a deadline. */
   readonly end: number | undefined;
   readonly timeoutMs: number;
 }
 
-/** What bounds a call: what it says itself, else its client. The signals of both end it. */
+/** Returns the bounds of a call: its own deadline or the client's; the signals of both end it. */
 export function boundsOf(client: CallLimits & Pick<Bounds, 'timeoutMs'>, call: CallLimits = {}): Bounds {
   const { signal, deadlineMs } = both(client, call);
   return {
@@ -43,26 +44,26 @@ export function isOver({ signal, end }: Bounds): boolean {
 
 type Limits = Partial<Pick<Bounds, 'signal' | 'end'>>;
 
-/** What goes on without this call when the call's time is up: it rejects then, with the reason. */
+/** Awaits shared work within a call's limits: then rejects with the reason, while the work continues. */
 export function within<Value>(limits: Limits, shared: Promise<Value>): Promise<Value> {
-  // A limit that a call does not have costs it no promise.
+  // A call without limits needs no further promise.
   return limits.signal === undefined && limits.end === undefined ? shared : untilOver(limits, shared);
 }
 
 async function untilOver<Value>({ signal, end }: Limits, shared: Promise<Value>): Promise<Value> {
-  let giveUp = (): void => undefined;
+  let forget = (): void => undefined;
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_resolve, reject) => {
-    giveUp = () => reject(signal?.reason ?? new Error('the time of the call is up'));
+    const giveUp = (): void => reject(signal?.reason ?? new Error('the time of the call is up'));
     if (end !== undefined) timer = setTimeout(giveUp, end - performance.now());
     if (signal?.aborted === true) giveUp();
-    signal?.addEventListener('abort', giveUp);
+    forget = onAbort(signal, giveUp);
   });
   try {
     return await Promise.race([shared, over]);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', giveUp);
+    forget();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Condition } from '../api/condition.ts';
+import type { Where } from '../where.ts';
 import type { Operation } from '../api/operation.ts';
 import { namesIn, PATH } from '../api/path.ts';
 import { checkBody } from '../body/measure.ts';
@@ -7,10 +7,10 @@ import { missingField, unknownField } from '../errors.ts';
 import type { Call } from './calls.ts';
 import { pathName, toParameters } from './conditions.ts';
 
-/** Parameters of an operation, by their names: of path, query and body together. */
+/** Parameters of an operation, by name: of path, query and body. */
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** The call of an operation of a datastore. Throws SchemalessError for a parameter that would change its path, or its meaning. */
+/** Returns the call of an operation. Throws SchemalessError for a parameter that would change its path or meaning. */
 export function callOf(operation: Operation, parameters: Parameters): Call {
   const { method, path, query = {}, where, body, whole, answers, refusesUndefined } = operation;
   if (refusesUndefined)
@@ -22,11 +22,11 @@ export function callOf(operation: Operation, parameters: Parameters): Call {
   const known = [...inPath, ...inQuery, ...(where ? ['where'] : []), ...(whole ? ['body'] : [])];
   const members = Object.entries(parameters).filter(([name]) => !known.includes(name));
   const hasMembers = body !== undefined && whole !== true;
-  // Members of a body are the server's to judge: it names those that it does not know.
+  // The server checks the members of a body, and names unknown ones.
   const [stranger] = members[0] ?? [];
   if (stranger !== undefined && !hasMembers) throw unknownField(stranger, known);
   checkSent(whole === true ? { body: parameters['body'] } : Object.fromEntries(members));
-  const conditions = where === undefined ? {} : toParameters((parameters['where'] ?? []) as readonly Condition[]);
+  const conditions = where === undefined ? {} : toParameters((parameters['where'] ?? {}) as Where);
   const asked = inQuery.map((name) => [name, written(parameters[name], query[name]?.isJoined)] as const);
   const statuses = Object.keys(answers)
     .map(Number)
@@ -41,7 +41,7 @@ export function callOf(operation: Operation, parameters: Parameters): Call {
   };
 }
 
-/** JSON text would quietly change NaN, a Date or a function, in a cell that is never changed again. Throws SchemalessError. */
+/** Refuses NaN, a Date or a function, which JSON text would silently change for good. Throws SchemalessError. */
 function checkSent(members: Parameters, prefix = ''): void {
   for (const [name, value] of Object.entries(members)) {
     const field = `${prefix}${name}`;
@@ -60,7 +60,7 @@ function isPlain(value: unknown): value is Parameters {
 }
 
 function partsOf(path: string, parameters: Parameters): Call['path'] {
-  // The connection has the version, and what comes behind it.
+  // The connection has the version and the part after it.
   return path
     .split('/')
     .slice(3)

@@ -16,7 +16,7 @@ export interface FailedAttempt {
   readonly error: SchemalessError;
   readonly again: boolean;
   readonly retryAfter: string | null;
-  /** Nothing says that the store had a part in it: another endpoint may answer. */
+  /** The failure may not be the store's: another endpoint may answer. */
   readonly elsewhere?: boolean;
 }
 
@@ -26,24 +26,24 @@ export interface Call {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   /** Parts of the path after the datastore, none for the datastore itself; each is encoded. */
   readonly path: readonly (string | number)[];
-  /** Those that are undefined are left out; a list is repeated. */
+  /** Undefined ones are omitted; a list is repeated. */
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   readonly body?: unknown;
-  /** Statuses beside 2xx that are answers, unless they say a problem's code. @default none */
+  /** Further statuses than 2xx that are answers, unless they have a problem's code. @default none */
   readonly statuses?: readonly number[] | undefined;
-  /** Which route answers many of these at once. */
+  /** The batch route for such calls. */
   readonly joins?: BatchRoute | undefined;
-  /** Of a put: what its path says. */
+  /** Of a put: the address in its path. */
   readonly address?: CellAddress;
 }
 
 /** Sends a call until it is answered, and returns the answer. Throws SchemalessError. */
 export type Connection = (call: Call) => Promise<Reply>;
 
-/** As a connection, of calls that are bounded each in its own way. */
+/** A connection whose calls may each have limits. */
 export type BoundedConnection = (call: Call, limits?: CallLimits) => Promise<Reply>;
 
-/** Sends a call, and returns the JSON of its answer. The tests of the API hold its shape. */
+/** Sends a call, and returns the JSON of its answer. The tests of the API check its shape. */
 export async function answerTo<Answer>(send: Connection, call: Call): Promise<Answer> {
   return (await send(call)).json as unknown as Answer;
 }

@@ -7,7 +7,7 @@ import type { Call, Connection } from './calls.ts';
 import { logCalls, sealedIn } from './log-calls.ts';
 import type { OwnWrites } from './own-writes.ts';
 
-/** Whole cells may be given as keys; the server knows no other members. */
+/** Reduces a key, which may be a whole cell, to the members that the server knows. */
 function toKey({ row_key, column_name, ref_key, min_added_id }: CellKey): CellKey {
   return { row_key, column_name, ref_key, min_added_id };
 }
@@ -29,7 +29,7 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
     const { json } = await send({ method: 'POST', path: ['batch-get'], query, body: { keys: wanted.keys } });
     return toItems<BatchItem>(json['cells']);
   };
-  /** Those of a batch are answered by one role. */
+  /** Returns the keys with one role, since one role answers a batch. */
   async function seenKeys(keys: readonly CellKey[], read: Role | undefined) {
     if (own === undefined || read !== 'reader') return { read, keys };
     const shown = await Promise.all(
@@ -49,7 +49,7 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
       if (isPathColumnName(column_name)) return find(row_key, ['cells', row_key, column_name, ref_key], options);
       const key = { row_key, column_name, ref_key, min_added_id: options.min_added_id };
       const item = firstOf(await batchGet([key], options));
-      // The batch does not say who found nothing, so that it has to count as possibly behind.
+      // The batch does not name the node that found nothing, so the answer may be behind.
       if (item === null) return { cell: null, served_by: options.read ?? 'writer', stale: true };
       if (!('row_key' in item)) throw item.error;
       const { served_by, stale, ...cell } = item;
@@ -78,7 +78,7 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
   };
 }
 
-/** One cell of the path; none, or what is left of one that was erased, is an answer, too. */
+/** Reads the cell of a path; a missing or erased cell is an answer as well. */
 async function findCell(send: Connection, path: Call['path'], query: Call['query'] = {}): Promise<Found> {
   try {
     return toFound(await send({ method: 'GET', path, joins: 'batch-read', query }));

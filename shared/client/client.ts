@@ -1,31 +1,70 @@
-import type { IndexOperations } from '../api/indexes.ts';
-import type { Datastore } from '../contract/datastore.ts';
+import type { NewCell } from '../cell.ts';
+import type { Confirmed } from '../confirmed.ts';
+import type {
+  Datastore,
+  Found,
+  LogOptions,
+  Page,
+  ReadOptions,
+  RowOptions,
+  VersionsOptions,
+} from '../contract/datastore.ts';
 import { cellReads } from './cell-reads.ts';
-import { cellWrites } from './cell-writes.ts';
+import { cellWrites, type CellToPut, type Numbered, type Outcome } from './cell-writes.ts';
 import type { BoundedConnection } from './calls.ts';
 import { boundedBy } from './bounds.ts';
 import { connect } from './connection.ts';
-import { indexCalls } from './index-calls.ts';
+import { indexCalls, type IndexCalls } from './index-calls.ts';
 import { logCalls } from './log-calls.ts';
 import type { CallLimits, ClientOptions } from './options.ts';
 import { ownWrites, type OwnWrites } from './own-writes.ts';
-import { putNextOver, putOver, type Put, type PutNext } from './put-next.ts';
 
-/** A datastore over HTTP: what a datastore can do, and what a client adds. */
-export interface SchemalessClient extends Omit<Datastore, 'shards' | 'put'>, IndexOperations {
-  readonly put: Put;
-  readonly putNext: PutNext;
-  /** The same client, whose calls are bounded so: by a signal, a deadline, or both. What it knows is shared. */
+/** The key of a column in a row. */
+export type ColumnKey = Parameters<Datastore['getLatest']>[0];
+
+/** A datastore over HTTP. Reads, and the calls that the contract has, behave as `Datastore` says. */
+export interface SchemalessClient
+  extends Pick<Datastore, 'name' | 'batchPut' | 'batchRestore' | 'heads' | 'digest'>, IndexCalls {
+  /**
+   * Writes a cell; without a ref key, at the next one of its column, as `putNext`. Throws SchemalessError unless the
+   * write is confirmed: `unavailable` (it may be stored: repeat it at `details.address`), `conflict`, `erased` and
+   * `subject_forgotten`.
+   */
+  put(cell: CellToPut): Promise<Numbered<Confirmed>>;
+  /** As `put`, but returns these four as outcomes. Throws if it sent no write, as when the next ref key is unknown. */
+  tryPut(cell: CellToPut): Promise<Outcome>;
+  /**
+   * Writes a cell at the column's next ref key: the latest one plus 1, or 0 if the column is empty. If another writer
+   * takes that ref key first, tries the next one. Throws `erased` if the whole column was erased, or versions up to a
+   * higher one.
+   *
+   * Not for bodies that may be equal: two writers that add an equal body at the same moment add one cell. While the
+   * column's primary is down, two writers may get the same ref key, since `buffered` cells are not readable yet. One of
+   * the two is then kept as a conflict.
+   *
+   * **Do not repeat it as it is** after an error with `details.address`: the cell may be stored twice. Repeat the write
+   * as a `put` at that address. An error without an address has written nothing.
+   */
+  putNext(cell: Omit<NewCell, 'ref_key'>): Promise<Numbered<Confirmed>>;
+  get(address: Parameters<Datastore['get']>[0], options?: ReadOptions): Promise<Found>;
+  getLatest(key: ColumnKey, options?: ReadOptions): Promise<Found>;
+  versions(key: ColumnKey, options?: VersionsOptions): Promise<Page<number>>;
+  row(rowKey: string, options?: RowOptions): Promise<Page<string>>;
+  batchGet(
+    keys: Parameters<Datastore['batchGet']>[0],
+    options?: Pick<ReadOptions, 'read' | 'sealed'>,
+  ): ReturnType<Datastore['batchGet']>;
+  log(locations: Parameters<Datastore['log']>[0], options?: LogOptions): ReturnType<Datastore['log']>;
+  /** Returns the same client with limits for its calls: a signal, a deadline, or both. Both share their state. */
   with(limits: CallLimits): SchemalessClient;
 }
 
 /**
- * A client of one datastore. Needs nothing to be closed; may be used by any number of callers at once.
+ * Returns a client of one datastore. It needs no closing; any number of callers may use it at once.
  *
- * Requests are repeated with growing, random pauses when no answer came or the server says that it may help; what is
- * then still refused is thrown as the SchemalessError that the server named; `unavailable` also when no answer came at
- * all. As with any datastore, outcomes of puts are results: what the server answered as `conflict` or `unavailable` is
- * returned. Items of a batch are not repeated one by one: `putAll` and `getAll` do that.
+ * It retries requests, with growing, random pauses, if no answer came or the server says that a retry may help. Then it
+ * throws the SchemalessError that the server named, or `unavailable` if no answer came. It does not retry single items
+ * of a batch, and returns an outcome for each: `putAll` and `getAll` retry them.
  *
  * ```ts
  * const trips = schemalessClient({ url: 'http://127.0.0.1:4000', datastore: 'trips' });
@@ -46,17 +85,13 @@ interface ClientParts {
 
 export function clientOver(parts: ClientParts, limits?: CallLimits): SchemalessClient {
   const send = limits === undefined ? parts.send : boundedBy(parts.send, limits);
-  const writes = cellWrites(send, parts.own);
   const reads = cellReads(send, parts.own);
-  const putNext = putNextOver({ ...writes, ...reads });
   return {
     name: parts.name,
-    ...writes,
-    put: putOver(writes.put, putNext),
+    ...cellWrites(send, parts.own, reads.getLatest),
     ...reads,
     ...logCalls(send),
     ...indexCalls(send),
-    putNext,
     with: (more) => clientOver({ ...parts, send }, more),
   };
 }

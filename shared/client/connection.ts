@@ -1,40 +1,40 @@
-import { isMessagePack, MESSAGE_PACK } from '../api/message-pack.ts';
+import { MESSAGE_PACK } from '../api/message-pack.ts';
 import { parseJson, stringifyJson } from '../body/json.ts';
 import { readMessagePack } from '../body/read-message-pack.ts';
-import { LIMITS, type CellAddress, type Json } from '../cell.ts';
+import { isObject, LIMITS, type CellAddress, type Json } from '../cell.ts';
 import type { Attempt, BatchRoute, BoundedConnection, Call, Reply } from './calls.ts';
 import { boundsOf, isOver, isTurn, leftMs, within, type Bounds } from './bounds.ts';
 import { endpointsOf, type Endpoint, type Endpoints } from './endpoints.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
-import { joinRequests } from './join-requests.ts';
-import { failed, isJsonObject, noAnswer } from './problem.ts';
+import { batchRequests } from './batch-requests.ts';
+import { failed, noAnswer } from './problem.ts';
 import { RETRY_SHARE, retryBudget, type RetryBudget } from './retry-budget.ts';
 
-/** Levels that an answer puts around a cell's body at most. */
+/** The most levels of an answer around a cell's body. */
 const DEPTH_AROUND = 9;
 const TIMEOUT_MS = 31_000;
 const ATTEMPTS = 5;
-/** Characters of a body that is put with others. A hundred of three bytes each are 4 MB at the most, which a request takes. */
-const MOST_JOINED = 13_000;
+/** The most characters of a batched put's body: a hundred bodies, at three bytes a character, fit into a request. */
+const MOST_BATCHED = 13_000;
 const ACCEPT_JSON = { accept: 'application/json' };
 const ACCEPT_MESSAGE_PACK = { accept: `${MESSAGE_PACK}, application/json;q=0.9` };
 const OF_BODY = { 'content-type': 'application/json' };
 
-/** Every request of the API can be repeated safely, so that each is, while there is hope. */
+/** Returns a connection that retries requests while a retry may help: each can be repeated safely. */
 export function connect(options: ClientOptions): BoundedConnection {
-  const { retryBudget: wished = RETRY_SHARE, sign, timeoutMs = TIMEOUT_MS } = options;
-  const budget = typeof wished === 'object' ? wished : retryBudget(wished);
+  const { retryBudget: desired = RETRY_SHARE, sign, timeoutMs = TIMEOUT_MS } = options;
+  const budget = typeof desired === 'object' ? desired : retryBudget(desired);
   const accept = options.messagePack === false ? ACCEPT_JSON : ACCEPT_MESSAGE_PACK;
   const endpoints = endpointsOf(options);
   const sender: Sender = { endpoints, budget, sign, headers: { ...accept, ...OF_BODY }, bare: accept };
   const whole: Bounds = { signal: options.signal, end: undefined, timeoutMs };
   const { joinReads = true, joinPuts = false } = options;
-  const together = (target: BatchRoute, body: string, bounds: Bounds): Promise<Attempt> =>
+  const batched = (target: BatchRoute, body: string, bounds: Bounds): Promise<Attempt> =>
     tryEach(sender, { method: 'POST', target, body }, bounds);
-  const join = joinRequests(together, whole);
+  const join = batchRequests(batched, whole);
   const mayJoin = (route: BatchRoute, body: string | undefined): boolean =>
-    route === 'batch-put' ? joinPuts && body !== undefined && body.length <= MOST_JOINED : joinReads;
+    route === 'batch-put' ? joinPuts && body !== undefined && body.length <= MOST_BATCHED : joinReads;
   return async ({ method, path, query, body: value, statuses, joins, address }, limits) => {
     const target = `${path.map(encodeURIComponent).join('/')}${queryString(query)}`;
     const body = value === undefined ? undefined : stringifyJson(value);
@@ -44,7 +44,7 @@ export function connect(options: ClientOptions): BoundedConnection {
     budget.earn();
     for (let attempt = 1; ; attempt += 1) {
       const alone = (): Promise<Attempt> => tryEach(sender, { method, target, body, statuses }, bounds);
-      // What did not come of the first attempt together is tried again alone.
+      // A batched call that failed in the first attempt is retried alone.
       const isJoined = joins !== undefined && attempt === 1 && !isOver(bounds) && mayJoin(joins, body);
       const tried = isJoined
         ? within(bounds, join({ route: joins, item: itemOf(target, address, body), alone, bounds })).catch(
@@ -59,7 +59,7 @@ export function connect(options: ClientOptions): BoundedConnection {
   };
 }
 
-/** What stands for a call among others: a put with its address and body, a read with its path. */
+/** Returns the item of a call in a batch: a put's address and body, or a read's path. */
 function itemOf(target: string, address: CellAddress | undefined, body: string | undefined): string {
   if (address === undefined || body === undefined) return JSON.stringify(target);
   const { row_key, column_name, ref_key } = address;
@@ -71,14 +71,14 @@ interface Sender {
   readonly budget: RetryBudget;
   readonly sign: ClientOptions['sign'] | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** Those of requests without a body. */
+  /** The headers of requests without a body. */
   readonly bare: Readonly<Record<string, string>>;
 }
 
 /** A request; its target is a path of the datastore. */
 type Asked = Omit<Outgoing, 'headers'> & Pick<Call, 'statuses'>;
 
-/** Once, of each endpoint in turn until one answers. One that failed lately costs a retry. */
+/** Tries each endpoint once, in order, until one answers. One that failed recently costs a retry. */
 async function tryEach(sender: Sender, asked: Asked, bounds: Bounds): Promise<Attempt> {
   const { endpoints, budget } = sender;
   let last: Attempt | undefined;
@@ -108,7 +108,7 @@ async function tryOnce(
   let headers: Outgoing['headers'] | undefined;
   let answer: Incoming;
   try {
-    // Who signs has no bounds of its own.
+    // The caller's `sign` has no bounds of its own.
     const end = performance.now() + leftMs(bounds);
     headers = sign
       ? await within({ ...bounds, end }, sign({ method, url: new URL(target, origin), headers: plain, body }))
@@ -127,12 +127,12 @@ async function tryOnce(
   return { ...failed(status, problem, answer), elsewhere };
 }
 
-/** What cannot be read is as good as no answer: it may be of something in between, and the request may be done. */
+/** Treats an unreadable answer as none: a proxy may have sent it, and the request may be done. */
 function readReply(answer: Incoming, origin: string): Attempt {
   const { status, bytes, contentType, isPlain } = answer;
   try {
-    const json = isMessagePack(contentType) ? readMessagePack(bytes) : readJson(textOf(bytes), isPlain);
-    if (isJsonObject(json)) return { reply: { status, json } };
+    const json = contentType === MESSAGE_PACK ? readMessagePack(bytes) : readJson(textOf(bytes), isPlain);
+    if (isObject(json)) return { reply: { status, json } };
     throw new TypeError('no object');
   } catch (cause) {
     const message = `No answer from ${origin} to read, but ${status}: ${reason(cause)}`;
@@ -140,7 +140,7 @@ function readReply(answer: Incoming, origin: string): Attempt {
   }
 }
 
-/** JSON.parse alone, which is far faster, where the server says that it loses nothing. */
+/** Uses JSON.parse, which is far faster, if the server says that it loses nothing. */
 function readJson(text: string, isPlain: boolean): Json {
   const options = { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND };
   return isPlain ? (JSON.parse(text) as Json) : parseJson(text, options);
@@ -150,11 +150,11 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
-/** Gateways refuse with JSON of their own, or with none. */
+/** Reads a problem: gateways refuse with their own JSON, or with other text. */
 function readProblem(text: string): Reply['json'] {
   try {
     const json = parseJson(text);
-    if (isJsonObject(json)) return json;
+    if (isObject(json)) return json;
   } catch {
     // As text.
   }
@@ -171,7 +171,7 @@ function queryString(query: Call['query'] = {}): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** fetch says "fetch failed" and keeps the reason in the cause. */
+/** Returns the reason of a failure: fetch says "fetch failed", with the reason in the cause. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

@@ -1,14 +1,14 @@
 import type { Cell, ErasureScope } from '../cell.ts';
-import type { FieldValue, IndexEntry, IndexQuery } from '../contract/index-query.ts';
+import type { FieldValue, IndexEntry, Query } from '../contract/index-query.ts';
 import type { ValueByType } from '../definitions/field-value.ts';
-import type { DeclaredIndex, OtherFields, Where } from './declared-index.ts';
+import type { DeclaredIndex, OtherFields, WhereOf } from './declared-index.ts';
 import type { Intersection, Only, WellDeclaredIndex } from './well-declared.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 
-/** A datastore as a program declares it; the YAML of the deployment says the same of indexes and triggers. */
+/** A datastore as a program declares it; the deployment's YAML declares the same indexes and triggers. */
 export interface DatastoreDefinition {
   readonly name: string;
-  /** For each column the validator of its bodies. */
+  /** The validator of each column's bodies. */
   readonly columns: { readonly [column: string]: StandardSchema };
   readonly indexes?: { readonly [index: string]: DeclaredIndex };
   readonly triggers?: { readonly [trigger: string]: { readonly columns: readonly string[] | '*' } };
@@ -32,7 +32,7 @@ export function defineDatastore<const Definition extends DatastoreDefinition>(
   return definition;
 }
 
-/** A trigger over a column that is not declared does not compile, and nothing that is misspelt. */
+/** Rejects, at compile time, triggers of undeclared columns and misspelt members. */
 type WellDefined<D extends DatastoreDefinition> = Only<D, keyof DatastoreDefinition> & {
   readonly indexes?: { readonly [Index in IndexOf<D>]: WellDeclaredIndex<IndexNamed<D, Index>> };
   readonly triggers?: {
@@ -50,25 +50,25 @@ export interface KeyOf<Column> {
 
 export type ColumnOf<D extends DatastoreDefinition> = keyof D['columns'] & string;
 export type IndexOf<D extends DatastoreDefinition> = keyof NonNullable<D['indexes']> & string;
-type TriggerOf<D extends DatastoreDefinition> = keyof NonNullable<D['triggers']> & string;
+export type TriggerOf<D extends DatastoreDefinition> = keyof NonNullable<D['triggers']> & string;
 
 export type BodyInput<D extends DatastoreDefinition, Column extends ColumnOf<D>> = InputOf<D['columns'][Column]>;
 type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
 
-/** A cell to be written, with the body of its column. Without a ref key it takes the next one. */
+/** A cell to write, with the body of its column. Without a ref key it takes the next one. */
 export type NewCellOf<D extends DatastoreDefinition, Column extends ColumnOf<D> = ColumnOf<D>> = {
-  [Name in Column]: KeyOf<Name> & { readonly ref_key?: number | undefined; readonly body: BodyInput<D, Name> };
+  [Name in Column]: KeyOf<Name> & { readonly ref_key?: number; readonly body: BodyInput<D, Name> };
 }[Column];
 
 /**
- * A cell of one of these columns, of whichever `column_name` says. Its body has this type unless the cell is `erased`, or
- * has an `error` since it cannot be decoded, or, of `tail`, is an `erasure`: then it is null.
+ * A cell of one of these columns, which `column_name` names. Its body has this type, or is null: if the cell is
+ * `erased`, has an `error` since it cannot be decoded, or, in `tail`, is an `erasure`.
  */
 export type CellOf<D extends DatastoreDefinition, Column extends ColumnOf<D> = ColumnOf<D>> = {
   [Name in Column]: Omit<Cell, 'column_name' | 'body'> & { readonly column_name: Name; readonly body: BodyOf<D, Name> };
 }[Column];
 
-/** The message of a trigger: `triggerHandler<MessageOf<typeof trips, 'bill_rider'>>('bill_rider', …)`. */
+/** The message of a trigger, as `triggerHandler(trips, 'bill_rider', …)` gives it to the function. */
 export type MessageOf<D extends DatastoreDefinition, Trigger extends TriggerOf<D>> = {
   readonly datastore: D['name'];
   readonly trigger: Trigger;
@@ -82,7 +82,7 @@ export type MessageOf<D extends DatastoreDefinition, Trigger extends TriggerOf<D
   readonly created_at: string;
   readonly replay: boolean;
   readonly generation: number;
-  /** Of an erasure: what was erased. There is no cell to read then. */
+  /** The scope of an erasure, which has no cell to read. */
   readonly erasure?: ErasureScope;
 };
 
@@ -97,9 +97,9 @@ export interface QueryOf<
   Index extends IndexOf<D>,
   Field extends FieldOf<D, Index> = FieldOf<D, Index>,
   Column extends ColumnOf<D> = ColumnOf<D>,
-> extends Pick<IndexQuery, 'limit' | 'after' | 'read'> {
-  /** Of one of several indexes: what each of them takes. */
-  readonly where: Intersection<Index extends unknown ? Where<IndexNamed<D, Index>> : never>;
+> extends Pick<Query, 'limit' | 'after' | 'read'> {
+  /** The conditions of the index; with several, those that all of them accept. */
+  readonly where: Intersection<Index extends unknown ? WhereOf<IndexNamed<D, Index>> : never>;
   readonly fields?: readonly Field[];
   readonly columns?: readonly Column[];
   /** A field, `-field` for the highest first. @default the row key */
@@ -114,6 +114,6 @@ export interface EntryOf<
 > {
   readonly row_key: string;
   readonly fields: { readonly [Name in Field]: ValueOf<FieldsOf<D, Index>[Name]> | null };
-  /** Where columns were asked for: the latest cell of each that the row has, or why they could not be read. */
+  /** The latest cells of requested columns that the row has, or why they could not be read. */
   readonly cells?: readonly CellOf<D, Column>[] | Extract<IndexEntry['cells'], { readonly error: unknown }>;
 }

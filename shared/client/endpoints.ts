@@ -7,13 +7,13 @@ export interface Endpoint {
   readonly exchange: Exchange;
 }
 
-/** Those of one deployment, any of which answers. */
+/** The endpoints of one deployment, any of which answers. */
 export interface Endpoints {
-  /** All of them, in the order in which to try them: as they were given, but for those that failed lately, which come last. */
+  /** Returns all of them in the order to try them: as given, but with those that failed recently last. */
   inOrder(): readonly Endpoint[];
   /**
-   * Whether a request that another endpoint did not answer may go to this one without counting as a retry: one that is
-   * known to answer, or was never asked. Of several requests the first tries it, and the others wait for its outcome.
+   * Returns whether a request that another endpoint did not answer may go to this one without counting as a retry: it
+   * answers, or was never tried. The first of several requests tries it, and the others wait for its outcome.
    */
   mayTurnTo(endpoint: Endpoint): Promise<boolean>;
   failed(endpoint: Endpoint): void;
@@ -22,7 +22,7 @@ export interface Endpoints {
   ended(endpoint: Endpoint): void;
 }
 
-/** How long one that failed is tried last. Then a single request tries it again. */
+/** How long a failed endpoint is tried last. Then a single request tries it again. */
 const REMEMBERED_MS = 10_000;
 
 /** A first request to an endpoint, which others wait for. */
@@ -37,20 +37,20 @@ function newTrial(): Trial {
   return { isAnswered, end: (answer) => end(answer) };
 }
 
-/** `now`: milliseconds that only go forward. Throws TypeError where there is none, or one is no URL. */
+/** `now`: milliseconds of a steady clock. Throws TypeError without an endpoint, or if one is not a URL. */
 export function endpointsOf(
   { url, datastore, fetch }: ClientOptions,
   now: () => number = () => performance.now(),
 ): Endpoints {
   const urls = [url].flat();
-  // Also what was read from an environment that lacks it.
+  // At run time it may be undefined, from a missing environment variable.
   if (!String(url).startsWith('http')) throw new TypeError(`url: wanted a URL, got ${url as string}`);
   const all = urls.map((one): Endpoint => {
     const { origin, pathname } = new URL(one);
     const exchange = fetch ? exchangeByFetch(fetch, origin) : exchangeByHttp(origin, urls.length > 1);
     return { origin, base: `${pathname.replace(/\/+$/, '')}/v1/${encodeURIComponent(datastore)}`, exchange };
   });
-  /** Until when, of those that failed. */
+  /** The end of the avoidance of each failed endpoint. */
   const avoided = new Map<Endpoint, number>();
   const answers = new Map<Endpoint, boolean>();
   const trials = new Map<Endpoint, Trial>();
@@ -68,7 +68,7 @@ export function endpointsOf(
       const last = all.filter((one) => {
         const until = avoided.get(one);
         if (until === undefined || now() < until) return until !== undefined;
-        // This request finds out; others go on as before until it has.
+        // This request tries it; others still avoid it until then.
         avoided.set(one, now() + REMEMBERED_MS);
         return false;
       });

@@ -1,4 +1,5 @@
 import { isPlainJson } from '../api/plain-json.ts';
+import { onAbort } from '../on-abort.ts';
 import { Agent as HttpAgent, request as requestByHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestByHttps } from 'node:https';
 import type { Socket } from 'node:net';
@@ -17,16 +18,16 @@ export interface Incoming {
   readonly bytes: Uint8Array;
   readonly contentType: string | null;
   readonly retryAfter: string | null;
-  /** What the answer's log calls the request. */
+  /** The request's id in the server's log. */
   readonly requestId: string | null;
-  /** JSON.parse loses nothing of it. */
+  /** JSON.parse reads it without loss. */
   readonly isPlain: boolean;
 }
 
 /** Sends one request once, until the limit in milliseconds or the signal. Rejects without a whole answer. */
 export type Exchange = (request: Outgoing, timeoutMs: number, signal?: AbortSignal) => Promise<Incoming>;
 
-/** Over a `fetch` of the caller's. */
+/** Sends over a `fetch` of the caller's. */
 export function exchangeByFetch(send: typeof fetch, origin: string): Exchange {
   return async ({ method, target, headers, body }, timeoutMs, signal) => {
     signal?.throwIfAborted();
@@ -50,15 +51,15 @@ export function exchangeByFetch(send: typeof fetch, origin: string): Exchange {
 
 /** Milliseconds for which an idle connection is kept. Load balancers keep theirs for a minute. */
 const IDLE_MS = 4000;
-/** A host that is gone answers nothing at all. */
+/** The limit for a connection: a host that is gone never answers. */
 const CONNECT_MS = 2000;
 
 const HTTP = { agent: new HttpAgent({ keepAlive: true, timeout: IDLE_MS }), request: requestByHttp };
 const HTTPS = { agent: new HttpsAgent({ keepAlive: true, timeout: IDLE_MS }), request: requestByHttps };
 
 /**
- * Over Node's own HTTP client, in half of the time of its fetch. All clients of the process share connections, which do
- * not keep it running. `isOneOfMany`: a host that does not take a connection in good time is given up for another one.
+ * Sends over Node's own HTTP client, in half of the time of its fetch. All clients of the process share connections,
+ * which do not keep it running. `isOneOfMany`: gives up a host without a connection in time, for another one.
  */
 export function exchangeByHttp(origin: string, isOneOfMany: boolean): Exchange {
   const { protocol, hostname, port } = urlToHttpOptions(new URL(origin));
@@ -90,8 +91,7 @@ function answerTo(
     };
     const late = (): void => giveUp(new Error(`not answered within ${timeoutMs} ms`));
     const timer = setTimeout(late, end - performance.now());
-    const abort = (): void => giveUp(signal?.reason);
-    signal?.addEventListener('abort', abort);
+    const forget = onAbort(signal, () => giveUp(signal?.reason));
     let answered = false;
     sent.on('response', (response) => {
       answered = true;
@@ -102,7 +102,7 @@ function answerTo(
     );
     sent.on('close', () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      forget();
     });
     sent.end(body);
   });

@@ -1,5 +1,5 @@
 import { parseRowKey, shardDatabase, shardOf } from '../address.ts';
-import type { Explanation, IndexQuery } from '../contract/index-query.ts';
+import type { Explanation, Query } from '../contract/index-query.ts';
 import type { Call } from './calls.ts';
 import { clientOver, type SchemalessClient } from './client.ts';
 
@@ -9,21 +9,21 @@ export interface Explained {
   readonly path: string;
   readonly query: NonNullable<Call['query']>;
   readonly body?: unknown;
-  /** Where its rows are; none for calls that name no row. */
+  /** The locations of its rows; none for calls that name no row. */
   readonly rows: readonly {
     readonly row_key: string;
     readonly shard: number;
     readonly group: string;
     readonly database: string;
   }[];
-  /** Of a query: which shard of which group was asked, by what statement, and its plan. */
+  /** Of a query: its shard, group and statement, and the plan. */
   readonly found?: Explanation;
 }
 
 /**
- * Says what a call would be sent as, and which shard of which group answers it, without making it. A query is made,
- * since only the server knows its statement; the statements of other calls it does not tell. Of a call that would send
- * several requests (`putNext`, a `put` without a ref key) it is the first.
+ * Returns the request that a call would send, and the shard and group that answer it, without sending it. Sends a
+ * query, since only the server knows its statement; statements of other calls are unknown. For a call of several
+ * requests (`putNext`, a `put` without a ref key) returns the first.
  *
  * ```ts
  * const { rows } = await explain(trips, (call) => call.getLatest({ row_key, column_name: 'BASE' }));
@@ -39,7 +39,7 @@ export async function explain(
     sent = one;
     return Promise.reject(stopped);
   };
-  let asked: IndexQuery | undefined;
+  let asked: Query | undefined;
   const recorder = clientOver({ name: client.name, send });
   const query: SchemalessClient['query'] = (one) => {
     asked = one;

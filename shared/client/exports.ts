@@ -1,13 +1,21 @@
 export { schemalessClient, type SchemalessClient } from './client.ts';
 export type { CallLimits, ClientOptions, UnsignedRequest } from './options.ts';
-export type { NextCell, Put, PutNext } from './put-next.ts';
+export type { CellToPut, Numbered, Outcome } from './cell-writes.ts';
+export type { Confirmed } from '../confirmed.ts';
 export type { PutAllResult, PutEnd } from './batch-writer.ts';
-export { putAll, type PutAllOptions } from './put-all.ts';
+export { putAll, PutAllError, tryPutAll, type PutAllOptions } from './put-all.ts';
 export { getAll, type GetAllOptions } from './get-all.ts';
 export { queryAll, versions } from './pages.ts';
 export { tail, type TailedCell, type TailOffset, type TailOptions } from './tail.ts';
 export { defineDatastore } from './datastore-definition.ts';
-export { openDatastore, type FoundOf, type OpenedDatastore, type OpenOptions, type PageOf } from './open-datastore.ts';
+export {
+  openDatastore,
+  type BatchItemOf,
+  type FoundOf,
+  type OpenedDatastore,
+  type OpenOptions,
+  type PageOf,
+} from './open-datastore.ts';
 export type * from './datastore-definition.ts';
 export type * from './declared-index.ts';
 export type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
@@ -16,6 +24,26 @@ export { ERRORS, SchemalessError, type ErrorCode, type ErrorDetails, type Retry 
 export { LIMITS } from '../cell.ts';
 export { shardDatabase, shardOf } from '../address.ts';
 export type * from '../cell.ts';
-export type * from '../contract/datastore.ts';
-export type * from '../contract/index-query.ts';
+export type {
+  BatchItem,
+  Found,
+  LogOptions,
+  Page,
+  ReadOptions,
+  RowOptions,
+  ShardDigest,
+  ShardHead,
+  ShardLog,
+  VersionsOptions,
+} from '../contract/datastore.ts';
+export type {
+  CountQuery,
+  Explanation,
+  FieldValue,
+  IndexAnswer,
+  IndexCounted,
+  IndexEntry,
+  Query,
+} from '../contract/index-query.ts';
+export type { FieldCondition, Operator, Where } from '../where.ts';
 export type { IndexOperations, IndexStatus } from '../api/indexes.ts';

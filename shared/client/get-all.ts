@@ -1,9 +1,11 @@
 import { parseKey } from '../address.ts';
-import type { CellKey, Role } from '../cell.ts';
+import { LIMITS, type CellKey, type Role } from '../cell.ts';
 import type { BatchItem } from '../contract/datastore.ts';
 import { sideBySide } from '../side-by-side.ts';
-import { inBatches, TRIES } from './batch-writer.ts';
+import { slicesOf } from '../slices-of.ts';
+import { TRIES } from './batch-writer.ts';
 import type { SchemalessClient } from './client.ts';
+import { ofClient, type OfClient } from './of-client.ts';
 import { asError } from './problem.ts';
 import { pauseOrEnd } from './pause.ts';
 import { parseConcurrency } from './put-all.ts';
@@ -11,31 +13,34 @@ import { parseConcurrency } from './put-all.ts';
 export interface GetAllOptions {
   /** @default 'writer' */
   readonly read?: Role | undefined;
-  /** What is sealed stays so. @default false */
+  /** Returns sealed fields as stored. @default false */
   readonly sealed?: boolean | undefined;
   /** Batches under way at once, 1 to 64. @default 4 */
   readonly concurrency?: number | undefined;
-  /** Ends it: what was not read by then has that as its error. */
+  /** Ends it: keys not read by then have that as their error. */
   readonly signal?: AbortSignal | undefined;
-  /** How often an item is tried that cannot be answered now, with pauses of up to two seconds. @default 10 */
+  /** Attempts for an item that cannot be answered now, with pauses of up to two seconds. @default 10 */
   readonly tries?: number | undefined;
 }
 
+type Batches = Pick<SchemalessClient, 'batchGet' | 'with'>;
+
 /**
- * Reads any number of cells, or of latest cells, in batches, and again what cannot be answered now. Returns in the order
- * of the keys: the cell, null where there is none, or `{ error }`. Throws SchemalessError `invalid_field` for a key or a
- * `concurrency`, before anything is read.
+ * Reads any number of cells, or of latest cells, in batches, and retries items that cannot be answered now. Returns, in
+ * the order of the keys, the cell, null if there is none, or `{ error }`. Throws SchemalessError `invalid_field` for a
+ * key or a `concurrency`, before any read.
  */
-export async function getAll(
-  client: Pick<SchemalessClient, 'batchGet' | 'with'>,
+export async function getAll<Client>(
+  given: OfClient<Client, Batches>,
   keys: readonly CellKey[],
   { read, sealed, concurrency, signal, tries = TRIES }: GetAllOptions = {},
 ): Promise<readonly BatchItem[]> {
+  const client = ofClient<Batches>(given, 'getAll');
   const bounded = signal === undefined ? client : client.with({ signal });
   const parsed = keys.map((key, position) => parseKey(key, `keys[${position}].`));
   const items: BatchItem[] = keys.map(() => null);
 
-  /** Returns those of these places that have to be asked for again. */
+  /** Returns the positions to read again. */
   async function readSome(positions: readonly number[]): Promise<readonly number[]> {
     const asked = positions.map((position) => parsed[position] as CellKey);
     try {
@@ -52,7 +57,7 @@ export async function getAll(
     let left = first;
     for (let tried = 1; left.length > 0;) {
       const again = await readSome(left);
-      // Where some came, there is room for others at once.
+      // After partial success, the others may be read without a pause.
       if (again.length === left.length) {
         if (tried >= tries || !(await pauseOrEnd(tried, signal))) return;
         tried += 1;
@@ -61,8 +66,8 @@ export async function getAll(
     }
   }
 
-  const batches = inBatches([...keys.keys()], () => 0, 0);
-  await sideBySide([...batches], readUntilTold, parseConcurrency(concurrency));
+  const batches = slicesOf([...keys.keys()], LIMITS.batchCells);
+  await sideBySide(batches, readUntilTold, parseConcurrency(concurrency));
   return items;
 }
 

@@ -2,7 +2,7 @@ import type { Datastore, ShardHead } from '../contract/datastore.ts';
 import { toItems, toShardLogs } from './answers.ts';
 import { answerTo, type Connection } from './calls.ts';
 
-/** The query parameter `sealed`, which says `true` or is left out. */
+/** Returns the query parameter `sealed`, which is `true` or omitted. */
 export function sealedIn(sealed: boolean | undefined): { readonly sealed?: 'true' } {
   return sealed === true ? { sealed: 'true' } : {};
 }

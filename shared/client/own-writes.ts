@@ -4,12 +4,12 @@ import { shardOf } from '../address.ts';
 
 type Seen = Pick<ReadOptions, 'read' | 'min_added_id'>;
 
-/** What a client wrote, as far as its reads need it: one number for each shard that it wrote to. */
+/** The writes of a client, for its reads: the highest added id in each shard that it wrote to. */
 export interface OwnWrites {
   note(result: PutResult): void;
   /**
-   * Returns how to read a row so that own writes show. One call at a time asks for the number of shards; others go to
-   * the writer until then, so that no call waits for another's bounds.
+   * Returns options that make a read of a row show own writes. One call at a time asks for the number of shards; others
+   * read from the writer until then, so no call waits for another's bounds.
    */
   seen<Options extends Seen>(rowKey: string, options: Options, countShards: () => Promise<number>): Promise<Options>;
 }

@@ -1,10 +1,14 @@
 import type { Cell } from '../cell.ts';
 import type { VersionsOptions } from '../contract/datastore.ts';
-import type { IndexEntry, IndexQuery } from '../contract/index-query.ts';
+import type { IndexEntry, Query } from '../contract/index-query.ts';
 import type { SchemalessClient } from './client.ts';
+import { ofClient, type OfClient } from './of-client.ts';
+
+type Versions = Pick<SchemalessClient, 'versions'>;
+type Queries = Pick<SchemalessClient, 'query'>;
 
 /**
- * All cells of a column, newest first unless told otherwise, a page at a time.
+ * Yields all cells of a column, newest first by default, a page at a time.
  *
  * ```ts
  * for await (const cell of versions(trips, { row_key, column_name: 'BASE' })) …
@@ -12,11 +16,12 @@ import type { SchemalessClient } from './client.ts';
  *
  * @param options `limit` is that of a page
  */
-export async function* versions(
-  client: Pick<SchemalessClient, 'versions'>,
+export async function* versions<Client>(
+  given: OfClient<Client, Versions>,
   key: Parameters<SchemalessClient['versions']>[0],
   options: VersionsOptions = {},
 ): AsyncGenerator<Cell, void, undefined> {
+  const client = ofClient<Versions>(given, 'versions');
   for (let { after } = options; ;) {
     const { cells, next } = await client.versions(key, { ...options, after });
     yield* cells;
@@ -25,11 +30,12 @@ export async function* versions(
   }
 }
 
-/** All entries that a query finds, a page at a time. `query`: `limit` is that of a page. */
-export async function* queryAll(
-  client: Pick<SchemalessClient, 'query'>,
-  query: IndexQuery,
+/** Yields all entries of a query, a page at a time. `query`: `limit` is that of a page. */
+export async function* queryAll<Client>(
+  given: OfClient<Client, Queries>,
+  query: Query,
 ): AsyncGenerator<IndexEntry, void, undefined> {
+  const client = ofClient<Queries>(given, 'queryAll');
   for (let { after } = query; ;) {
     const { entries, next } = await client.query({ ...query, after });
     yield* entries;

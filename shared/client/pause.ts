@@ -2,7 +2,7 @@ import { pauseFor } from '../pause-for.ts';
 
 const FIRST_MS = 50;
 const LONGEST_MS = 2_000;
-/** More than this a server does not get, whatever its `Retry-After` says. */
+/** The longest `Retry-After` that the client obeys. */
 const LONGEST_RETRY_AFTER_MS = 30_000;
 
 /** Returns the pause in ms before attempt `attempt` + 1: random up to 50, 100 … 2000, plus `Retry-After` seconds. */
@@ -12,13 +12,13 @@ export function pauseMs(attempt: number, retryAfter: string | null, random: () =
   return Math.min(LONGEST_RETRY_AFTER_MS, asked) + spread;
 }
 
-/** Waits as before an attempt; false, at once, when the signal comes. */
+/** Waits as before an attempt; returns false, at once, on the signal. */
 export async function pauseOrEnd(attempt: number, signal: AbortSignal | undefined): Promise<boolean> {
   await pauseFor(pauseMs(attempt, null), signal);
   return !isAborted(signal);
 }
 
-/** Asked anew after each wait. */
+/** Returns whether the signal has come by now, since it may come in any wait. */
 export function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

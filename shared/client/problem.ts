@@ -1,12 +1,11 @@
-import type { CellAddress, Json } from '../cell.ts';
+import { isObject, type CellAddress, type Json } from '../cell.ts';
 import { ERRORS, SchemalessError, type ErrorCode, type ErrorDetails } from '../errors.ts';
-
 import type { Attempt, FailedAttempt } from './calls.ts';
 import type { Incoming } from './exchange.ts';
 
 type JsonObject = { readonly [member: string]: Json };
 
-/** What a refusal without a problem document comes to: one of the gateway, or of something in between. */
+/** Error codes of refusals without a problem document, from a gateway or a proxy. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'denied',
   403: 'denied',
@@ -21,15 +20,15 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   504: 'unavailable',
 };
 
-/** The error that a problem document, or an item's error, stands for. */
+/** Returns the error that a problem document, or an item's error, describes. */
 export function errorOf(problem: JsonObject, status?: number, requestId: string | null = null): SchemalessError {
-  const { type: _type, title: _title, status: _status, ...said } = problem;
-  const { code, detail, field, wanted, got, address, retry, ...more } = said;
+  const { type: _type, title: _title, status: _status, ...specified } = problem;
+  const { code, detail, field, wanted, got, address, retry, ...more } = specified;
   const details: ErrorDetails = {
     ...(typeof field === 'string' && { field }),
     ...(typeof wanted === 'string' && { wanted }),
     ...(typeof got === 'string' && { got }),
-    ...(isJsonObject(address) && { address: address as unknown as CellAddress }),
+    ...(isObject(address) && { address: address as unknown as CellAddress }),
     ...((retry === 'never' || retry === 'later') && { retry }),
     more: requestId === null ? more : { request_id: requestId, ...more },
   };
@@ -41,7 +40,7 @@ export function errorOf(problem: JsonObject, status?: number, requestId: string 
     known ?? 'internal',
     `Answered ${status ?? 'an item'} ${String(code ?? '')}: ${String(message)}`,
     {
-      // What is refused as it is will be refused again.
+      // The same request will be refused again.
       ...(known === undefined && status !== undefined && status < 500 && { retry: 'never' as const }),
       ...details,
       more: { ...details.more, answered: status },
@@ -53,7 +52,7 @@ export function noAnswer(message: string, cause: unknown): FailedAttempt {
   return { error: new SchemalessError('unavailable', message, { cause }), again: true, retryAfter: null };
 }
 
-/** What an answer means that came among others. */
+/** Returns the attempt of one answer of a batch. */
 export function attemptOf(status: number, json: JsonObject): Attempt {
   return status === 200 ? { reply: { status, json } } : failed(status, json);
 }
@@ -62,10 +61,6 @@ export function failed(status: number, problem: JsonObject, answer?: Incoming): 
   const { retryAfter = null, requestId = null } = answer ?? {};
   const error = errorOf(problem, status, requestId);
   return { error, again: error.retry === 'later', retryAfter };
-}
-
-export function isJsonObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isErrorCode(code: string): code is ErrorCode {

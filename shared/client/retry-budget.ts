@@ -1,17 +1,17 @@
 export const RETRY_SHARE = 0.1;
-/** Retries that are there from the start, for a caller who asks rarely. */
+/** Initial retries, for callers with few requests. */
 const RESERVE = 20;
-/** What time alone adds, in retries a second. */
+/** Retries that time adds, per second. */
 const A_SECOND = 2;
 
 /** A client's budget of retries: a share of its requests, a few a second, a reserve; so retries never multiply load. */
 export interface RetryBudget {
   earn(): void;
-  /** Whether another attempt may be made; it is counted when it may. */
+  /** Returns whether another attempt may be made, and counts it if so. */
   spend(): boolean;
 }
 
-/** `share` is retries for each request, 0 to 1; false: any number. */
+/** Returns a budget of `share` retries for each request, 0 to 1; false: any number. */
 export function retryBudget(share: number | false, now: () => number = () => performance.now()): RetryBudget {
   if (share === false) return { earn: () => undefined, spend: () => true };
   let tokens = RESERVE;

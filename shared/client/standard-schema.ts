@@ -7,7 +7,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => Validated<Output> | Promise<Validated<Output>>;
-    /** Of the compiler alone. */
+    /** Only for the compiler. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }
@@ -25,7 +25,7 @@ type TypesOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['t
 export type InputOf<Schema extends StandardSchema> = TypesOf<Schema>['input'];
 export type OutputOf<Schema extends StandardSchema> = TypesOf<Schema>['output'];
 
-/** Validates a body. Throws `invalid_body` with the first wrong place; the message names the others. */
+/** Validates a body. Throws `invalid_body` with the first invalid field; the message names all. */
 export async function validate(schema: StandardSchema, body: unknown): Promise<Json> {
   const { validate } = schema['~standard'];
   const validated = await validate(body);

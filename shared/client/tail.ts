@@ -1,12 +1,14 @@
-import { LIMITS, type Cell, type Location, type Role } from '../cell.ts';
+import { LIMITS, type Cell, type Role } from '../cell.ts';
 import type { ShardHead, ShardLog } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
 import { pauseFor } from '../pause-for.ts';
+import { slicesOf } from '../slices-of.ts';
 import type { SchemalessClient } from './client.ts';
+import { ofClient, type OfClient } from './of-client.ts';
 import { isAborted } from './pause.ts';
 
 /**
- * How far a tail is: by shard, the added id of the last cell. JSON. A shard that is not there is at its start.
+ * The position of a tail: by shard, the added id of the last cell. JSON. A missing shard is at its start.
  *
  * ```json
  * { "17": 1010, "233": 4 }
@@ -18,34 +20,36 @@ export interface TailOptions {
   /** The shards to follow. @default all of them */
   readonly shards?: readonly number[] | undefined;
   /**
-   * Where to begin: at the start of the logs, at their ends, at a time (inclusive), or behind what an offset says.
+   * The position to begin at: the start of the logs, their ends, a time (inclusive), or after an offset.
    * @default 'now'
    */
   readonly from?: 'start' | 'now' | { readonly since: string } | TailOffset | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The longest pause between two looks, in milliseconds; while cells come it is far shorter. @default 1000 */
+  /** The longest pause between two polls, in milliseconds; far shorter while cells come. @default 1000 */
   readonly pollMs?: number | undefined;
   /** False: ends once each shard was read to its end. @default true */
   readonly follow?: boolean | undefined;
   readonly read?: Role | undefined;
-  /** Cells of a shard in one look, 1 to 1000. @default 100 */
+  /** Cells of a shard in one poll, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
-  /** Told what keeps it from going on for a while, as a group that is down. */
+  /** Called with errors that delay it for a while, such as a group that is down. */
   readonly onError?: ((error: SchemalessError) => void) | undefined;
 }
 
 export interface TailedCell {
   readonly cell: Cell;
-  /** Where to go on after this cell. The object changes with each cell: copy it to keep it. */
+  /** The offset to continue from after this cell. The object changes with each cell: copy it to keep it. */
   readonly offset: TailOffset;
 }
 
 const SHORTEST_MS = 20;
 const LONGEST_MS = 1000;
 
+type Logs = Pick<SchemalessClient, 'log' | 'heads' | 'with'>;
+
 /**
- * Follows the logs of many shards, as `tail -f` does: every cell, in the order of its shard's log. Never skips one:
- * what is not visible yet is waited for, and so is a group, or the API, that is away.
+ * Follows the logs of many shards, as `tail -f` does: every cell, in the order of its shard's log. Never skips one: it
+ * waits for cells that are not visible yet, and for an unavailable group or API.
  *
  * ```ts
  * for await (const { cell, offset } of tail(trips, { from: saved === undefined ? 'start' : JSON.parse(saved) })) {
@@ -54,13 +58,14 @@ const LONGEST_MS = 1000;
  * }
  * ```
  *
- * @throws SchemalessError what no retry mends, as `unknown_shard`
+ * @throws SchemalessError errors that no retry fixes, such as `unknown_shard`
  */
-export async function* tail(
-  client: Pick<SchemalessClient, 'log' | 'heads' | 'with'>,
+export async function* tail<Client>(
+  given: OfClient<Client, Logs>,
   options: TailOptions = {},
 ): AsyncGenerator<TailedCell, void, undefined> {
   const { signal, follow = true, pollMs = LONGEST_MS, limit = LIMITS.defaultLimit, read } = options;
+  const client = ofClient<Logs>(given, 'tail');
   const bounded = signal === undefined ? client : client.with({ signal });
   const untilAnswered = <T>(ask: () => Promise<T>): Promise<T | undefined> => patiently(ask, options);
   const begun = await untilAnswered(() => begin(bounded, options));
@@ -70,14 +75,15 @@ export async function* tail(
   let pause = SHORTEST_MS;
   for (;;) {
     let [isWhole, hasMore, hasCells] = [true, false, false];
-    for (const some of inChunks([...after].map(([shard, id]) => ({ shard, after: id })))) {
+    const locations = [...after].map(([shard, id]) => ({ shard, after: id }));
+    for (const some of slicesOf(locations, LIMITS.logCells)) {
       const logs = await untilAnswered(() => bounded.log(some, { limit, read }));
       if (logs === undefined) return;
       for (const log of logs) {
         const told = toldBy(log, options);
         isWhole &&= told !== undefined && !told.more;
         if (told === undefined) continue;
-        // Of cells that come again and again while nothing is ready behind them there are none.
+        // `more` without cells means that nothing is ready yet.
         hasMore ||= told.more && told.cells.length > 0;
         hasCells ||= told.cells.length > 0;
         for (const cell of told.cells) {
@@ -111,7 +117,8 @@ async function begin(
   if (!isTime(from)) return new Map(numbers.map((shard) => [shard, from[shard] ?? 0]));
   const { since } = from;
   const begun = new Map<number, number>();
-  for (const some of inChunks(numbers.map((shard) => ({ shard, since }))))
+  const locations = numbers.map((shard) => ({ shard, since }));
+  for (const some of slicesOf(locations, LIMITS.logCells))
     for (const log of (await client.log(some, { limit: 1, read })).map(sound)) {
       const [first] = log?.cells ?? [];
       if (log) begun.set(log.shard, first === undefined ? log.next : first.added_id - 1);
@@ -130,7 +137,7 @@ function isTime(from: { readonly since: string } | TailOffset): from is { readon
   return typeof from['since'] === 'string';
 }
 
-/** Undefined for a shard that cannot be read now. */
+/** Returns the log; undefined for a shard that cannot be read now. */
 function toldBy(log: ShardLog, { onError }: TailOptions): Extract<ShardLog, { readonly more: boolean }> | undefined {
   if (log.error === undefined) return log;
   if (log.error.retry === 'never') throw log.error;
@@ -138,7 +145,7 @@ function toldBy(log: ShardLog, { onError }: TailOptions): Extract<ShardLog, { re
   return undefined;
 }
 
-/** Asks until there is an answer; undefined when it is to end. */
+/** Asks until there is an answer; returns undefined on the signal. */
 async function patiently<T>(ask: () => Promise<T>, options: TailOptions): Promise<T | undefined> {
   const { signal, onError, pollMs = LONGEST_MS } = options;
   while (!isAborted(signal)) {
@@ -152,9 +159,4 @@ async function patiently<T>(ask: () => Promise<T>, options: TailOptions): Promis
     }
   }
   return undefined;
-}
-
-function* inChunks(locations: readonly Location[]): Generator<readonly Location[]> {
-  for (let start = 0; start < locations.length; start += LIMITS.logCells)
-    yield locations.slice(start, start + LIMITS.logCells);
 }

@@ -1,14 +1,14 @@
 import type { DeclaredIndex } from './declared-index.ts';
 
-/** A declaration none of whose members is misspelt: one that nothing reads does not compile. */
+/** Rejects misspelt members of a declaration at compile time. */
 export type Only<Declared, Member> = { readonly [Other in Exclude<keyof Declared, Member>]: NoSuchMember };
 
-/** Nothing is one: errors of the compiler name it. */
+/** Has no values; its name appears in compiler errors. */
 interface NoSuchMember {
   readonly 'no such member': never;
 }
 
-/** An index with one shard field, and no member that is misspelt. */
+/** An index with one shard field and no misspelt member. */
 export type WellDeclaredIndex<Index extends DeclaredIndex, Member = keyof DeclaredIndex> = Only<Index, Member> & {
   readonly shardOn: IsOne<keyof Index['shardOn']> extends true ? unknown : 'one field, the first of the YAML';
 };

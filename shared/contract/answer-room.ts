@@ -1,16 +1,16 @@
 export interface Sized {
-  /** Bytes of JSON that it takes at most, known without looking at it. */
+  /** An upper bound of its bytes of JSON, known without reading it. */
   readonly atMostBytes: number;
-  /** Bytes of JSON that it takes, or a little more. */
+  /** Returns its bytes of JSON, or a little more. */
   readonly measure: () => number;
 }
 
 export interface AnswerRoom {
   /**
-   * Takes what fits. `anyway`: take it even if it does not fit, as the first of a list, which would never end
-   * otherwise. Returns whether it was taken.
+   * Takes an item if it fits, and returns whether it did. `anyway`: takes it even if it does not fit, as the first of a
+   * list, which would never end otherwise.
    */
   take(one: Sized, anyway?: boolean): boolean;
-  /** Bytes that are left, or fewer; none are left at 0 or less. */
+  /** Returns the bytes left, or fewer; none are left at 0 or less. */
   left(): number;
 }

@@ -13,6 +13,7 @@ import {
 import { MAX_KEYS, type indexYaml } from './yaml-schemas.ts';
 
 type IndexFile = DefinitionFile<typeof indexYaml>;
+type PlacedField = Sound<IndexField> & { readonly path: YamlPath };
 
 /** Why a type spreads badly; the others are allowed. */
 const REFUSED: Partial<Readonly<Record<FieldType, string>>> = {
@@ -30,7 +31,11 @@ const FEW_VALUES =
  */
 export function checkIndex(index: IndexFile, sealed: readonly SealedFields[], types: Map<string, FieldType>): void {
   const fields = (index.sound?.column_defs ?? []).flatMap((column, position) =>
-    (column?.fields ?? []).map((field, at) => ({ ...field, path: ['column_defs', position, 'fields', at] })),
+    (column?.fields ?? []).map((field, at) => ({
+      ...field,
+      column_key: column?.column_key,
+      path: ['column_defs', position, 'fields', at],
+    })),
   );
   index.once(
     'field',
@@ -38,16 +43,16 @@ export function checkIndex(index: IndexFile, sealed: readonly SealedFields[], ty
   );
   const over = fields[MAX_INDEX_FIELDS];
   if (over) index.problem(over.path, `column_defs: wanted at most ${MAX_INDEX_FIELDS} fields, got ${fields.length}`);
-  if (fields[0]) checkShardField(index, fields[0].path, fields[0]);
+  if (fields[0]) checkShardField(index, fields[0]);
   checkKeys(
     index,
     fields.map(({ field }) => field),
   );
-  checkOverSealed(index, sealed, types);
+  for (const field of fields) checkSealed(index, field, sealed, types);
 }
 
 /** The first field says in which shard an entry is: with few values, a few shards would hold everything. */
-function checkShardField(index: IndexFile, path: YamlPath, { field = '', type }: Sound<IndexField>): void {
+function checkShardField(index: IndexFile, { field = '', type, path }: PlacedField): void {
   const why = type && REFUSED[type];
   if (why !== undefined) {
     const wanted = 'UUID, string, integer or datetime for the first field, the shard field';
@@ -79,20 +84,19 @@ function checkKeys(index: IndexFile, [shardField, ...others]: readonly (string |
   );
 }
 
-function checkOverSealed(index: IndexFile, sealed: readonly SealedFields[], types: Map<string, FieldType>): void {
-  for (const [position, column] of (index.sound?.column_defs ?? []).entries())
-    for (const [at, { field, type } = {}] of (column?.fields ?? []).entries()) {
-      const column_key = column?.column_key;
-      if (field === undefined || column_key === undefined) continue;
-      const path = ['column_defs', position, 'fields', at];
-      const around = sealedOf(sealed, column_key).find((one) => one !== field && isWithin(field, one));
-      if (around !== undefined) index.wrong([...path, 'field'], `${around} itself, which is sealed as a whole`);
-      if (type === undefined || !isSealed(sealed, column_key, field)) continue;
-      const said = types.get(`${column_key}/${field}`);
-      if (!HASHED.includes(type))
-        index.wrong([...path, 'type'], `${HASHED.join(' or ')} for ${field}, which is sealed`);
-      else if (said !== undefined && said !== type)
-        index.wrong([...path, 'type'], `${said} for ${field}, which is sealed, as in another index`);
-      else types.set(`${column_key}/${field}`, type);
-    }
+function checkSealed(
+  index: IndexFile,
+  { field, type, column_key, path }: PlacedField,
+  sealed: readonly SealedFields[],
+  types: Map<string, FieldType>,
+): void {
+  if (field === undefined || column_key === undefined) return;
+  const around = sealedOf(sealed, column_key).find((one) => one !== field && isWithin(field, one));
+  if (around !== undefined) index.wrong([...path, 'field'], `${around} itself, which is sealed as a whole`);
+  if (type === undefined || !isSealed(sealed, column_key, field)) return;
+  const specified = types.get(`${column_key}/${field}`);
+  if (!HASHED.includes(type)) index.wrong([...path, 'type'], `${HASHED.join(' or ')} for ${field}, which is sealed`);
+  else if (specified !== undefined && specified !== type)
+    index.wrong([...path, 'type'], `${specified} for ${field}, which is sealed, as in another index`);
+  else types.set(`${column_key}/${field}`, type);
 }

@@ -20,7 +20,7 @@ export function checkTrigger(trigger: DefinitionFile<typeof triggerYaml>, projec
     trigger.wrong(['function'], `a file of the project in ${project}`);
   }
   if ('function' in sound && attempts > MOST_ATTEMPTS_OF_FUNCTIONS) {
-    const why = 'where there is a function, since each attempt is a receipt of the cells behind it, too';
+    const why = 'with a function, since each attempt counts as a receipt of the cells behind it';
     trigger.wrong(['max_attempts'], `a whole number from 1 to ${MOST_ATTEMPTS_OF_FUNCTIONS} ${why}`);
   }
 }

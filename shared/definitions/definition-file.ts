@@ -7,21 +7,21 @@ import { isMap, isSeq, LineCounter, parseDocument, type Node } from 'yaml';
 
 // By itself: named by way of `z.core` it would bring the messages of all languages into each bundle.
 
-/** What is left of a value once all that is not of its kind is left out; the places in lists stay. */
+/** A value without the parts of a wrong kind; the positions in lists stay. */
 export type Sound<T> = T extends readonly (infer Item)[]
   ? readonly (Sound<Item> | undefined)[]
   : T extends object
     ? { readonly [Key in keyof T]?: Sound<T[Key]> | undefined }
     : T;
 
-/** A file held against its schema, and all that is wrong with it. */
+/** A file checked against its schema, with all its problems. */
 export class DefinitionFile<Schema extends z.ZodType> {
-  /** What the schema makes of it; undefined where that finds a problem. */
+  /** The parsed definition; undefined if the schema finds a problem. */
   readonly definition: z.output<Schema> | undefined;
-  /** What further checks can go by; undefined where the file is no mapping. */
+  /** The input of further checks; undefined if the file is no mapping. */
   readonly sound: Sound<z.input<Schema>> | undefined;
   readonly problems: Problem[] = [];
-  /** What can be done, and will be regretted. */
+  /** Allowed settings that are likely to be regretted. */
   readonly warnings: Problem[] = [];
   readonly #file: string;
   readonly #yaml: YamlFile;
@@ -57,7 +57,7 @@ export class DefinitionFile<Schema extends z.ZodType> {
     this.warnings.push(this.#at(path, message));
   }
 
-  /** Says of each name that comes again where it was first. */
+  /** Reports each repeated name, with the line of its first use. */
   once(noun: string, named: readonly { readonly name: string | undefined; readonly path: YamlPath }[]): void {
     for (const { name, path } of named) {
       const first = named.find((other) => other.name === name);
@@ -81,13 +81,13 @@ export class DefinitionFile<Schema extends z.ZodType> {
   }
 }
 
-/** Where several kinds of values would do, the problems of items are those of the kind that has items. */
+/** Returns the problems of the items if one of several accepted kinds has items. */
 function innermost(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   const inside = issue.code === 'invalid_union' ? issue.errors.flat().filter(({ path }) => path.length > 0) : [];
   return inside.length === 0 ? [issue] : inside.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
 }
 
-/** Whether further checks can go by a value all the same. Zod does not look at the items of a list that is too long. */
+/** Returns whether further checks can use the value. Zod does not check the items of a list that is too long. */
 function isOfKind(issue: z.core.$ZodIssue): boolean {
   if (issue.code === 'too_big') return issue.origin !== 'array';
   return issue.code === 'too_small' || issue.code === 'unrecognized_keys';
@@ -102,7 +102,7 @@ function got(value: unknown): string {
   return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
 }
 
-/** Where a value is within a file: keys of mappings, places in lists. */
+/** The path of a value within a file: keys of mappings, positions in lists. */
 export type YamlPath = readonly PropertyKey[];
 
 /** The text of a definition file, which is one mapping. */

@@ -24,30 +24,30 @@ export class DefinitionFiles {
     this.#source = source;
   }
 
-  /** Returns what `<datastore>/**.yaml` says; undefined where it is not what the schema says. */
+  /** Returns the content of `<datastore>/**.yaml`; undefined if it does not match the schema. */
   read<Schema extends z.ZodType>(
     file: string,
     { noun, key, schema, check }: FileKind<Schema>,
   ): z.output<Schema> | undefined {
     const read = new DefinitionFile(file, this.#source.text(file), schema);
-    const said = new Map<string, unknown>(Object.entries(read.sound ?? {}));
+    const specified = new Map<string, unknown>(Object.entries(read.sound ?? {}));
     const [datastore = ''] = file.split('/');
     for (const [named, name] of Object.entries({ [key]: parse(file).name, datastore })) {
       const of = named === 'datastore' ? 'folder' : 'file';
-      if ((said.get(named) ?? name) !== name) read.wrong([named], `${describe(name)}, the name of its ${of}`);
+      if ((specified.get(named) ?? name) !== name) read.wrong([named], `${describe(name)}, the name of its ${of}`);
     }
     check?.(read);
-    const what = `${noun} ${String(said.get(key))}`;
+    const what = `${noun} ${String(specified.get(key))}`;
     const among = noun === 'datastore' ? what : `${what} of ${datastore}`;
     const earlier = this.#files.get(among);
     if (earlier === undefined) this.#files.set(among, file);
-    else if (said.get(key) !== undefined) read.problem([key], `${what} is defined in ${earlier} already`);
+    else if (specified.get(key) !== undefined) read.problem([key], `${what} is defined in ${earlier} already`);
     this.problems.push(...read.problems.toSorted((one, other) => one.line - other.line));
     this.warnings.push(...read.warnings);
     return read.definition;
   }
 
-  /** Returns what each `<datastore>/<part>/*.yaml` says, by name. There need not be any. */
+  /** Returns the content of each `<datastore>/<part>/*.yaml`, by name. There need not be any. */
   readPart<Schema extends z.ZodType<{ readonly name: string }>>(
     datastore: string,
     part: string,
@@ -64,21 +64,21 @@ export class DefinitionFiles {
   }
 }
 
-/** What lies in a datastore's folder, and as what. */
+/** The allowed entries of a datastore's folder, with their kinds. */
 const PARTS: Readonly<Record<string, FolderEntry['kind']>> = {
   'datastore.yaml': 'file',
   indexes: 'folder',
   triggers: 'folder',
 };
 
-/** Files that lie where only the datastores' folders are to be: they would be left out without a word. */
+/** Returns files next to the datastores' folders: they would be silently ignored. */
 export function misplacedDatastores(source: DefinitionSource): readonly Problem[] {
   return (source.entries('') ?? [])
     .filter(({ kind }) => kind === 'file')
     .map(({ name }) => misplaced(name, 'a folder for each datastore', 'file'));
 }
 
-/** What lies in a datastore's folder and is neither its definition nor a folder of its indexes or triggers. */
+/** Returns entries of a datastore's folder other than its definition and the folders of indexes and triggers. */
 export function misplacedParts(source: DefinitionSource, datastore: string): readonly Problem[] {
   return (source.entries(datastore) ?? [])
     .filter(({ name, kind }) => PARTS[name] !== kind)

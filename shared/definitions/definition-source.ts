@@ -6,13 +6,13 @@ export interface FolderEntry {
   readonly kind: 'file' | 'folder';
 }
 
-/** Where definitions are read from: a folder, or files that somebody sent. Paths are relative to it, with `/`. */
+/** A source of definitions: a folder, or files that a client sent. Paths are relative to it, with `/`. */
 export interface DefinitionSource {
-  /** What messages call it. */
+  /** The source's name in messages. */
   readonly name: string;
   /**
-   * What lies in a folder of it, `''` its root; undefined where none is. Sorted, so that definitions are always the same;
-   * without hidden files, and notes for people (`*.md`).
+   * Returns the entries of a folder, `''` its root; undefined if it does not exist. They are sorted, so that
+   * definitions are always the same, without hidden files and notes for people (`*.md`).
    */
   entries(path: string): readonly FolderEntry[] | undefined;
   text(file: string): string;

@@ -1,6 +1,6 @@
 import { NO_ROUTE_WORD } from '../address.ts';
 
-/** What the YAML files of a deployment say, checked: plain JSON. */
+/** The checked content of a deployment's YAML files: plain JSON. */
 export interface Definitions {
   readonly datastores: readonly DatastoreDefinition[];
 }
@@ -18,7 +18,7 @@ export interface DatastoreDefinition {
   readonly sealed?: readonly SealedFields[];
 }
 
-/** Fields of the bodies of a column that nobody can read without the key of a subject: see `sealed/`. */
+/** Fields of a column's bodies that are unreadable without the key of a subject: see `sealed/`. */
 export interface SealedFields {
   readonly column: string;
   /** The path of the field whose value names the subject, as a person: a string. It is not sealed itself. */
@@ -38,14 +38,14 @@ export interface RetentionRule {
 }
 
 export const EVERY_COLUMN = '*';
-/** What `keepVersions` may be: each read of a column looks so many cells up. */
+/** The limit of `keepVersions`: each read of a column looks up so many cells. */
 export const MOST_KEPT_VERSIONS = 1000;
-/** Of a datastore: each read of a log asks all of them, in one statement that the RDS Data API takes 64 KiB of. */
+/** Limit for a datastore: a log read evaluates all of them in one statement, at most 64 KiB on the RDS Data API. */
 export const MAX_RETENTION_RULES = 50;
 
 /**
- * What a field of an index holds: `string` up to 255 bytes, `integer` signed with 64 bits, `number` a double,
- * `datetime` RFC 3339 with its zone, kept as UTC microseconds.
+ * The types of index fields: `string` up to 255 bytes, `integer` signed with 64 bits, `number` a double, `datetime` RFC
+ * 3339 with its zone, kept as UTC microseconds.
  */
 export const FIELD_TYPES = ['UUID', 'string', 'integer', 'number', 'boolean', 'datetime'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
@@ -68,7 +68,7 @@ export interface IndexDefinition {
   readonly name: string;
   /** 1 to 16, in the order of the YAML. The first is the shard field: its value says in which shard an entry is. */
   readonly fields: readonly IndexField[];
-  /** Keys beside those that each field has: lists of field names, which the shard field precedes in each. */
+  /** Keys in addition to one for each field: lists of field names, which the shard field precedes in each. */
   readonly keys: readonly (readonly string[])[];
 }
 
@@ -79,7 +79,7 @@ export interface TriggerDefinition {
   readonly columns?: readonly string[];
   /** The file of its Lambda handler, from the project's root. Without one, consumers elsewhere read the queue. */
   readonly function?: string;
-  /** Where it begins in the logs that were there before it. */
+  /** The position at which it begins in existing logs. */
   readonly start: TriggerStart;
   /** Failures of one cell before it is parked: 1 to 1000. */
   readonly maxAttempts: number;
@@ -119,15 +119,15 @@ export function isSealed(sealed: readonly SealedFields[], column: string, field:
 /** `BASE: rider_name` for each field that is sealed, and would not be by another list. */
 export function unsealedBy(
   sealed: readonly SealedFields[] = [],
-  wished: readonly SealedFields[] = [],
+  desired: readonly SealedFields[] = [],
 ): readonly string[] {
   return sealed.flatMap(({ column, fields }) =>
-    fields.filter((field) => !isSealed(wished, column, field)).map((field) => `${column}: ${field}`),
+    fields.filter((field) => !isSealed(desired, column, field)).map((field) => `${column}: ${field}`),
   );
 }
 
 export const STAYS_SEALED =
-  'what was sealed would be shown as it is stored, and what is written from then on would not be sealed';
+  'sealed values would be shown as they are stored, and values written later would not be sealed';
 
 export function markSealed(index: IndexDefinition, sealed: readonly SealedFields[] = []): IndexDefinition {
   const fields = index.fields.map(({ field, type, column_key }) => ({

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { rowKeyBytes, UUID } from '../address.ts';
-import type { Json } from '../cell.ts';
+import { isObject, type Json } from '../cell.ts';
 import { parseTime, toSqlTime } from '../time.ts';
 import type { FieldType } from './definitions.ts';
 
@@ -54,13 +54,14 @@ function toTime(value: Json): string | undefined {
   }
 }
 
-/** What stands in the place of a sealed value, in stored bodies: `{"$sealed": token}`, with `$hash` where an index has it. */
+/** The key of a sealed value in stored bodies: `{"$sealed": token}`, with `$hash` where an index has it. */
 export const SEALED_KEY = '$sealed';
-/** Beside it: the keyed hash of the value, of the type that indexes give the field. */
+/** The key next to it: the keyed hash of the value, of the type that indexes give the field. */
 export const HASH_KEY = '$hash';
 
 /**
- * The value that a body has at a path; of a `sealed` one its keyed hash. Null where it is missing or null; undefined where
+ * The value that a body has at a path; of a `sealed` one its keyed hash. Null where it is missing or null; undefined
+ * where
  * it is of another type, or has no hash.
  */
 export function readField(
@@ -69,23 +70,18 @@ export function readField(
   type: FieldType,
   sealed: boolean = false,
 ): FieldValue | undefined {
-  let value = body;
-  for (const segment of path.split('.')) {
-    const holder = memberHolder(value);
-    if (!holder || !Object.hasOwn(holder, segment)) return null;
-    value = holder[segment];
-  }
+  const value = valueAt(body, path.split('.'));
   if (value === undefined || value === null) return null;
   if (!sealed) return toFieldValue(value, type);
-  const hash = memberHolder(value)?.[HASH_KEY];
+  const hash = valueAt(value, [HASH_KEY]);
   return hash === undefined ? undefined : toFieldValue(hash, type);
 }
 
-/** A value as the object that it is; undefined for all others. */
-export function memberHolder(value: Json | undefined): { readonly [key: string]: Json } | undefined {
-  return typeof value !== 'object' || value === null || Array.isArray(value)
-    ? undefined
-    : (value as { readonly [key: string]: Json });
+/** The value at a path; undefined where there is none. */
+export function valueAt(body: Json | undefined, steps: readonly string[]): Json | undefined {
+  let value = body;
+  for (const step of steps) value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  return value;
 }
 
 /** A value as query strings write it. Undefined when it is none of this type. */
@@ -94,8 +90,13 @@ export function fromText(text: string, type: FieldType): FieldValue | undefined 
     case 'integer':
       if (!/^-?\d{1,20}$/.test(text)) return undefined;
       return Number.isSafeInteger(Number(text)) ? Number(text) : toFieldValue(BigInt(text), type);
-    case 'number':
-      return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
+    case 'number': {
+      if (!/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) return undefined;
+      const number = Number(text);
+      // A rounded integer would find other values.
+      const isInteger = /^-?\d+$/.test(text) && !Number.isSafeInteger(number);
+      return !Number.isFinite(number) || (isInteger && BigInt(text) !== BigInt(number)) ? undefined : number;
+    }
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : undefined;
     default:

@@ -14,15 +14,15 @@ const TRIGGER = { noun: 'trigger', key: 'trigger', schema: triggerYaml };
 
 interface JudgedDefinitions {
   readonly definitions: Definitions;
-  /** Everything that is wrong, with its file and line; where there is anything, nothing may be made of the rest. */
+  /** All problems, with file and line; if there are any, the definitions must not be used. */
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
 /**
- * Reads and checks every `<datastore>/datastore.yaml`, with the indexes and triggers beside it. No datastore at all is a
- * problem, too, and so is what lies where nothing would read it. `project`: the folder that the functions of triggers are
- * given from; without it nobody looks whether they are there.
+ * Reads and checks every `<datastore>/datastore.yaml`, with its indexes and triggers. Having no datastore is a problem,
+ * and so are files that nothing would read. `project`: the folder that paths of triggers' functions start from; without
+ * it their existence is not checked.
  */
 export function judgeDefinitions(source: DefinitionSource, project?: string): JudgedDefinitions {
   const files = new DefinitionFiles(source);

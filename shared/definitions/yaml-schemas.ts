@@ -32,8 +32,9 @@ function mapping<Shape extends z.ZodRawShape>(shape: Shape, wanted = 'a mapping'
   });
 }
 
-function list<Item extends z.ZodType>(item: Item, wanted: string) {
-  return z.array(item, wanted).min(1, wanted);
+function list<Item extends z.ZodType>(item: Item, wanted: string, most = Infinity) {
+  const some = z.array(item, wanted).min(1, wanted);
+  return most === Infinity ? some : some.max(most, wanted);
 }
 
 function count(most: number) {
@@ -42,7 +43,7 @@ function count(most: number) {
 }
 
 /** @param isTaken what the pattern cannot say */
-function text(wanted: string, pattern: RegExp, isTaken: (said: string) => boolean = () => true) {
+function text(wanted: string, pattern: RegExp, isTaken: (specified: string) => boolean = () => true) {
   return z.string(wanted).regex(pattern, wanted).refine(isTaken, wanted);
 }
 
@@ -55,7 +56,8 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h
 
 /** `500ms`, `30s`, `10m`, `2h` or `1d`; becomes milliseconds. */
 function duration(wanted: string, isTaken: (milliseconds: number) => boolean) {
-  const milliseconds = (said: string): number => Number.parseInt(said, 10) * (UNIT_MS[said.replace(/^\d+/u, '')] ?? 0);
+  const milliseconds = (specified: string): number =>
+    Number.parseInt(specified, 10) * (UNIT_MS[specified.replace(/^\d+/u, '')] ?? 0);
   return text(wanted, /^\d{1,9}(ms|s|m|h|d)$/u)
     .transform(milliseconds)
     .refine(isTaken, wanted);
@@ -91,7 +93,7 @@ const RETENTION_WANTED = `a list of up to ${MAX_RETENTION_RULES} rules, each a m
 
 const fieldPath = text(
   'a name, or names joined by points, each of A-Z, a-z, 0-9 and _ and not starting with a digit, at most 64 in all',
-  // An object with a key `__proto__` is a trap for whoever reads the answer.
+  // A key `__proto__` in a response is a trap for its readers.
   /^(?=.{1,64}$)(?!(.*\.)?__proto__(\.|$))[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/u,
 );
 
@@ -101,9 +103,9 @@ const sealed = mapping(
   {
     column: columnName.describe('The column whose bodies have the fields.'),
     subject: fieldPath.describe('The field that names whose they are, by a string such as a UUID. It is not sealed.'),
-    fields: list(fieldPath, SEALED_FIELDS_WANTED)
-      .max(MAX_SEALED, SEALED_FIELDS_WANTED)
-      .describe('The fields that are sealed, by their paths into objects, like rider.phone.'),
+    fields: list(fieldPath, SEALED_FIELDS_WANTED, MAX_SEALED).describe(
+      'The fields that are sealed, by their paths into objects, like rider.phone.',
+    ),
   },
   'a mapping of column, subject and fields',
 );
@@ -113,20 +115,18 @@ export const datastoreYaml = mapping({
   shards: count(MAX_SHARDS).describe(
     'How many MySQL databases it is spread over, those of all groups: fixed once it exists.',
   ),
-  retention: list(retentionRule, RETENTION_WANTED)
-    .max(MAX_RETENTION_RULES, RETENTION_WANTED)
+  retention: list(retentionRule, RETENTION_WANTED, MAX_RETENTION_RULES)
     .exactOptional()
     .describe('How long cells are kept; what a rule does not keep is hidden at once, and erased. Left out: for good.'),
-  sealed: list(sealed, SEALED_WANTED)
-    .max(MAX_SEALED, SEALED_WANTED)
+  sealed: list(sealed, SEALED_WANTED, MAX_SEALED)
     .exactOptional()
-    .describe('Fields that nobody can read any more once their subject is forgotten. Left out: none.'),
+    .describe('Fields that become unreadable once their subject is forgotten. Left out: none.'),
 })
   .meta({ title: 'A datastore', description: 'datastore.yaml in the folder of a datastore.' })
-  .transform(({ datastore, shards, retention, sealed: said }) => ({
+  .transform(({ datastore, shards, retention, sealed: specified }) => ({
     name: datastore,
     shards,
-    ...(said && { sealed: said }),
+    ...(specified && { sealed: specified }),
     ...(retention && {
       retention: retention.map(({ column, keep_versions, keep_for }): RetentionRule => ({
         column,
@@ -180,12 +180,12 @@ export const indexYaml = mapping({
   table: nameOf(INDEX_NAME, 55).describe('Its name, which is that of its file.'),
   datastore: owner,
   column_defs: list(indexColumn, 'a list of columns with their fields').describe(
-    'What its entries hold: 16 fields at most. The first, the shard field, has many values, as an id has; every query gives one.',
+    'The fields of its entries, at most 16. The first, the shard field, has many values, like an id; every query gives one.',
   ),
   keys: z
     .array(indexKey, 'a list of lists of field names')
     .default([])
-    // Of a list that is too long zod would not look at the items.
+    // Zod would not check the items of a list that is too long.
     .meta({
       maxItems: MAX_KEYS,
       uniqueItems: true,
@@ -202,8 +202,8 @@ export const indexYaml = mapping({
   });
 
 /**
- * How often a cell may be tried where there is a function, at most. Each attempt is a receipt for the nine cells of a
- * batch behind it, too: with more of them SQS would reach its thousand, and give up cells that were never tried.
+ * The most attempts of a cell for a trigger with a function. Each attempt is also a receipt for the nine later cells of
+ * a batch. With more attempts SQS would reach its thousand receipts, and give up cells that were never tried.
  */
 export const MOST_ATTEMPTS_OF_FUNCTIONS = 100;
 
@@ -222,9 +222,9 @@ const START_WANTED = '0 for the start of the logs, now, or a time with zone, lik
 const since = z
   .string()
   .meta({ format: 'date-time' })
-  .transform((said, context) => {
+  .transform((specified, context) => {
     try {
-      return { since: parseTime(said, 'start') };
+      return { since: parseTime(specified, 'start') };
     } catch {
       context.addIssue({ code: 'custom', message: START_WANTED });
       return z.NEVER;
@@ -251,12 +251,12 @@ export const triggerYaml = mapping({
   start: z
     .union([z.literal(0).transform(() => 'start' as const), z.literal('now'), since], START_WANTED)
     .prefault(0)
-    .describe('Where it begins in the logs that are there: 0, their start; now, their ends; or a time with its zone.'),
+    .describe(
+      'The position at which it begins in existing logs: 0, their start; now, their ends; or a time with its zone.',
+    ),
   max_attempts: count(1000)
     .default(5)
-    .describe(
-      `So many failures of one cell, and it is parked: ${MOST_ATTEMPTS_OF_FUNCTIONS} at most where there is a function.`,
-    ),
+    .describe(`Failures of one cell before it is parked: at most ${MOST_ATTEMPTS_OF_FUNCTIONS} with a function.`),
   stop_after_parked: count(10_000).default(100).describe('So many cells parked now stop the trigger.'),
   retry_parked_every: z
     .union([z.literal('never'), retry], RETRY_WANTED)
@@ -272,13 +272,13 @@ export const triggerYaml = mapping({
     // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
     then: { properties: { max_attempts: { maximum: MOST_ATTEMPTS_OF_FUNCTIONS } } },
   })
-  .transform(({ columns, function: file, retry_parked_every, ...said }): TriggerDefinition => ({
-    name: said.trigger,
+  .transform(({ columns, function: file, retry_parked_every, ...specified }): TriggerDefinition => ({
+    name: specified.trigger,
     ...(columns !== '*' && { columns }),
     ...(file !== undefined && { function: normalize(file) }),
     ...(retry_parked_every !== 'never' && { retryParkedEveryMs: retry_parked_every }),
-    start: said.start,
-    maxAttempts: said.max_attempts,
-    stopAfterParked: said.stop_after_parked,
-    timeoutSeconds: said.timeout / 1000,
+    start: specified.start,
+    maxAttempts: specified.max_attempts,
+    stopAfterParked: specified.stop_after_parked,
+    timeoutSeconds: specified.timeout / 1000,
   }));

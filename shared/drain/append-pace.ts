@@ -54,7 +54,7 @@ export function appendPace(perSecond: () => number) {
     return turn + rests - performance.now();
   }
 
-  /** Appends that were slow together rest together. */
+  /** Overlapping pauses count once: appends that were slow in parallel pause in parallel. */
   function rest(milliseconds: number): void {
     const now = performance.now();
     const longer = Math.max(0, now + milliseconds - Math.max(restUntil, now));

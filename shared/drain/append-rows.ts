@@ -1,5 +1,5 @@
 import { addressKey, isErasureName } from '../address.ts';
-import { keepEntries } from '../index/keep-entries.ts';
+import { maintainEntries } from '../index/maintain-entries.ts';
 import { SqlError } from '../sql/client.ts';
 import { isRestored } from '../sql/statements/append-cells.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
@@ -34,7 +34,7 @@ export function refusesAll({ taken, refused }: Pick<AppendedRows, 'taken' | 'ref
  * together are tried one by one. Throws if the primary fails, or the shard takes no appends.
  */
 export async function appendRows(context: StoreContext, rows: readonly OpenRow[], done: AppendedRows): Promise<void> {
-  const [first, later] = firstTogether(rows);
+  const [first, later] = firstInOneTransaction(rows);
   const [head] = first;
   if (!head || refusesAll(done)) return;
   try {
@@ -46,7 +46,7 @@ export async function appendRows(context: StoreContext, rows: readonly OpenRow[]
       else if (outcome === 'stored') done.appended += 1;
     }
     const there = first.filter((_, position) => isThere(results[position]));
-    await keepEntries(context, head.datastore, there);
+    await maintainEntries(context, head.datastore, there);
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
     if (first.length === 1) done.refused.push({ row: head, error });
@@ -68,14 +68,14 @@ export function kindOf(row: OpenRow): (typeof ROW_KINDS)[number] {
 }
 
 /** Splits off the first row of each address, of the first row's kind. */
-function firstTogether(rows: readonly OpenRow[]): readonly [OpenRow[], OpenRow[]] {
+function firstInOneTransaction(rows: readonly OpenRow[]): readonly [OpenRow[], OpenRow[]] {
   const addresses = new Set<string>();
   const [head] = rows;
   const [first, later]: [OpenRow[], OpenRow[]] = [[], []];
   for (const row of rows) {
     const address = addressKey(row);
-    const isApart = addresses.has(address) || (head !== undefined && kindOf(row) !== kindOf(head));
-    (isApart ? later : first).push(row);
+    const isLater = addresses.has(address) || (head !== undefined && kindOf(row) !== kindOf(head));
+    (isLater ? later : first).push(row);
     addresses.add(address);
   }
   return [first, later];

@@ -71,7 +71,7 @@ function byHash(hash: Uint8Array | null | undefined, wanted: Uint8Array): Shown 
   return hash !== null && Buffer.compare(hash, wanted) === 0 ? 'same' : 'unlike';
 }
 
-/** Rows compared together: their bodies, and the nodes', are in memory, each of up to a MiB. */
+/** Rows compared at once: their bodies, and the nodes', are in memory, each of up to a MiB. */
 export const COMPARED_ROWS = 4;
 
 /** Decides on at most `COMPARED_ROWS` rows of one shard by value. Throws `SqlError` without the writer. */

@@ -1,17 +1,17 @@
 import { addressKey, shardDatabase, targetAt } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
-import { keepEntries } from '../index/keep-entries.ts';
+import { maintainEntries } from '../index/maintain-entries.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { markShown } from '../sql/statements/change-buffered.ts';
 import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { tableOf } from '../sql/statements/select-unanswered.ts';
-import { markUndecided } from '../sql/statements/undecided-copies.ts';
+import { markInDoubt } from '../sql/statements/copies-in-doubt.ts';
 import { appendToPrimary } from '../store/append.ts';
 import { eraseBodies } from '../store/erase-bodies.ts';
 import { pageBytes } from '../access/ask-parts.ts';
 import type { StoreContext } from '../access/context.ts';
-import { decideAddress, thoseThatCount, type CountedCopy } from './decide.ts';
+import { thoseThatCount, type CountedCopy } from './decide.ts';
 import { isThere, kindOf, ROW_KINDS } from './append-rows.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import {
@@ -19,7 +19,7 @@ import {
   copyPages,
   mergedPages,
   type Copy,
-  type Holder,
+  type HintHolder,
   openOne,
   waitingBodies,
   type CopiedBody,
@@ -32,80 +32,82 @@ export interface BringingBack {
   /** The server that is to take appends: another one's answers do not count. */
   readonly serverId: number;
   /** All groups that may hold hints, for each kind that counts. */
-  readonly holders: readonly Holder[];
+  readonly hintHolders: readonly HintHolder[];
   readonly datastore: string;
   readonly shard: number;
-  readonly look: Pick<ReturnType<UndecidedSince['look']>, 'hasWaited'>;
-  readonly isSetBack?: boolean;
-}
-
-interface BroughtBack {
-  readonly appended: number;
-  /** Addresses with two bodies that may both have been acknowledged: the shard stays closed. */
-  readonly undecided: number;
+  readonly poll: Pick<ReturnType<InDoubtSince['poll']>, 'hasWaited'>;
+  readonly isRestored?: boolean;
 }
 
 interface Done {
   appended: number;
   readonly bodies: { count: number; bytes: number };
-  readonly undecided: Set<string>;
+  readonly inDoubt: Set<string>;
 }
 
 const BATCH = 200;
-/** Bodies of unknown size held in memory together, each of up to a MiB. */
+/** Bodies of unknown size held in memory at once, each of up to a MiB. */
 const FEWEST_BODIES = 8;
 
 /**
- * Appends what the writer of a shard lacks and may have been acknowledged. Each hint is looked for on the writer; only
+ * Appends cells that the writer of a shard lacks and that may be acknowledged. Each hint is checked on the writer; only
  * if it has no cell there, all groups are asked about the address. Drained hints come first, in order. A body that no
- * group can decode is passed over: the drain parks its hints, and an alarm tells. Throws SqlError or SchemalessError
- * when the writer refuses or has changed, or it or a group cannot be asked: not everything is there.
+ * group can decode is passed over: the drain parks its hints, and an alarm tells. Returns how many
+ * cells were appended, and how many addresses are `inDoubt`: each has two bodies that may both have been acknowledged,
+ * and its shard stays closed. Throws SqlError or SchemalessError when the writer refuses or has changed, or when it or
+ * a group cannot be asked: not everything is there.
  */
-export async function bringBackShard(work: BringingBack): Promise<BroughtBack> {
-  const { datastore, shard, holders } = work;
-  const done: Done = { appended: 0, bodies: { count: 0, bytes: 0 }, undecided: new Set() };
-  const ofKind = (kind: Holder['kind']): readonly Holder[] => holders.filter((holder) => holder.kind === kind);
+export async function bringBackShard(work: BringingBack) {
+  const { datastore, shard, hintHolders } = work;
+  const done: Done = { appended: 0, bodies: { count: 0, bytes: 0 }, inDoubt: new Set() };
+  const ofKind = (kind: HintHolder['kind']): readonly HintHolder[] =>
+    hintHolders.filter((hintHolder) => hintHolder.kind === kind);
   for await (const rows of mergedPages(ofKind('drained'), datastore, shard)) await bringBack(work, rows, done);
-  for (const holder of [...ofKind('unanswered'), ...ofKind('answered')]) {
-    for await (const rows of copyPages(holder, datastore, shard))
+  for (const hintHolder of [...ofKind('unanswered'), ...ofKind('answered')]) {
+    for await (const rows of copyPages(hintHolder, datastore, shard))
       for (const some of slicesOf(rows, BATCH)) await bringBack(work, some, done);
   }
-  return { appended: done.appended, undecided: done.undecided.size };
+  return { appended: done.appended, inDoubt: done.inDoubt.size };
 }
 
+/**
+ * Decides on addresses at which the writer shows none. Never chooses between two bodies: the first may be of a writer
+ * that died before its append, and the other acknowledged. An operator has to, once their writes have ended.
+ */
 async function bringBack(work: BringingBack, rows: readonly WaitingRow[], done: Done): Promise<void> {
   const missing = await missingOnWriter(work, [...new Map(rows.map((row) => [addressKey(row), row])).values()]);
   if (missing.length === 0) return;
   const bodies: CopiedBody[] = [];
-  const found = await copiesAt(work.holders, work.datastore, missing);
+  const found = await copiesAt(work.hintHolders, work.datastore, missing);
   for (const address of missing.map(addressKey)) {
     const copies = found.get(address) ?? [];
     const waiting = await waitingBodies(thoseThatCount(copies.map(toCounted)).map(({ copy }) => copy));
-    const decided = decideAddress(waiting, waiting.length > 1 && haveWaited(work, address, waiting));
-    if (decided.action === 'append') bodies.push(decided.body);
-    else if (decided.action !== 'leave') done.undecided.add(address);
-    if (decided.action === 'report') await report(work, copies);
+    if (waiting.length < 2) bodies.push(...waiting);
+    else {
+      done.inDoubt.add(address);
+      if (haveWaited(work, address, waiting)) await report(work, copies);
+    }
   }
   for (let start = 0; start < bodies.length;) {
-    const some = bodies.slice(start, start + bodiesTogether(work, done));
+    const some = bodies.slice(start, start + bodiesOfABatch(work, done));
     await appendBodies(work, some, done);
     start += some.length;
   }
 }
 
 /** Returns how many bodies fill a page, at their average size so far. */
-function bodiesTogether({ writer }: BringingBack, { bodies: { count, bytes } }: Done): number {
+function bodiesOfABatch({ writer }: BringingBack, { bodies: { count, bytes } }: Done): number {
   return count === 0 ? FEWEST_BODIES : Math.max(FEWEST_BODIES, Math.floor((pageBytes(writer) * count) / (bytes + 1)));
 }
 
 function toCounted(copy: Copy): CountedCopy & { readonly copy: Copy } {
-  return { copy, body: Buffer.from(copy.row.body_hash).toString('hex'), kind: copy.holder.kind };
+  return { copy, body: Buffer.from(copy.row.body_hash).toString('hex'), kind: copy.hintHolder.kind };
 }
 
 /** Whether each has waited; asking for each starts its time. */
-function haveWaited({ datastore, look }: BringingBack, address: string, bodies: readonly CopiedBody[]): boolean {
+function haveWaited({ datastore, poll }: BringingBack, address: string, bodies: readonly CopiedBody[]): boolean {
   return (
-    bodies.filter(({ copies: [{ row }] }) => look.hasWaited(`${datastore}/${address}`, row.body_hash)).length ===
+    bodies.filter(({ copies: [{ row }] }) => poll.hasWaited(`${datastore}/${address}`, row.body_hash)).length ===
     bodies.length
   );
 }
@@ -127,11 +129,11 @@ async function missingOnWriter(
 async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], done: Done): Promise<void> {
   const opened = new Map<string, OpenRow>();
   const faulty = new Set<string>();
-  for (const [holder, ofHolder] of Map.groupBy(bodies, ({ copies: [{ holder }] }) => holder)) {
-    const rows = ofHolder.map(({ copies: [{ row }] }) => row);
+  for (const [hintHolder, ofHintHolder] of Map.groupBy(bodies, ({ copies: [{ hintHolder }] }) => hintHolder)) {
+    const rows = ofHintHolder.map(({ copies: [{ row }] }) => row);
     // Its writer may still be told `buffered`: the append may be read, and lost again, before that.
-    if (holder.kind !== 'drained') await holder.client.change(markShown(rows));
-    for await (const page of openRows(holder.client, rows, tableOf(holder.kind))) {
+    if (hintHolder.kind !== 'drained') await hintHolder.client.change(markShown(rows));
+    for await (const page of openRows(hintHolder.client, rows, tableOf(hintHolder.kind))) {
       for (const row of page.rows) opened.set(addressKey(row), row);
       for (const { row } of page.faulty) faulty.add(addressKey(row));
     }
@@ -168,7 +170,7 @@ async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], d
  * index entries.
  */
 async function append(
-  { context, writer, datastore, shard, isSetBack = false }: BringingBack,
+  { context, writer, datastore, shard, isRestored = false }: BringingBack,
   rows: readonly OpenRow[],
   done: Done,
 ): Promise<void> {
@@ -178,35 +180,35 @@ async function append(
     const { results } = await appendToPrimary(context, datastore, shard, alike, { anyWriter: true });
     done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
     const there = alike.filter((_, position) => isThere(results[position]));
-    const targets = isSetBack ? there.flatMap((row) => targetAt(row) ?? []) : [];
+    const targets = isRestored ? there.flatMap((row) => targetAt(row) ?? []) : [];
     for (const target of targets) await eraseBodies(writer, shardDatabase(datastore, shard), target);
-    await keepEntries(context, datastore, there);
+    await maintainEntries(context, datastore, there);
   }
 }
 
-/** Leaves the address to an operator. Drained hints cannot be listed, so each look reports them. */
+/** Leaves the address to an operator. Drained hints cannot be listed, so each poll reports them. */
 async function report({ context, datastore, shard }: BringingBack, copies: readonly Copy[]): Promise<void> {
   const [first] = copies;
   let marked = 0;
-  for (const [{ client, kind }, ofHolder] of Map.groupBy(copies, ({ holder }) => holder))
+  for (const [{ client, kind }, ofHintHolder] of Map.groupBy(copies, ({ hintHolder }) => hintHolder))
     if (kind === 'unanswered')
-      marked += (await client.change(markUndecided(ofHolder.map(({ row }) => row)))).affectedRows;
-  const areListed = !copies.some(({ holder }) => holder.kind === 'drained');
+      marked += (await client.change(markInDoubt(ofHintHolder.map(({ row }) => row)))).affectedRows;
+  const areListed = !copies.some(({ hintHolder }) => hintHolder.kind === 'drained');
   if (!first || (areListed && marked === 0)) return;
   const { row_key, column_name, ref_key } = first.row;
-  context.report({ kind: 'undecided', datastore, shard, row_key, column_name, ref_key });
+  context.report({ kind: 'in_doubt', datastore, shard, row_key, column_name, ref_key });
 }
 
-export type UndecidedSince = ReturnType<typeof undecidedSince>;
+export type InDoubtSince = ReturnType<typeof inDoubtSince>;
 
 /** Longer than any request lives: its writer has been answered or died by then. */
 const REQUEST_LIFE_MS = 30_000;
 
 /** Since when several bodies wait for one address, by this process's clock. */
-export function undecidedSince(requestLifeMs = REQUEST_LIFE_MS, now: () => number = () => performance.now()) {
+export function inDoubtSince(requestLifeMs = REQUEST_LIFE_MS, now: () => number = () => performance.now()) {
   let known = new Map<string, number>();
   return {
-    look() {
+    poll() {
       const seen = new Map<string, number>();
       return {
         hasWaited(address: string, bodyHash: Uint8Array): boolean {
@@ -216,7 +218,7 @@ export function undecidedSince(requestLifeMs = REQUEST_LIFE_MS, now: () => numbe
           seen.set(body, since);
           return now() - since >= requestLifeMs;
         },
-        /** Ends the look; what it did not see is forgotten. */
+        /** Ends the poll; bodies that it did not see are forgotten. */
         end(): void {
           known = seen;
         },

@@ -2,7 +2,7 @@ import type { CopyKind } from '../sql/statements/select-unanswered.ts';
 
 /** Everything that may be concluded about a hint, for the drain and for recovery, without asking a server. */
 
-/** What a node shows at a hint's address; `unlike` bytes are not compared yet, `contrary` is another value. */
+/** The state of a hint's address on a node; `unlike` bytes are not compared yet, `contrary` is another value. */
 export type Shown = 'same' | 'unlike' | 'contrary' | 'erased' | 'missing' | 'silent';
 
 export interface NodeWord {
@@ -56,27 +56,4 @@ export function thoseThatCount<Copy extends CountedCopy>(copies: readonly Copy[]
     if (bodies.size > 0) return copies.filter(({ body }) => bodies.has(body));
   }
   return [];
-}
-
-/**
- * - `leave`: nothing can have been acknowledged there.
- * - `append`: one body may have been acknowledged.
- * - `wait`: two may have been, or one is about to give way.
- * - `report`: two may have been, and their writes have ended: an operator has to choose.
- */
-type AddressAction<Body> =
-  | { readonly action: 'leave' | 'wait' | 'report' }
-  | { readonly action: 'append'; readonly body: Body };
-
-/**
- * Decides on an address at which a writer that may lack cells shows none, before it takes appends again. Never chooses
- * between two bodies: the first may be of a writer that died before its append, and the other acknowledged. `bodies`:
- * all that may have been acknowledged, on any group; answered hints are the drain's. `hasWaited`: longer than a request
- * lives since the bodies were first seen.
- */
-export function decideAddress<Body>(bodies: readonly Body[], hasWaited: boolean): AddressAction<Body> {
-  const [first, ...others] = bodies;
-  if (!first) return { action: 'leave' };
-  if (others.length === 0) return { action: 'append', body: first };
-  return { action: hasWaited ? 'report' : 'wait' };
 }

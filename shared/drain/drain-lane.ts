@@ -16,14 +16,13 @@ import { slicesOf } from '../slices-of.ts';
 
 export interface Lane {
   readonly context: StoreContext;
-  readonly holder: SqlClient;
+  readonly hintHolder: SqlClient;
   readonly keepsCopies: boolean;
   readonly primary: string;
   readonly turns: Turns;
   readonly pace: AppendPace;
   readonly report: DrainReport;
   readonly pageRows: number;
-  readonly maxAttempts: number;
   readonly upTo: () => number;
 }
 
@@ -34,13 +33,13 @@ const KEPT_ROWS = 20;
 const LEAST_ROWS = 4;
 
 /** Cost of asking the primary's nodes for a row, relative to appending it. */
-const LOOK_SHARE = 0.25;
+const CHECK_SHARE = 0.25;
 
 /**
- * Takes a turn: some rows of the shards that are due, oldest first. Deletes what every node shows, appends what the
- * primary lacks, marks conflicts. A primary that cannot be asked, and a shard that is refused, closed or slow, pauses
- * alone for a growing time. Returns milliseconds until something is due. Throws SqlError if the holder's own table
- * cannot be read or changed.
+ * Takes a turn: some rows of the due shards, oldest first. Deletes hints that every node shows, appends cells that the
+ * primary lacks, marks conflicts. A primary that cannot be asked, or a refused, closed or slow shard, pauses for a
+ * growing time and delays no other. Returns milliseconds until something is due. Throws SqlError if the hint holder's
+ * own table cannot be read or changed.
  */
 export async function laneTurn(lane: Lane): Promise<number> {
   const { turns, report } = lane;
@@ -57,17 +56,17 @@ export async function laneTurn(lane: Lane): Promise<number> {
       : await settlePrimary(lane.context, lane, asked).catch((error: unknown) => failTurn(lane, asked, error));
   const misplaced = pages.flatMap((page) => page.misplaced);
   await write(lane, misplaced, settled);
-  let lookedAt = 0;
+  let checkedRows = 0;
   for (const page of pages) {
     const { turn, found, last } = page;
     const after = found < limit ? undefined : last;
     const error = settled?.failed.get(page);
     if (error) await failShard(lane, page, { error, after: after ?? 0 });
     else if (settled || page.rows.length === 0) turns.pass(turn, after);
-    if (after !== undefined) lookedAt += found;
+    if (after !== undefined) checkedRows += found;
   }
   if (settled) turns.reached();
-  if (settled && lookedAt > 0) await lane.pace.turn(lookedAt * LOOK_SHARE);
+  if (settled && checkedRows > 0) await lane.pace.turn(checkedRows * CHECK_SHARE);
   return turns.wait();
 }
 
@@ -78,8 +77,12 @@ interface Page extends ShardRows {
   readonly last: number;
 }
 
-async function readPages({ context, holder, upTo }: Lane, taken: readonly ShardTurn[], limit: number): Promise<Page[]> {
-  const waiting = (await holder.select(selectWaiting(taken, upTo(), limit), 'writer')).map(toWaitingRow);
+async function readPages(
+  { context, hintHolder, upTo }: Lane,
+  taken: readonly ShardTurn[],
+  limit: number,
+): Promise<Page[]> {
+  const waiting = (await hintHolder.select(selectWaiting(taken, upTo(), limit), 'writer')).map(toWaitingRow);
   const byShard = Map.groupBy(waiting, nameOf);
   return Promise.all(
     taken.map(async (turn): Promise<Page> => {
@@ -97,18 +100,18 @@ async function readPages({ context, holder, upTo }: Lane, taken: readonly ShardT
   );
 }
 
-/** Handles a primary that could not be asked. If one shard may be at fault, each is asked alone next. */
+/** Handles a primary that could not be asked. If one shard may be faulty, asks each alone next. */
 function failTurn({ context, primary, turns, report }: Lane, pages: readonly Page[], error: unknown): undefined {
   if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
   report.unreachable.add(primary);
   context.report({ kind: 'primary_failed', group: primary, error });
-  const isAway = error instanceof SqlError && error.failure === 'unreachable';
-  const mayBeOneShard = !isAway && pages.length > 1;
+  const isUnavailable = error instanceof SqlError && error.failure === 'unreachable';
+  const mayBeOneShard = !isUnavailable && pages.length > 1;
   for (const { turn } of pages) {
     if (mayBeOneShard) turns.askAlone(turn);
-    else if (!isAway) turns.fail(turn);
+    else if (!isUnavailable) turns.fail(turn);
   }
-  if (isAway || mayBeOneShard) turns.away();
+  if (isUnavailable || mayBeOneShard) turns.unavailable();
   return undefined;
 }
 
@@ -116,14 +119,14 @@ function failTurn({ context, primary, turns, report }: Lane, pages: readonly Pag
 const FAILURES_PASSED = 5;
 
 async function failShard(
-  { context, holder, primary, turns, report }: Lane,
+  { context, hintHolder, primary, turns, report }: Lane,
   { turn, rows }: Page,
   { error, after }: { readonly error: SqlError | SchemalessError; readonly after: number },
 ): Promise<void> {
   report.refused.add(turn.name);
   if (turn.failures === 0) {
     context.report({ kind: 'shard_refused', group: primary, datastore: turn.datastore, shard: turn.shard, error });
-    await holder.change(noteRefusal(rows, error.message));
+    await hintHolder.change(noteRefusal(rows, error.message));
   }
   // It kept the others waiting.
   if (error instanceof SqlError && error.timedOut) turns.askAlone(turn);
@@ -131,7 +134,7 @@ async function failShard(
 }
 
 async function write(
-  { holder, keepsCopies, report, maxAttempts }: Lane,
+  { hintHolder, keepsCopies, report }: Lane,
   misplaced: readonly FaultyRow[],
   settled: Settled | undefined,
 ): Promise<void> {
@@ -139,16 +142,16 @@ async function write(
   if (drained.length > 0) {
     // In both tables for a moment, or after a crash, rather than in neither.
     const kept = keepsCopies ? drained : [];
-    for (const some of slicesOf(kept, KEPT_ROWS)) await holder.change(keepDrained(some));
-    await holder.change(deleteBuffered(drained));
+    for (const some of slicesOf(kept, KEPT_ROWS)) await hintHolder.change(keepDrained(some));
+    await hintHolder.change(deleteBuffered(drained));
   }
-  if (erased.length > 0) await holder.change(deleteBuffered(erased));
-  if (conflicts.length > 0) await holder.change(markConflicts(conflicts));
+  if (erased.length > 0) await hintHolder.change(deleteBuffered(erased));
+  if (conflicts.length > 0) await hintHolder.change(markConflicts(conflicts));
   for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message)) {
     const rows = ofError.map(({ row }) => row);
-    await holder.change(noteRefusal(rows, error));
+    await hintHolder.change(noteRefusal(rows, error));
   }
-  for (const { row, error } of [...misplaced, ...faulty]) await holder.change(failBuffered(row, error, maxAttempts));
+  for (const { row, error } of [...misplaced, ...faulty]) await hintHolder.change(failBuffered(row, error));
   report.drained += drained.length;
   report.conflicts += conflicts.length;
   report.appended += appended;
@@ -158,12 +161,10 @@ async function write(
 export interface DrainSettings {
   /** Younger rows are still with their writer, in seconds by the drain's clock. @default 2 */
   readonly minimumAgeSeconds?: number;
-  /** Rows of a primary looked at together: up to four each of many shards, 300 of one. @default 100 */
+  /** Rows of a primary in a turn: up to four each of many shards, 300 of one. @default 100 */
   readonly pageRows?: number;
   /** Appends a second to each primary. @default by its backlog, see `rateFor` */
   readonly appendsPerSecond?: number;
-  /** Faults of a row before it is parked. @default 5 */
-  readonly maxAttempts?: number;
   /** How long drained hints are kept, for a primary restored to a point in time. @default 0 */
   readonly keepCopiesSeconds?: number;
 }

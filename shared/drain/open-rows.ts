@@ -15,7 +15,7 @@ import { pageBytes } from '../access/ask-parts.ts';
 
 export interface OpenRow extends WaitingRow, EncodedCell {}
 
-/** A row at fault itself: no server is ever going to take it. */
+/** A row that is itself faulty: no server will ever take it. */
 export interface FaultyRow {
   readonly row: WaitingRow;
   readonly error: string;
@@ -28,14 +28,16 @@ interface OpenedPage {
 
 /** Fetches and checks bodies page by page. Leaves out rows that are gone, or whose ids others have now. */
 export async function* openRows(
-  holder: SqlClient,
+  hintHolder: SqlClient,
   rows: readonly WaitingRow[],
   table: CopyTable = 'buffer',
 ): AsyncGenerator<OpenedPage> {
   const wanted = new Map(rows.map((row) => [row.id, row]));
   let ids = [...wanted.keys()].sort((one, other) => one - other);
   while (ids.length > 0) {
-    const fetched = (await holder.select(selectBuffered(ids, pageBytes(holder), table), 'writer')).map(toBufferRow);
+    const fetched = (await hintHolder.select(selectBuffered(ids, pageBytes(hintHolder), table), 'writer')).map(
+      toBufferRow,
+    );
     const last = fetched.at(-1)?.id ?? Number.POSITIVE_INFINITY;
     ids = ids.filter((id) => id > last);
     const page: { rows: OpenRow[]; faulty: FaultyRow[] } = { rows: [], faulty: [] };

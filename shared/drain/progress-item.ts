@@ -2,7 +2,7 @@ import { pack, unpack } from '../dynamo/change-item.ts';
 import { readState, setState } from '../dynamo/state-table.ts';
 import type { Lease } from '../dynamo/lease.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import type { DrainProgress } from './drain-holder.ts';
+import type { DrainProgress } from './hint-drain.ts';
 
 export interface ProgressStore {
   read(group: string): Promise<DrainProgress | undefined>;

@@ -1,6 +1,6 @@
 import { SchemalessError } from '../errors.ts';
-import { SIGN_OF_LIFE, SqlError } from '../sql/client.ts';
-import { forgetWriters, NOBODY, recordWriter, SET_BACK } from '../sql/statements/record-writer.ts';
+import { HEALTH_CHECK, SqlError } from '../sql/client.ts';
+import { forgetWriters, NOBODY, recordWriter, RESTORED } from '../sql/statements/record-writer.ts';
 import type { FencedShard } from '../sql/statements/select-fenced-shards.ts';
 import type { CopyKind } from '../sql/statements/select-unanswered.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
@@ -8,10 +8,10 @@ import type { DatastoreTopology } from '../topology/topology.ts';
 import type { StoreContext } from '../access/context.ts';
 import { homeOf, requireDatastore, sharesStorage } from '../access/groups.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { mendEpoch, raiseEpoch } from '../access/raise-epoch.ts';
-import { bringBackShard, type BringingBack, undecidedSince, type UndecidedSince } from './bring-back-shard.ts';
+import { repairEpoch, raiseEpoch } from '../access/raise-epoch.ts';
+import { bringBackShard, type BringingBack, inDoubtSince, type InDoubtSince } from './bring-back-shard.ts';
 import { fencedShards } from './fenced-shards.ts';
-import type { Holder } from './unanswered-copies.ts';
+import type { HintHolder } from './unanswered-copies.ts';
 import { slicesOf } from '../slices-of.ts';
 
 export interface Recovery {
@@ -21,60 +21,64 @@ export interface Recovery {
 }
 
 interface RecoveryOptions {
-  /** Kept between calls: it tells how long addresses have been undecided. */
-  readonly since?: UndecidedSince;
+  /** Kept between calls: the times since when addresses are in doubt. */
+  readonly since?: InDoubtSince;
   readonly signal?: AbortSignal;
-  /** Where epochs of restored shards are raised, so that every index is verified even if no cell was lost. */
+  /** Gets the raised epochs of restored shards, so that every index is verified even if no cell was lost. */
   readonly topologyTable?: DynamoTable | undefined;
 }
 
 const SHARDS_AT_ONCE = 8;
 
 /**
- * Brings back what a group's new writer lacks. A reader promoted without the last cells takes no appends to a shard
- * until all other groups' hints of it were looked through, and what may have been acknowledged is there. Hints answered
- * `buffered` are left to the drain. A log restored to a point in time gets back drained hints too.
+ * Restores cells that a group's new writer lacks. A reader promoted without the last cells takes no appends to a shard
+ * at first. All other groups' hints of the shard are checked, and cells that may have been acknowledged restored. The
+ * drain handles hints answered `buffered`. A log restored to a point in time gets back drained hints too.
  *
- * - The shard's epoch is lifted to the topology's first, or the append would be refused.
- * - A shard that refuses, or has an undecided address, stays closed; the others go on.
- * - Repeatable after a crash, and by several at once: an append leaves out what exists.
- * - Groups are read past the cache: a group added a moment ago may hold hints.
+ * - The shard's epoch is first raised to the topology's, or the append would be refused.
+ * - A shard that refuses, or has an address in doubt, stays closed; the others continue.
+ * - Repeatable after a crash, and safe in parallel: an append leaves out existing cells.
+ * - Groups and homes are read past the cache: a group added a moment ago may hold hints, and a shard that moved away
+ *   must not be opened here.
  *
  * @returns undefined when the writer is known to have all cells
- * @throws SqlError or SchemalessError when the writer or a group cannot be asked: what was not looked through stays
- *   closed
+ * @throws SqlError or SchemalessError if the writer or a group cannot be asked; unchecked shards stay closed
  */
 export async function recoverPrimary(
   context: StoreContext,
   primary: string,
-  { since = undecidedSince(), topologyTable, signal }: RecoveryOptions = {},
+  { since = inDoubtSince(), topologyTable, signal }: RecoveryOptions = {},
 ): Promise<Recovery | undefined> {
   const writer = await context.groups.client(primary);
+  if ((await fencedShards(context, primary)).length === 0) return undefined;
+  await context.topology.renew();
   const fenced = await fencedShards(context, primary);
   if (fenced.length === 0) return undefined;
   const others = fenced.filter(({ hasWriter }) => hasWriter);
   for (const [datastore, some] of Map.groupBy(others, (one) => one.datastore))
     await writer.change(forgetWriters(datastore, shardsOf(some)));
-  const holders = await openHolders(context, primary);
-  const setBackHolders = COPIES_OF_SET_BACK.flatMap((kind) => holders.map((holder): Holder => ({ ...holder, kind })));
+  const hintHolders = await openHintHolders(context, primary);
+  const restoredHolders = COPIES_OF_RESTORED.flatMap((kind) =>
+    hintHolders.map((hintHolder): HintHolder => ({ ...hintHolder, kind })),
+  );
   const isStorageShared = await sharesStorage(context.topology, primary);
-  const raising = topologyTable && fenced.some(({ isSetBack }) => isSetBack) ? epochsNow(topologyTable) : undefined;
-  const look = since.look();
+  const raising = topologyTable && fenced.some(({ isRestored }) => isRestored) ? epochsNow(topologyTable) : undefined;
+  const poll = since.poll();
   const recovery = { appended: 0, opened: 0, closed: [] as Recovery['closed'][number][] };
   for (const some of slicesOf(fenced, SHARDS_AT_ONCE)) {
     if (signal?.aborted) break;
     const ends = await Promise.allSettled(
       some.map((one) => {
-        const work = { context, writer, holders: one.isSetBack ? setBackHolders : holders, look, ...one };
-        return whyClosed(work, one.isSetBack ? raising : undefined, recovery);
+        const work = { context, writer, hintHolders: one.isRestored ? restoredHolders : hintHolders, poll, ...one };
+        return whyClosed(work, one.isRestored ? raising : undefined, recovery);
       }),
     );
     const opened = some.filter(
       (_, position) => ends[position]?.status === 'fulfilled' && ends[position].value === undefined,
     );
-    for (const ofAlike of Map.groupBy(opened, ({ datastore, isSetBack }) => `${datastore}/${isSetBack}`).values()) {
-      const [{ datastore, serverId, isSetBack } = { datastore: '', serverId: 0, isSetBack: false }] = ofAlike;
-      const recorded = { serverId, instead: isSetBack ? SET_BACK : NOBODY, isStorageShared };
+    for (const ofAlike of Map.groupBy(opened, ({ datastore, isRestored }) => `${datastore}/${isRestored}`).values()) {
+      const [{ datastore, serverId, isRestored } = { datastore: '', serverId: 0, isRestored: false }] = ofAlike;
+      const recorded = { serverId, instead: isRestored ? RESTORED : NOBODY, isStorageShared };
       await writer.change(recordWriter(recorded, datastore, shardsOf(ofAlike)));
     }
     recovery.opened += opened.length;
@@ -86,12 +90,12 @@ export async function recoverPrimary(
   }
   // Appends of older epochs are refused, those of this process too.
   if (raising) context.topology.refresh();
-  look.end();
+  poll.end();
   return recovery;
 }
 
 /** Only a restored log may lack drained and answered hints, which all nodes had shown. */
-const COPIES_OF_SET_BACK = ['drained', 'unanswered', 'answered'] as const satisfies readonly CopyKind[];
+const COPIES_OF_RESTORED = ['drained', 'unanswered', 'answered'] as const satisfies readonly CopyKind[];
 
 function shardsOf(some: readonly FencedShard[]): readonly number[] {
   return some.map(({ shard }) => shard);
@@ -117,17 +121,17 @@ function epochsNow(table: DynamoTable): RaiseEpoch {
 }
 
 /** Returns all groups that may hold hints. If one cannot be asked nothing can be opened. */
-async function openHolders({ groups }: StoreContext, primary: string): Promise<Holder[]> {
+async function openHintHolders({ groups }: StoreContext, primary: string): Promise<HintHolder[]> {
   const names = await groups.namesNow();
   // A list without the group itself may lack any other.
   if (!names.includes(primary))
     throw new SchemalessError('unavailable', `group ${primary} is not described by the topology`);
   const others = names.filter((group) => group !== primary);
   return Promise.all(
-    others.map(async (group): Promise<Holder> => {
+    others.map(async (group): Promise<HintHolder> => {
       const client = await groups.client(group);
-      await client.select(SIGN_OF_LIFE, 'writer');
-      return { group, client, kind: 'unanswered' };
+      await client.select(HEALTH_CHECK, 'writer');
+      return { client, kind: 'unanswered' };
     }),
   );
 }
@@ -139,14 +143,14 @@ async function whyClosed(
 ): Promise<string | undefined> {
   const { context, datastore, shard } = work;
   try {
-    await mendEpoch(
+    await repairEpoch(
       { groups: context.groups, datastore, shard },
       homeOf(await requireDatastore(context.topology, datastore), shard),
     );
-    const { appended, undecided } = await bringBackShard(work);
+    const { appended, inDoubt } = await bringBackShard(work);
     recovery.appended += appended;
-    if (undecided === 0) await raising?.(context, datastore, shard);
-    return undecided === 0 ? undefined : `${undecided} addresses have two bodies that may have been acknowledged`;
+    if (inDoubt === 0) await raising?.(context, datastore, shard);
+    return inDoubt === 0 ? undefined : `${inDoubt} addresses have two bodies that may have been acknowledged`;
   } catch (error) {
     // An unreachable group is asked about no further shard; any other error may be this shard's alone.
     if (

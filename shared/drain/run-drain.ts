@@ -5,19 +5,19 @@ import type { Turns } from '../repeat.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';
 import type { StoreContext } from '../access/context.ts';
-import { openHolderDrain, type HolderDrain } from './drain-holder.ts';
+import { openHintDrain, type HintDrain } from './hint-drain.ts';
 import { laneTurn, type Lane, type DrainReport, type DrainSettings } from './drain-lane.ts';
 import type { ProgressStore } from './progress-item.ts';
 import { recoverPrimary, type Recovery } from './recover-primary.ts';
 import { releaseOpened } from './fenced-shards.ts';
 import { PAUSE_MS } from './turns.ts';
-import { undecidedSince } from './bring-back-shard.ts';
+import { inDoubtSince } from './bring-back-shard.ts';
 
 interface DrainRun extends JobRun {
   readonly context: StoreContext;
   readonly settings?: DrainSettings;
   readonly topologyTable?: DynamoTable;
-  /** Where the run before stood, and this one leaves off. @default each run begins at the first rows */
+  /** Loads the position of the previous run, and saves this one's. @default each run begins at the first rows */
   readonly progress?: ProgressStore;
   readonly report: (group: string, report: DrainReport) => void;
   readonly recovered?: (group: string, recovery: Recovery) => void;
@@ -38,18 +38,18 @@ export async function runDrain(run: DrainRun): Promise<void> {
 interface HeldDrain {
   readonly run: DrainRun;
   readonly group: string;
-  readonly drain: HolderDrain;
+  readonly drain: HintDrain;
   readonly held: HeldJob;
 }
 
 async function drainGroup(run: DrainRun, group: string): Promise<void> {
-  let drain: HolderDrain | undefined;
+  let drain: HintDrain | undefined;
   await runJob(run, {
     lease: `drain/${group}`,
     async begin(held) {
       // Without the table this run begins at the first rows.
       const progress = await run.progress?.read(group).catch(() => undefined);
-      drain = await openHolderDrain(run.context, group, run.settings, progress);
+      drain = await openHintDrain(run.context, group, run.settings, progress);
       beginDrain({ run, group, drain, held });
     },
     async save(lease, isEnd) {
@@ -93,7 +93,7 @@ const LANE_REST_MS = 500;
 
 function watching(of: HeldDrain): () => Promise<number> {
   const { run, group, drain, held } = of;
-  const pauseAfter = lookPauses();
+  const pauseAfter = pollPauses();
   const laneOf = new Map<Lane, string>();
   return async () => {
     const since = performance.now();
@@ -115,7 +115,7 @@ function watching(of: HeldDrain): () => Promise<number> {
   };
 }
 
-/** The ends of a run do not count for kept hints, so looks are frequent. */
+/** The ends of a run do not count for kept hints, so polls are frequent. */
 const FORGET_MS = 10_000;
 
 function forgetMs({ keepCopiesSeconds = 0 }: DrainSettings = {}): number {
@@ -133,13 +133,13 @@ async function measure({ run, group, drain }: HeldDrain): Promise<void> {
 /** Longest pause between recoveries that did no good: each reads all that waits. */
 const LONGEST_RECOVERY_PAUSE_MS = 8000;
 
-/** Opens the group's shards after another server became the writer. Returns the pause before the next look. */
+/** Opens the group's shards after another server became the writer. Returns the pause before the next poll. */
 function openRecovering({
   run: { context, topologyTable, recovered },
   group,
   held: { signal },
 }: HeldDrain): () => Promise<number> {
-  const since = undecidedSince();
+  const since = inDoubtSince();
   let pauseMs = PAUSE_MS;
   return async () => {
     const recovery = await recoverPrimary(context, group, { since, topologyTable, signal });
@@ -152,11 +152,11 @@ function openRecovering({
 }
 
 const SHORTEST_MS = 1000;
-/** Pause per time of a look, so that looks take a twentieth of the time. */
+/** Pause per time of a poll, so that polls take a twentieth of the time. */
 const SHARE = 20;
 
-/** Gives the pause after each look by the shorter of the last two: one long look says little. */
-export function lookPauses(): (tookMs: number) => number {
+/** Returns the pause after each poll, by the shorter of the last two: one long poll is no evidence. */
+export function pollPauses(): (tookMs: number) => number {
   let before = 0;
   return (tookMs) => {
     const usual = Math.min(before, tookMs);

@@ -24,7 +24,7 @@ export interface Settled {
 }
 
 interface Settling {
-  readonly holder: SqlClient;
+  readonly hintHolder: SqlClient;
   readonly primary: string;
   readonly pace: AppendPace;
 }
@@ -105,10 +105,10 @@ interface ShardSettling extends Settling {
 
 async function settleRows(
   context: StoreContext,
-  { client, holder, answers, pace, settled }: ShardSettling,
+  { client, hintHolder, answers, pace, settled }: ShardSettling,
   { missing, different }: UnsettledRows,
 ): Promise<void> {
-  for await (const page of openRows(holder, different)) {
+  for await (const page of openRows(hintHolder, different)) {
     settled.faulty.push(...page.faulty);
     for (const some of slicesOf(page.rows, COMPARED_ROWS)) {
       for (const [position, action] of (await compareRows(client, some, answers)).entries()) {
@@ -124,10 +124,10 @@ async function settleRows(
   const done: AppendedRows = { taken: 0, appended: 0, conflicts, erased, refused: [] };
   try {
     await requireWriter(client, missing);
-    for await (const page of openRows(holder, missing)) {
+    for await (const page of openRows(hintHolder, missing)) {
       settled.faulty.push(...page.faulty);
       await pace.turn(page.rows.length);
-      if (page.rows.length > 0) await holder.change(markShown(page.rows));
+      if (page.rows.length > 0) await hintHolder.change(markShown(page.rows));
       const begun = performance.now();
       await appendRows(context, page.rows, done);
       pace.took(performance.now() - begun);

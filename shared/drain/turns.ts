@@ -11,7 +11,7 @@ export interface ShardTurn {
 
 export type Turns = ReturnType<typeof openTurns>;
 
-/** Pause between looks at the same rows, which wait for a reader. */
+/** Pause between polls of the same rows, which wait for a reader. */
 export const PAUSE_MS = 1000;
 /** Longest pauses after failures in a row. */
 const LONGEST_PAUSE_MS = { shard: 30_000, primary: 10_000 };
@@ -21,8 +21,8 @@ const SHARDS_A_TURN = 48;
 /** Lets a lane's shards take turns, each with its own place, so that no shard's many rows block another. */
 export function openTurns(afterOf: (name: string) => number | undefined, now: () => number = () => performance.now()) {
   const shards = new Map<string, ShardTurn>();
-  let awayUntil = 0;
-  let timesAway = 0;
+  let unavailableUntil = 0;
+  let timesUnavailable = 0;
   let wasAlone = false;
 
   const pauseAfter = (failures: number, longest: number): number => Math.min(longest, PAUSE_MS * 2 ** (failures - 1));
@@ -51,7 +51,7 @@ export function openTurns(afterOf: (name: string) => number | undefined, now: ()
       }
     },
     next(): readonly ShardTurn[] {
-      if (now() < awayUntil) return [];
+      if (now() < unavailableUntil) return [];
       const due = [...shards.values()].filter(({ dueAt }) => dueAt <= now());
       const others = due.filter(({ isAlone }) => !isAlone);
       const alone = due.find(({ isAlone }) => isAlone);
@@ -63,9 +63,9 @@ export function openTurns(afterOf: (name: string) => number | undefined, now: ()
     wait(): number {
       let due = now() + PAUSE_MS;
       for (const { dueAt } of shards.values()) due = Math.min(due, dueAt);
-      return Math.max(due, awayUntil) - now();
+      return Math.max(due, unavailableUntil) - now();
     },
-    /** Its rows were looked at up to `after`; undefined: to the end, so it begins again after a pause. */
+    /** Its rows were handled up to `after`; undefined: to the end, so it begins again after a pause. */
     pass(turn: ShardTurn, after: number | undefined): void {
       Object.assign(turn, { after: after ?? 0, failures: 0, isAlone: false });
       turn.dueAt = after === undefined ? now() + PAUSE_MS : now();
@@ -81,12 +81,12 @@ export function openTurns(afterOf: (name: string) => number | undefined, now: ()
     askAlone(turn: ShardTurn): void {
       turn.isAlone = true;
     },
-    away(): void {
-      timesAway += 1;
-      awayUntil = now() + pauseAfter(timesAway, LONGEST_PAUSE_MS.primary);
+    unavailable(): void {
+      timesUnavailable += 1;
+      unavailableUntil = now() + pauseAfter(timesUnavailable, LONGEST_PAUSE_MS.primary);
     },
     reached(): void {
-      timesAway = 0;
+      timesUnavailable = 0;
     },
   };
 }

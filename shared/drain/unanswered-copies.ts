@@ -15,15 +15,14 @@ import { decodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 
-export interface Holder {
-  readonly group: string;
+export interface HintHolder {
   readonly client: SqlClient;
   readonly kind: CopyKind;
 }
 
 /** A hint of a write that may have been acknowledged. */
 export interface Copy {
-  readonly holder: Holder;
+  readonly hintHolder: HintHolder;
   readonly row: WaitingRow;
 }
 
@@ -32,7 +31,7 @@ const PAGE_ROWS = 1000;
 
 /** Reads one group's hints of a shard and kind, page by page. Throws `SqlError` without its writer. */
 export async function* copyPages(
-  { client, kind }: Holder,
+  { client, kind }: HintHolder,
   datastore: string,
   shard: number,
 ): AsyncGenerator<readonly TimedRow[]> {
@@ -48,11 +47,14 @@ const MERGED_ROWS = 200;
 
 /** Reads those of several groups in the order in which they came, by the groups' clocks. */
 export async function* mergedPages(
-  holders: readonly Holder[],
+  hintHolders: readonly HintHolder[],
   datastore: string,
   shard: number,
 ): AsyncGenerator<readonly TimedRow[]> {
-  const heads = holders.map((holder) => ({ pages: copyPages(holder, datastore, shard), rows: [] as TimedRow[] }));
+  const heads = hintHolders.map((hintHolder) => ({
+    pages: copyPages(hintHolder, datastore, shard),
+    rows: [] as TimedRow[],
+  }));
   const fill = async (head: (typeof heads)[number]): Promise<void> => {
     if (head.rows.length === 0) head.rows = [...((await head.pages.next()).value ?? [])].reverse();
   };
@@ -77,14 +79,16 @@ function cameBefore(one: TimedRow | undefined, other: TimedRow | undefined): boo
 
 /** Reads all hints at some addresses, by `addressKey`. Throws `SqlError` without a group's writer. */
 export async function copiesAt(
-  holders: readonly Holder[],
+  hintHolders: readonly HintHolder[],
   datastore: string,
   addresses: readonly CellAddress[],
 ): Promise<ReadonlyMap<string, readonly Copy[]>> {
   const held = await Promise.all(
-    holders.map(async (holder) => {
-      const rows = toCopies(await holder.client.select(selectCopies(holder.kind, datastore, addresses), 'writer'));
-      return rows.map((row): Copy => ({ holder, row }));
+    hintHolders.map(async (hintHolder) => {
+      const rows = toCopies(
+        await hintHolder.client.select(selectCopies(hintHolder.kind, datastore, addresses), 'writer'),
+      );
+      return rows.map((row): Copy => ({ hintHolder, row }));
     }),
   );
   return Map.groupBy(held.flat(), ({ row }) => addressKey(row));
@@ -113,8 +117,8 @@ export async function waitingBodies(copies: readonly Copy[]): Promise<readonly C
 }
 
 export async function openOne(copies: readonly Copy[]): Promise<OpenRow | undefined> {
-  for (const { holder, row } of copies) {
-    for await (const page of openRows(holder.client, [row], tableOf(holder.kind))) {
+  for (const { hintHolder, row } of copies) {
+    for await (const page of openRows(hintHolder.client, [row], tableOf(hintHolder.kind))) {
       const [opened] = page.rows;
       if (opened) return opened;
     }

@@ -16,8 +16,8 @@ export interface ItemChange<T> {
 const MAX_TRIES = 50;
 
 /**
- * Changes an item, whatever others change beside it: what `change` makes of it is written only over what it was made
- * of, and made again otherwise. A write that was done although no answer came is not done twice.
+ * Changes an item despite concurrent changes. The result of `change` is written only over the item that it was computed
+ * from; otherwise it is computed again. A write that succeeded without an answer is not done twice.
  */
 export async function changeItem<T>(
   table: DynamoTable,

@@ -1,23 +1,23 @@
 import { readState, updateState, type StateItem } from './state-table.ts';
 import type { DynamoTable } from './table.ts';
 
-/** The right to do something alone for now. */
+/** A temporary exclusive right. */
 export interface Lease {
   readonly name: string;
-  /** Goes up with each holder and fences its writes elsewhere, so that a paused holder cannot harm. */
+  /** Rises with each lease holder and fences its writes elsewhere, so that a paused process cannot harm. */
   readonly token: number;
 }
 
-/** Rights that one of many has at a time, for as long as it says that it is alive. */
+/** Exclusive rights that last while their owners renew them. */
 export interface Leases {
   /**
-   * Takes a lease that is free or has expired, or that its holder gave up. Asks the holder to hand over otherwise.
-   * Returns undefined while another holds it: try again.
+   * Takes a lease that is free or has expired, or that its holder released. Otherwise asks its holder to hand over, and
+   * returns undefined: try again.
    */
   take(name: string): Promise<Lease | undefined>;
   /**
-   * Says that the holder is alive. Returns `held`; `wanted` when a successor asks for it, so that it should be released
-   * soon; `lost` when it was taken.
+   * Renews a lease. Returns `held`; `wanted` if a successor asks for it, so that it should be released soon; `lost` if
+   * it was taken.
    */
   renew(lease: Lease): Promise<'held' | 'wanted' | 'lost'>;
   /** Gives the lease up at once, so that a successor need not wait for it to expire. */
@@ -25,9 +25,9 @@ export interface Leases {
 }
 
 /**
- * Leases in DynamoDB, by conditional writes. Clocks of different machines are never compared: a lease has expired when
- * its beat has not changed for its whole duration of local time. `owner`: unique to this run. `durationMs`: how long a
- * holder may be silent.
+ * Opens leases in DynamoDB, by conditional writes. Clocks of different machines are never compared: a lease has expired
+ * when its beat has not changed for its whole duration of local time. `owner`: unique to this run. `durationMs`: how
+ * long a lease holder may be silent.
  */
 export function leases(
   table: DynamoTable,
@@ -92,7 +92,7 @@ const IS_MINE = '#owner = :me AND #token = :token';
 
 const keyOf = (name: string): string => `lease#${name}`;
 
-/** A lease as its item has it; nobody and nothing are empty. */
+/** A lease as its item has it; empty values for no owner or heir. */
 interface HeldLease {
   readonly owner: string;
   readonly token: number;

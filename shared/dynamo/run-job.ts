@@ -1,3 +1,4 @@
+import { afterEachPause } from '../pause-for.ts';
 import { repeat, type Turns } from '../repeat.ts';
 import { untilEnd } from '../until-end.ts';
 import type { Lease, Leases } from './lease.ts';
@@ -7,20 +8,20 @@ import { underLease } from './under-lease.ts';
 export interface Job {
   /** The name of its lease. */
   readonly lease: string;
-  /** Under the lease: loads what the holder before left, and begins its works. What it throws ends the run. */
+  /** Under the lease: loads what the previous run left, and begins the works. An error ends the run. */
   readonly begin: (held: HeldJob) => Promise<void> | void;
-  /** Saves how far it is, now and then and at the end. What fails is saved the next time. @default nothing to save */
+  /** Saves the progress, now and then and at the end. A failed save is retried later. @default nothing to save */
   readonly save?: (lease: Lease, isEnd: boolean) => Promise<unknown>;
 }
 
-/** A job in the hands of its holder. */
+/** A job under its lease. */
 export interface HeldJob {
   readonly lease: Lease;
   /** Comes when the lease is lost or wanted, with the deadline, or when a work failed of a bug. */
   readonly signal: AbortSignal;
-  /** Repeats a work beside the others; one of that name that goes on stays as it is. */
+  /** Repeats a work in parallel with the others; a running one of that name stays as it is. */
   work(name: string, turns: Turns): void;
-  /** The works that go on. */
+  /** The running works. */
   going(): readonly string[];
 }
 
@@ -40,10 +41,10 @@ export interface JobRun {
 const SAVE_EVERY_MS = 10_000;
 
 /**
- * Runs a job until its works are over, a successor asks for the lease, the lease is lost, or the deadline. Works go on
- * side by side: one that fails or is slow keeps no other waiting. Returns whether a successor asked; undefined where the
- * lease was not taken. What hangs in a turn holds up the end, not the lease: that expires. Throws what `begin` threw, or a
- * work's `failed`.
+ * Runs a job until its works are over, a successor asks for the lease, the lease is lost, or the deadline. Works run in
+ * parallel: one that fails or is slow delays no other. A turn that hangs delays the end, not the lease, which expires.
+ * Returns whether a successor asked; undefined if the lease was not taken. Throws the error of `begin`, or of a work's
+ * `failed`.
  */
 export async function runJob(run: JobRun, job: Job): Promise<boolean | undefined> {
   const { leases, deadline, renewMs = 2000, takeEveryMs = 500 } = run;
@@ -82,10 +83,7 @@ async function workOn(job: Job, lease: Lease, until: AbortSignal): Promise<void>
       },
       going: () => [...works.keys()],
     });
-    const saving = repeat(
-      { turn: notAtFirst(() => save(false)), everyMs: SAVE_EVERY_MS, failed: () => undefined },
-      signal,
-    );
+    const saving = afterEachPause(SAVE_EVERY_MS, signal, () => save(false));
     while (works.size > 0) await Promise.all(works.values());
     end();
     await saving;
@@ -95,12 +93,4 @@ async function workOn(job: Job, lease: Lease, until: AbortSignal): Promise<void>
     await save(true);
   }
   if (bugs.length > 0) throw bugs[0];
-}
-
-function notAtFirst(turn: () => Promise<void>): () => Promise<void> {
-  let isFirst = true;
-  return async () => {
-    if (!isFirst) await turn();
-    isFirst = false;
-  };
 }

@@ -1,12 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  BatchGetItemCommand,
   ConditionalCheckFailedException,
   DeleteItemCommand,
   GetItemCommand,
   PutItemCommand,
-  ScanCommand,
   UpdateItemCommand,
   type AttributeValue,
-  type ScanCommandOutput,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from './table.ts';
 
@@ -30,8 +30,8 @@ export async function updateState(
   { client, table }: DynamoTable,
   { key, update, condition, names, values }: StateUpdate,
 ): Promise<StateItem | undefined> {
-  try {
-    const { Attributes } = await client.send(
+  const changed = await ifHeld(
+    client.send(
       new UpdateItemCommand({
         TableName: table,
         Key: { pk: { S: key } },
@@ -42,8 +42,15 @@ export async function updateState(
         ReturnValues: 'ALL_NEW',
       }),
       { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
-    );
-    return Attributes ?? {};
+    ),
+  );
+  return changed && (changed.Attributes ?? {});
+}
+
+/** Undefined where a condition did not hold. */
+async function ifHeld<Done>(asked: Promise<Done>): Promise<Done | undefined> {
+  try {
+    return await asked;
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return undefined;
     throw error;
@@ -52,7 +59,7 @@ export async function updateState(
 
 /**
  * Sets attributes of an item, and removes those that are undefined. `condition` has `#name` and `:name` for each of
- * them, and what `values` has besides. Returns as `updateState`.
+ * them, in addition to those of `values`. Returns as `updateState`.
  */
 export function setState(
   table: DynamoTable,
@@ -83,11 +90,49 @@ export async function readState({ client, table }: DynamoTable, key: string): Pr
   return Item;
 }
 
-/** Writes an item, in the place of the one that is there. */
-export async function putState({ client, table }: DynamoTable, key: string, attributes: StateItem): Promise<void> {
-  await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: key }, ...attributes } }), {
-    abortSignal: AbortSignal.timeout(TIMEOUT_MS),
-  });
+export const KEYS_A_READ = 100;
+/** Pauses after throttled reads grow by this. */
+const PAUSE_MS = 50;
+const MAX_TRIES = 8;
+
+/** Reads many items, consistently; missing ones are left out. */
+export async function readStates(
+  { client, table }: DynamoTable,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, StateItem>> {
+  const found = new Map<string, StateItem>();
+  let left = [...new Set(keys)];
+  for (let tries = 0; left.length > 0;) {
+    const page = left.slice(0, KEYS_A_READ);
+    const { Responses, UnprocessedKeys } = await client.send(
+      new BatchGetItemCommand({
+        RequestItems: { [table]: { Keys: page.map((key) => ({ pk: { S: key } })), ConsistentRead: true } },
+      }),
+      { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
+    );
+    for (const item of Responses?.[table] ?? []) found.set(item['pk']?.S ?? '', item);
+    const passedOver = (UnprocessedKeys?.[table]?.Keys ?? []).map((key) => key['pk']?.S ?? '');
+    left = [...passedOver, ...left.slice(page.length)];
+    tries = passedOver.length > 0 ? tries + 1 : 0;
+    if (tries === MAX_TRIES)
+      throw new Error(
+        `DynamoDB answered ${MAX_TRIES} reads in part only: ${left.length} of ${keys.length} items are left`,
+      );
+    if (tries > 0) await sleep(PAUSE_MS * tries);
+  }
+  return found;
+}
+
+/** Writes an item, in the place of the one that is there. Returns whether the condition held. */
+export async function putState(
+  { client, table }: DynamoTable,
+  key: string,
+  attributes: StateItem,
+  condition?: string,
+): Promise<boolean> {
+  const Item = { pk: { S: key }, ...attributes };
+  const put = new PutItemCommand({ TableName: table, Item, ConditionExpression: condition });
+  return (await ifHeld(client.send(put, { abortSignal: AbortSignal.timeout(TIMEOUT_MS) }))) !== undefined;
 }
 
 /** Deletes an item. `only`: where all of its attribute is this @default whatever it has. Returns whether it was. */
@@ -96,57 +141,16 @@ export async function deleteState(
   key: string,
   only?: { readonly name: string; readonly value: AttributeValue },
 ): Promise<boolean> {
-  try {
-    await client.send(
-      new DeleteItemCommand({
-        TableName: table,
-        Key: { pk: { S: key } },
-        ...(only && {
-          ConditionExpression: `#${only.name} = :seen`,
-          ExpressionAttributeNames: { [`#${only.name}`]: only.name },
-          ExpressionAttributeValues: { ':seen': only.value },
-        }),
-      }),
-      { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
-}
-
-interface ScannedItems {
-  readonly items: readonly StateItem[];
-  /** The key behind which the next page begins; undefined at the end. */
-  readonly end: string | undefined;
-}
-
-/**
- * Reads a table from end to end, a page of a megabyte at a time, for items whose keys begin alike: for what few ask.
- * The whole of it counts, and takes the time that it takes. `after`: the key behind which it begins @default at the
- * beginning. `having`: an attribute that they have @default it does not matter.
- */
-export async function* scanState(
-  { client, table }: DynamoTable,
-  prefix: string,
-  { after, having }: { readonly after?: string | undefined; readonly having?: string } = {},
-): AsyncGenerator<ScannedItems, void, undefined> {
-  let start = after;
-  do {
-    const { Items = [], LastEvaluatedKey }: ScanCommandOutput = await client.send(
-      new ScanCommand({
-        TableName: table,
-        ConsistentRead: true,
-        FilterExpression: `begins_with(pk, :prefix)${having === undefined ? '' : ' AND attribute_exists(#having)'}`,
-        ExpressionAttributeValues: { ':prefix': { S: prefix } },
-        ...(having !== undefined && { ExpressionAttributeNames: { '#having': having } }),
-        ...(start !== undefined && { ExclusiveStartKey: { pk: { S: start } } }),
-      }),
-    );
-    start = LastEvaluatedKey?.['pk']?.S;
-    yield { items: Items, end: start };
-  } while (start !== undefined);
+  const gone = new DeleteItemCommand({
+    TableName: table,
+    Key: { pk: { S: key } },
+    ...(only && {
+      ConditionExpression: `#${only.name} = :seen`,
+      ExpressionAttributeNames: { [`#${only.name}`]: only.name },
+      ExpressionAttributeValues: { ':seen': only.value },
+    }),
+  });
+  return (await ifHeld(client.send(gone, { abortSignal: AbortSignal.timeout(TIMEOUT_MS) }))) !== undefined;
 }
 
 /** DynamoDB refuses names that an expression does not use. */

@@ -1,4 +1,4 @@
-import { pauseFor } from '../pause-for.ts';
+import { afterEachPause, pauseFor } from '../pause-for.ts';
 import { untilEnd } from '../until-end.ts';
 import type { Lease, Leases } from './lease.ts';
 
@@ -14,25 +14,25 @@ export interface LeasedWork {
   /** Treats an unavailable table as a refused lease. @default false: throws what DynamoDB throws */
   readonly isPatient?: boolean;
   /**
-   * Nobody else may work before all of it is done: a successor that asks waits for it, and the lease is renewed until
-   * then. @default false: it ends for a successor, and what then takes long, or hangs, keeps it waiting no longer than
-   * the lease lasts
+   * Keeps other workers out until all work is done: a successor waits for it, and the lease is renewed until then.
+   * @default false: the work ends for a successor; if it then takes long or hangs, the successor waits only until the
+   * lease expires
    */
   readonly isExclusive?: boolean;
 }
 
-/** What became of work that had its lease. */
+/** The result of work under its lease. */
 interface LeasedEnd<T> {
   readonly result: T;
-  /** It was ended since a successor asks for the lease, and goes on with it. */
+  /** The work ended because a successor asked for the lease. */
   readonly isWanted: boolean;
 }
 
 /**
- * Works under a lease: takes it, says that its holder is alive while the work goes on, and gives it up, whatever the
- * work came to. One that cannot be given up is taken by others once it has been silent for long enough. `work`: gets a
- * signal that says when to end: once the lease is lost or wanted, or with the signal given. Returns undefined where the
- * lease was not taken. Throws what the work throws.
+ * Works under a lease: takes it, renews it during the work, and releases it however the work ends. Others take a lease
+ * that could not be released once it was silent for long enough. `work`: gets a signal that says when to end: once the
+ * lease is lost or wanted, or with the given signal. Returns undefined if the lease was not taken. Throws what the work
+ * throws.
  */
 export async function underLease<T>(
   leased: LeasedWork,
@@ -44,11 +44,15 @@ export async function underLease<T>(
   const { signal, end } = untilEnd(leased.signal);
   const done = new AbortController();
   let isWanted = false;
-  const renewing = keepRenewing(leased, lease, isExclusive ? done.signal : signal, (state) => {
+  const heard = (state: 'held' | 'wanted' | 'lost'): void => {
     if (signal.aborted || state === 'held' || (state === 'wanted' && isExclusive)) return;
     isWanted = state === 'wanted';
     end();
-  });
+  };
+  // Not awaited: a request that hangs would delay the next. A table that cannot be reached takes the lease from no
+  // owner.
+  const renew = (): void => void leases.renew(lease).then(heard, () => undefined);
+  const renewing = afterEachPause(leased.renewMs, isExclusive ? done.signal : signal, renew);
   try {
     return { result: await work(signal, lease), isWanted };
   } finally {
@@ -75,21 +79,4 @@ async function takeLease({
     await pauseFor(takeEveryMs, signal);
   }
   return undefined;
-}
-
-type Heard = (state: 'held' | 'wanted' | 'lost') => void;
-
-async function keepRenewing(
-  { leases, renewMs }: LeasedWork,
-  lease: Lease,
-  until: AbortSignal,
-  heard: Heard,
-): Promise<void> {
-  while (!until.aborted) {
-    await pauseFor(renewMs, until);
-    if (until.aborted) return;
-    // Not waited for: one that hangs would keep the next from being sent in time. A table that cannot be reached takes
-    // the lease from nobody.
-    leases.renew(lease).then(heard, () => undefined);
-  }
 }

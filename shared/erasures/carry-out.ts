@@ -15,16 +15,16 @@ import { EntriesMissed, entriesOfRow, type EntriesOfRow } from './forget-entries
 import { requireGone } from './require-gone.ts';
 import { deleteCopies, DELETED_COPIES } from './statements/delete-copies.ts';
 
-/** Of one that was only asked for. */
+/** The times of a new erasure. */
 const NOT_CLEANED: ErasureTimes = { bodies: null, entries: null, copies: null, parked: null, nodes: null };
 
-/** What is known of an erasure before anything is done. */
+/** The fields of an erasure that are known at its request. */
 type Asked = Pick<
   Erasure,
   'id' | 'scope' | 'row_key' | 'column_name' | 'ref_key' | 'up_to' | 'shard' | 'reason' | 'requested_by'
 >;
 
-/** The record of an erasure that is to be carried out. */
+/** Returns the record of a new erasure. */
 export function newErasure(asked: Asked): Erasure {
   return {
     ...asked,
@@ -43,20 +43,20 @@ export function newErasure(asked: Asked): Erasure {
 const DAY_MS = 86_400_000;
 
 /**
- * Does what is to be done for an erasure, all of it, whatever was done before: everything can be repeated.
+ * Carries out an erasure in full, whatever was done before: every step is repeatable.
  *
- * 1. It gets its place in the log. From then on nothing is appended to what it is of.
- * 2. The bodies go, each page of them behind what the indexes have of it: once a body is gone, nobody can say where its
- *    entries are but what is written down of that before.
- * 3. What was buffered of it on any group goes.
- * 4. What triggers keep of cells that they failed on goes.
- * 5. It is done when every node that could be the writer shows it: one that was promoted without it would bring the bodies
- *    back. The copy of a shard that is being moved has them as its mover found them: they go there, too, once it has come
- *    to the erasure.
+ * 1. Appends the erasure to the log. From then on its target accepts no appends.
+ * 2. Erases the bodies, each page after its index entries: once a body is gone, only a note made before tells where its
+ *    entries are.
+ * 3. Deletes hints of the target on every group.
+ * 4. Deletes the state of the target's cells that triggers failed on.
+ * 5. Checks that every node that could become the writer shows the erasure: one promoted without it would bring the
+ *    bodies back. A moving shard's copy has the bodies that its mover found; they are erased there as well, once it has
+ *    the erasure.
  *
- * A step that fails keeps none of the others waiting but those that need it.
+ * A failed step delays only the steps that need it.
  *
- * @param beyond of versions: those up to this one were erased before, and are not looked at @default all are
+ * @param beyond of versions: those up to this one were erased before and are skipped @default none is skipped
  */
 export function carryOut(
   work: ErasureWork,
@@ -87,7 +87,7 @@ class CarryingOut {
   }
 
   async run(): Promise<ErasureProgress> {
-    // Which indexes there are, and groups: what is cached may be a minute old.
+    // The cached indexes and groups may be a minute old.
     this.#work.context.topology.refresh();
     const placed = await placeErasure(this.#work.context, this.#datastore, this.#erasure);
     const isPlaced = placed.at === 'log' || placed.at === 'wider';
@@ -137,10 +137,10 @@ class CarryingOut {
           this.#target,
           this.#erased,
           async (page, areGone) => {
-            // An index may have come meanwhile, whose build has read them.
+            // The build of an index added in between may have read them.
             if (areGone) context.topology.refresh();
             else await this.#requireTimeOr(places);
-            const taken = await ofRow.takeAway(client, page);
+            const taken = await ofRow.removeEntries(client, page);
             if (!areGone) await places.note(taken);
           },
         ),
@@ -157,37 +157,37 @@ class CarryingOut {
       );
   }
 
-  /** What was written down here is done, each page of it: the others are for another turn. */
+  /** Throws `NotYet` if time is up, after deleting the notes of finished pages. */
   async #requireTimeOr(places: EntryPlaces): Promise<void> {
     if (this.#patience.mayGoOn()) return;
     await places.forget();
     requireTime(this.#patience);
   }
 
-  /** Where whoever erased bodies did not come to take away once more what had been written meanwhile. */
+  /** Removes entries that readers of the bodies still wrote, at places noted by runs that were interrupted before. */
   async #takeLeft(client: SqlClient, entries: EntriesOfRow, places: EntryPlaces): Promise<void> {
     for (const place of await places.left()) {
       requireTime(this.#patience);
-      await entries.takeAllAway(client, place);
+      await entries.removeAllEntries(client, place);
       await places.done(place);
     }
   }
 
-  /** Where the shard has just moved, or is about to, it is looked for again. */
+  /** Runs on the shard's primary, and looks the primary up again if the shard moves. */
   async #onPrimary(run: (client: SqlClient) => Promise<unknown>): Promise<void> {
     const { topology, groups } = this.#work.context;
-    for (let look = 1; ; look += 1) {
+    for (let poll = 1; ; poll += 1) {
       const { group } = homeOf(await requireDatastore(topology, this.#datastore), this.#erasure.shard);
       try {
         return void (await run(await groups.client(group)));
       } catch (error) {
-        if (!isGone(error) || look === LOOKS) throw error;
+        if (!isGone(error) || poll === POLLS) throw error;
         topology.refresh();
       }
     }
   }
 
-  /** On every group, first what waits: what the drain keeps of it meanwhile is deleted behind that. */
+  /** Deletes hints on every group, waiting ones first: the drain may turn some into drained ones. */
   async #forgetCopies(): Promise<void> {
     const { groups } = this.#work.context;
     const names = await groups.namesNow();
@@ -208,7 +208,7 @@ class CarryingOut {
     if (failed.length > 0) throw new NotYet(failed.join(', '));
   }
 
-  /** What triggers keep of a cell they failed on may quote it. */
+  /** Deletes the state of cells that triggers failed on, since it may quote them. */
   async #forgetParked(): Promise<void> {
     const { context, stateTable } = this.#work;
     for (const { definition } of await context.topology.triggers(this.#datastore)) {
@@ -227,7 +227,7 @@ class CarryingOut {
   }
 }
 
-const LOOKS = 3;
+const POLLS = 3;
 
 function isExpected(error: unknown): error is Error {
   return (

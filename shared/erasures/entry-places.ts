@@ -5,14 +5,14 @@ import type { ErasureTarget } from '../address.ts';
 import { overState } from '../triggers/manage/unavailable.ts';
 import { idOf } from './erasure-record.ts';
 
-/** A table that has entries of a row which come of bodies that are about to be erased. */
+/** A table with entries of a row, from bodies that are about to be erased. */
 export interface EntryPlace {
   /** Its name, in the database of the shard. */
   readonly table: string;
   readonly shard: number;
 }
 
-/** A place that somebody has written down. */
+/** A noted place. */
 interface NotedPlace extends EntryPlace {
   readonly note: string;
 }
@@ -20,17 +20,17 @@ interface NotedPlace extends EntryPlace {
 export type EntryPlaces = ReturnType<typeof entryPlaces>;
 
 const PLACES = 'places';
-/** An item takes 400 KB; a page of bodies may be of as many places as it has cells, in each index. */
+/** An item takes 400 KB; a page of bodies may have a place for each cell in each index. */
 const MOST_NOTES = 500;
 
 /**
- * Where the entries of the bodies are that go next: `erasing#trips#ID` of the state table, from before they go until what
- * was written meanwhile by whoever had read them is taken away, too. Once they are gone nothing else says it, so that
- * whoever goes on with an erasure that was cut off in between looks there. It has no value of a body.
+ * Notes the places of entries of the bodies to erase next: `erasing#trips#ID` of the state table. Notes last from
+ * before the bodies go until entries that their readers still wrote are removed. A run that continues an interrupted
+ * erasure needs them, since nothing else names these places. They have no value of a body.
  *
- * Several may carry out one erasure: each has notes of its own.
+ * Several runs may carry out one erasure: each has its own notes.
  *
- * @throws SchemalessError `unavailable` where the state table does not answer; from each of its operations
+ * @throws SchemalessError `unavailable` from each operation, if the state table does not answer
  */
 export function entryPlaces(stateTable: DynamoTable, datastore: string, target: ErasureTarget) {
   const key = `erasing#${datastore}#${idOf(datastore, target)}`;
@@ -57,7 +57,7 @@ export function entryPlaces(stateTable: DynamoTable, datastore: string, target: 
   }
 
   return {
-    /** Writes down those that are not yet. Nothing is left at what was written down here before. */
+    /** Notes new places. Call it when no entry is left at the places noted here before. */
     async note(places: readonly EntryPlace[]): Promise<void> {
       if (own.size + places.length > MOST_NOTES) await forget();
       const notes = places.map(({ table, shard }) => `${table} ${shard} ${whose}`).filter((note) => !own.has(note));
@@ -66,9 +66,9 @@ export function entryPlaces(stateTable: DynamoTable, datastore: string, target: 
       await overState(() => updateState(stateTable, { key, update: `ADD #${PLACES} :notes`, values }));
       for (const note of notes) own.add(note);
     },
-    /** Nothing is left at what was written down here. */
+    /** Deletes this run's notes. Call it when no entry is left at their places. */
     forget,
-    /** What is written down. Looked at once no body is left: whoever wrote it has none to erase any more. */
+    /** Reads the notes of all runs. Call it when no body is left, so that no run has one to erase. */
     async left(): Promise<readonly NotedPlace[]> {
       const item = await overState(() => readState(stateTable, key));
       return (item?.[PLACES]?.SS ?? []).map((note) => {
@@ -76,7 +76,7 @@ export function entryPlaces(stateTable: DynamoTable, datastore: string, target: 
         return { table, shard: Number(shard), note };
       });
     },
-    /** Nothing is left at a place, whoever has written it down. */
+    /** Deletes a note of any run. Call it when no entry is left at its place. */
     done: ({ note }: NotedPlace): Promise<void> => remove([note]),
   };
 }

@@ -3,7 +3,7 @@ import type { Erasure } from '../api/erasures.ts';
 import { erasureAddress, type ErasureTarget } from '../address.ts';
 import { reservedWrites } from '../store/write-cells.ts';
 
-/** Who asks for the erasure of what is out of its retention: no caller is called so. */
+/** The requester of erasures by retention; no caller has this name. */
 export const RETENTION = 'retention';
 
 export function targetOf({ row_key, column_name, ref_key, up_to }: Erasure): ErasureTarget {
@@ -15,7 +15,7 @@ export function targetOf({ row_key, column_name, ref_key, up_to }: Erasure): Era
   };
 }
 
-/** Where the erasure is: in the log, covered by a wider one that is, on other groups until its primary is back, nowhere yet. */
+/** The location of an erasure: the log, a wider erasure there, hints until its primary is back, or none yet. */
 type Placed =
   | { readonly at: 'log'; readonly added_id: number }
   | { readonly at: 'wider' }
@@ -33,7 +33,7 @@ export async function placeErasure(context: StoreContext, datastore: string, era
     case 'stored_before':
       return { at: 'log', added_id: result.added_id };
     case 'conflict':
-      // The same, asked for with another reason, or by another caller.
+      // The same erasure, with another reason or caller.
       return result.added_id === undefined
         ? { at: 'nowhere', why: 'not confirmed' }
         : { at: 'log', added_id: result.added_id };
@@ -42,7 +42,7 @@ export async function placeErasure(context: StoreContext, datastore: string, era
     case 'subject_forgotten':
       throw new Error('an erasure that names a subject');
     case 'buffered':
-      return { at: 'buffers', why: 'its primary does not take it yet' };
+      return { at: 'buffers', why: 'its primary does not accept it yet' };
     case 'unavailable':
       return { at: 'nowhere', why: result.reason };
     default:

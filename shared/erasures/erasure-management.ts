@@ -17,25 +17,23 @@ import {
   writeProgress,
 } from './erasure-record.ts';
 
-/** The erasures of every datastore, for those who ask for them. */
-export interface ErasureManagement {
-  /** `caller`: who asks, for the records. Throws SchemalessError `unknown_datastore`. */
-  erasures(datastore: string, caller: string): Promise<ErasureOperations>;
-}
+export type ErasureManagement = ReturnType<typeof erasureManagement>;
 
-export function erasureManagement(work: ErasureWork): ErasureManagement {
+/** Returns operations on the erasures of every datastore. */
+export function erasureManagement(work: ErasureWork) {
   return {
-    async erasures(datastore, caller) {
+    /** Returns operations whose records name `caller`. Throws SchemalessError `unknown_datastore`. */
+    async erasures(datastore: string, caller: string): Promise<ErasureOperations> {
       const { shards } = await requireServed(work.context.topology, datastore);
       return erasureOperations(work, { datastore, shards, caller });
     },
   };
 }
 
-/** Whoever asks is answered well before a gateway gives up; what is left is done in the background. */
+/** The caller gets a response well before a gateway times out; the background job does the rest. */
 const PATIENCE_MS = 8000;
-/** Replicas are waited for, as they follow within milliseconds. */
-const LOOKS_MS = [0, 10, 40, 150, 400, 1000];
+/** Pauses before polls of the replicas, which follow within milliseconds. */
+const POLLS_MS = [0, 10, 40, 150, 400, 1000];
 
 interface Asked {
   readonly datastore: string;
@@ -64,10 +62,10 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
         if (!begun)
           throw new SchemalessError(
             'unavailable',
-            `${MOST_OPEN} erasures of ${datastore} are under way: repeat it once some are done`,
+            `${MOST_OPEN} erasures of ${datastore} are under way: retry once some are done`,
           );
         const until = performance.now() + PATIENCE_MS;
-        const patience = { mayGoOn: () => performance.now() < until, looksMs: LOOKS_MS };
+        const patience = { mayGoOn: () => performance.now() < until, pollsMs: POLLS_MS };
         return writeProgress(stateTable, datastore, begun, await carryOut(work, datastore, begun, patience));
       });
     },
@@ -103,7 +101,7 @@ async function openPage(
   };
 }
 
-/** All versions of a column are the column. */
+/** Returns a request's target. All versions of a column are the column. */
 function targetOf({
   row_key,
   column_name,

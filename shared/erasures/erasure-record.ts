@@ -1,19 +1,19 @@
 import type { Erasure } from '../api/erasures.ts';
 import { changeItem, type ItemChange } from '../dynamo/change-item.ts';
-import { readState, scanState, updateState, type StateItem } from '../dynamo/state-table.ts';
-import type { DynamoTable } from '../dynamo/table.ts';
+import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { scanState, type DynamoTable } from '../dynamo/table.ts';
 import { erasureAddress, type ErasureTarget } from '../address.ts';
 import { uuidV5 } from '../uuid-v5.ts';
 
 /**
- * The records of erasures: `erasure#trips#ID` of the state table, each for good. Those that are not done are listed in
- * `erasures#trips`, too, before they are begun, so that whoever dies over one leaves it to others.
+ * The records of erasures: `erasure#trips#ID` of the state table, each for good. `erasures#trips` lists those not done,
+ * from before they begin, so that other processes finish them after a crash.
  */
 
 /** Erasures of a datastore that may be under way at once: the ids of more would not fit into one item. */
 export const MOST_OPEN = 5000;
 
-/** The namespace of ids: the same target has the same one. */
+/** The namespace of ids: the same target has the same id. */
 const NAMESPACE = '5e0c7a8e-6f0a-4a5b-9d55-3f6f4e0f2b61';
 
 export function idOf(datastore: string, target: ErasureTarget): string {
@@ -28,10 +28,7 @@ export async function readErasure(table: DynamoTable, datastore: string, id: str
   return toErasure(await readState(table, keyOf(datastore, id)));
 }
 
-/**
- * Begins an erasure, or one that was done once more. Returns the record as it is then; undefined where too many are
- * under way.
- */
+/** Begins an erasure, or repeats a done one. Returns its record; undefined if too many are under way. */
 export async function beginErasure(
   table: DynamoTable,
   datastore: string,
@@ -43,7 +40,7 @@ export async function beginErasure(
   );
 }
 
-/** Returns false where too many are listed. */
+/** Lists an erasure as open. Returns false if too many are listed. */
 async function list(table: DynamoTable, datastore: string, id: string): Promise<boolean> {
   const listed = await updateState(table, {
     key: openKey(datastore),
@@ -54,16 +51,16 @@ async function list(table: DynamoTable, datastore: string, id: string): Promise<
   return listed !== undefined;
 }
 
-/** What a run has done of an erasure. */
+/** The progress of a run with an erasure. */
 export interface ErasureProgress extends Pick<
   Erasure,
   'state' | 'added_id' | 'cleaned' | 'waits_for' | 'backups_until'
 > {
-  /** In this run alone. */
+  /** In this run only. */
   readonly erased: Pick<Erasure, 'cells' | 'bytes'>;
 }
 
-/** Writes what was done. An erasure that is done everywhere is taken from the list. */
+/** Writes the progress of a run. Takes an erasure that is done everywhere from the list. */
 export async function writeProgress(
   table: DynamoTable,
   datastore: string,
@@ -75,7 +72,7 @@ export async function writeProgress(
     datastore,
     begun.id,
     (seen) =>
-      // Gone with its datastore: nothing is made of it anew.
+      // A record that went with its datastore is not recreated.
       seen && {
         ...seen,
         ...progress,
@@ -87,19 +84,19 @@ export async function writeProgress(
   );
   if (!written) return begun;
   if (progress.state === 'erased') await unlist(table, datastore, begun.id);
-  // Somebody beside may have found it done, and taken it from the list.
+  // A concurrent run may have found it done, and taken it from the list.
   else await list(table, datastore, begun.id);
   return written;
 }
 
-/** The ids of those that are not done. */
+/** Reads the ids of erasures that are not done. */
 export async function openErasures(table: DynamoTable, datastore: string): Promise<readonly string[]> {
   return (await readState(table, openKey(datastore)))?.['open']?.SS ?? [];
 }
 
 /**
- * Takes an id from the list, unless somebody has begun it anew meanwhile: its erasure is done, or its record was never
- * written, and whoever began it has told nobody.
+ * Takes an id from the list, whose erasure is done, or whose record was never written, so that no caller knows of it.
+ * Lists it again if the erasure has begun again in between.
  */
 export async function unlist(table: DynamoTable, datastore: string, id: string): Promise<void> {
   await updateState(table, {
@@ -112,8 +109,8 @@ export async function unlist(table: DynamoTable, datastore: string, id: string):
 }
 
 /**
- * A page of all records: the state table is read from end to end, as few ask for it. Returns where to go on; undefined
- * at the end.
+ * Reads a page of all records by a scan of the state table, since such requests are rare. Returns the id to continue
+ * after; undefined at the end.
  */
 export async function listErasures(
   table: DynamoTable,

@@ -1,27 +1,27 @@
 import type { StoreContext } from '../access/context.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 
-/** What an erasure is carried out with. */
+/** The dependencies of an erasure. */
 export interface ErasureWork {
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;
-  /** How long backups are kept at most; 0: there are none. */
+  /** The most days for which backups are kept; 0: there are none. */
   readonly backupDays: number;
 }
 
-/** How long somebody stays at it. */
+/** The time limits of a run. */
 export interface Patience {
-  /** Asked before each page of bodies. */
+  /** Returns whether time is left; called before each page of bodies. */
   readonly mayGoOn: () => boolean;
-  /** Milliseconds between looks whether all servers show it. */
-  readonly looksMs: readonly number[];
+  /** Milliseconds before each poll of whether all servers show the erasure. */
+  readonly pollsMs: readonly number[];
 }
 
 /** A step that is not done, and why. */
 export class NotYet extends Error {}
 
-/** Throws `NotYet` once somebody has stayed at it for as long as they may. */
+/** Throws `NotYet` once the time of a run is up. */
 export function requireTime({ mayGoOn }: Patience): void {
-  if (!mayGoOn()) throw new NotYet('there is much, which goes on in the background');
+  if (!mayGoOn()) throw new NotYet('there is more to erase, which continues in the background');
 }

@@ -29,7 +29,7 @@ import type { BodyToErase } from '../sql/statements/select-bodies.ts';
 import { unionOf } from '../sql/union.ts';
 import type { EntryPlace } from './entry-places.ts';
 
-/** What is forgotten in the indexes of one datastore. */
+/** An erasure in the indexes of one datastore. */
 interface Forgetting {
   readonly context: StoreContext;
   readonly datastore: string;
@@ -44,34 +44,23 @@ export class EntriesMissed extends Error {
   }
 }
 
-/** The entries of a row, before and after its bodies go. Asked of the writer of its shard. */
-export interface EntriesOfRow {
-  /**
-   * Where bodies of a page say that entries are, or may be written yet by who has read them: once before they go, since
-   * nothing else says where that is, and once after, since whoever read them until then may have written meanwhile.
-   * Returns where they are. Throws EntriesMissed where not all could be taken away: the bodies have to stay then.
-   */
-  takeAway(writer: SqlClient, page: readonly BodyToErase[]): Promise<readonly EntryPlace[]>;
-  /** All that is at a place, of bodies that are gone. Throws as `takeAway`. */
-  takeAllAway(writer: SqlClient, place: EntryPlace): Promise<void>;
-  /** What the row's entries are without them. Throws `EntriesMissed`. */
-  bringBack(writer: SqlClient): Promise<void>;
-}
+/** Operations on a row's entries, before and after its bodies go. They use the writer of its shard. */
+export type EntriesOfRow = ReturnType<typeof entriesOfRow>;
 
-/** Reading a table of an index from end to end: tens of millions of entries. */
+/** The timeout of a scan of an index table: tens of millions of entries. */
 const SCAN_MS = 20_000;
 
-/** Bodies of the latest cells of a row that come with one statement. */
+/** The most bytes of a row's latest bodies that one statement returns. */
 const STATE_BYTES = 1024 * 1024;
 
 /**
- * Puts tombstones where entries of a row are: they say nothing but the value of the shard field, and are purged when
- * nobody is left who could write there. The entry that the row keeps is not touched before it is known how it looks then.
+ * Puts tombstones in the place of a row's entries. They hold only the value of the shard field, and are purged once no
+ * late write can come. Leaves the entry that the row keeps until its new content is known.
  *
- * Each has the version of the next cell of the shard: whatever was computed before it loses, whichever cell of the row
- * was written meanwhile.
+ * Each has the version of the shard's next cell, and so wins over all entries computed before, whatever cells the row
+ * gets in between.
  */
-export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
+export function entriesOfRow(forgetting: Forgetting) {
   const { context, datastore, target, shard } = forgetting;
   const { row_key } = target;
 
@@ -80,7 +69,7 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
     if (missed.length > 0) throw new EntriesMissed(missed);
   }
 
-  /** But under the values that the row keeps. */
+  /** Puts tombstones, except under the values that the row keeps. */
   async function putTombstones(writer: SqlClient, found: readonly ValuesOfIndex[]): Promise<readonly EntryPlace[]> {
     if (found.every(({ values }) => values.size === 0)) return [];
     const { shards } = await requireDatastore(context.topology, datastore);
@@ -97,29 +86,36 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
   }
 
   return {
-    async takeAway(writer, page) {
+    /**
+     * Removes the entries of a page of bodies, and keeps out those that readers of the bodies may still write. Call it
+     * before the bodies go, since only they tell where entries are, and again after, since readers may have written in
+     * between. Returns the places. Throws EntriesMissed if some could not be removed: the bodies must stay then.
+     */
+    async removeEntries(writer: SqlClient, page: readonly BodyToErase[]): Promise<readonly EntryPlace[]> {
       const indexes = await maintainedIndexes(context.topology, datastore);
       return putTombstones(
         writer,
         indexes.map((index) => ({ index, values: valuesOf(index.definition.fields[0], page) })),
       );
     },
-    async takeAllAway(writer, { table, shard: at }) {
+    /** Removes all entries at a place, for bodies that are gone. Throws as `removeEntries`. */
+    async removeAllEntries(writer: SqlClient, { table, shard: at }: EntryPlace): Promise<void> {
       const indexes = await maintainedIndexes(context.topology, datastore);
       const index = indexes.find(({ name, hash }) => indexTableName(name, hash) === table);
-      // It is kept no more: nobody asks it, and it goes with all that it has.
+      // It is retired: no query uses it, and its tables will be dropped.
       if (!index) return;
       const { group } = homeOf(await requireDatastore(context.topology, datastore), at);
       const client = await context.groups.client(group);
       const statement = selectEntriesOfRow(datastore, at, index, row_key);
-      const rows = await client.select({ ...statement, apart: true, withinMs: SCAN_MS }, 'writer');
+      const rows = await client.select({ ...statement, isolated: true, withinMs: SCAN_MS }, 'writer');
       const values = rows.flatMap((row): readonly (readonly [string, Exclude<FieldValue, null>])[] => {
         const value = toEntryValue(row, index);
         return value === null ? [] : [[keyOfValue(value), value]];
       });
       await putTombstones(writer, [{ index, values: new Map(values) }]);
     },
-    async bringBack(writer) {
+    /** Writes the row's entries without the erased bodies. Throws `EntriesMissed`. */
+    async bringBack(writer: SqlClient): Promise<void> {
       const indexes = await maintainedIndexes(context.topology, datastore);
       if (indexes.length === 0) return;
       const version = await nextVersion(writer, forgetting);
@@ -132,15 +128,15 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
   };
 }
 
-/** By their keys, values of the shard field of an index. */
+/** Values of the shard field of an index, by key. */
 interface ValuesOfIndex {
   readonly index: PhysicalIndex;
   readonly values: ReadonlyMap<string, Exclude<FieldValue, null>>;
 }
 
 /**
- * Over all that there is of the row. Taken before the row is read: of a cell that is appended in between, who has read
- * before knows nothing, and its own entry is to win.
+ * Returns a version above all entries of the row. Call it before reading the row: a cell appended in between is unknown
+ * to that read, and its own entry must win.
  */
 async function nextVersion(writer: SqlClient, { datastore, shard }: Forgetting): Promise<Version> {
   const [heads, rows] = await Promise.all([
@@ -152,7 +148,7 @@ async function nextVersion(writer: SqlClient, { datastore, shard }: Forgetting):
   return { epoch: row.epoch, added_id: (toHeads(heads).get(shard) ?? 0) + 1 };
 }
 
-/** One under each value but the one that the row keeps. */
+/** Returns a tombstone for each value but the one that the row keeps. */
 function tombstonesOf(
   { index, values }: ValuesOfIndex,
   kept: string | undefined,
@@ -173,7 +169,7 @@ function tombstonesOf(
   );
 }
 
-/** By their keys, the values that bodies have in a field. */
+/** Returns the values of bodies in a field, by key. */
 function valuesOf(field: IndexField | undefined, page: readonly BodyToErase[]): ValuesOfIndex['values'] {
   const values = new Map<string, Exclude<FieldValue, null>>();
   if (field)
@@ -185,7 +181,7 @@ function valuesOf(field: IndexField | undefined, page: readonly BodyToErase[]): 
   return values;
 }
 
-/** Of each index, the shard field's value that the row keeps: where the latest cell of its column is not erased. */
+/** Returns the shard field's value that the row keeps in each index: that of a latest cell that is not erased. */
 async function keptValues(
   writer: SqlClient,
   { datastore, target, shard }: Forgetting,
@@ -205,8 +201,8 @@ async function keptValues(
 }
 
 /**
- * What the row holds without what is erased, whatever a snapshot shows of that still; none where bodies that it keeps are
- * too long to come along, which are read one by one then.
+ * Returns the row's state without the erased cells, even if the snapshot still shows them. Returns none if remaining
+ * bodies are too long for the statement; they are read one by one then.
  */
 async function stateWithout(
   writer: SqlClient,
@@ -228,7 +224,7 @@ async function stateWithout(
   return isWhole ? new Map([[target.row_key, { ...state, cells }]]) : new Map();
 }
 
-/** Null of a body that was damaged: no entry can have come of it. */
+/** Reads a field of a body; returns null if the body is damaged, since it has no entries. */
 function valueIn(body: Uint8Array, { field, type, sealed }: IndexField): FieldValue {
   let json: Json;
   try {

@@ -68,7 +68,7 @@ function zstdFrames(open: () => ZstdDecompress): Duplex {
   });
 }
 
-/** What comes until some work is done, or the frame has ended, no faster than it is taken. */
+/** Yields output until the given work is done or the frame has ended, no faster than it is consumed. */
 async function* outputOf(
   frame: ZstdDecompress,
   work: (done: (error?: Error | null) => void) => void,

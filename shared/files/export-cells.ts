@@ -17,22 +17,22 @@ import {
 } from './manifest.ts';
 import { ndjsonFile } from './ndjson-file.ts';
 import { parquetFile } from './parquet-file.ts';
-import { planPart, type PartWish } from './plan-part.ts';
+import { planPart, type PartRequest } from './plan-part.ts';
 import { readShards } from './read-shards.ts';
 import type { ExportTarget } from './target.ts';
 
-export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
+export interface ExportOptions extends Omit<PartRequest, 'leavesUnknown'> {
   readonly target: ExportTarget;
-  /** Of whom the logs are read. @default writer */
+  /** The role that the logs are read from. @default writer */
   readonly read?: Role | undefined;
-  /** When nothing came of logs that are to go on for so long, it is given up. @default 120,000 */
+  /** The export gives up once unfinished logs returned nothing for so long. @default 120,000 */
   readonly patienceMs?: number | undefined;
   /**
-   * Writes only part of a shard: a file ends at so many bytes as JSON (plus at most one answer of 4 MiB), at the
-   * signal, or when the shard gives nothing more. The next part goes on there. @default each file holds its whole shard
+   * Writes part of a shard. A file ends at so many bytes as JSON (plus at most one answer of 4 MiB), at the signal, or
+   * when the shard returns no more. The next part continues there. @default each file holds its whole shard
    */
   readonly slice?: { readonly fileBytes: number } | undefined;
-  /** Ends the export, which may be gone on with. */
+  /** Ends the export, which a later one may continue. */
   readonly signal?: AbortSignal | undefined;
   readonly progress?: FileProgress | undefined;
 }
@@ -49,7 +49,7 @@ export interface ExportReport {
   /** Shards that gave nothing, of which something was to be exported. */
   readonly silent: number;
   /** RFC 3339: whatever was stored before is in parts that are complete. */
-  readonly exportedUntil: string;
+  readonly exported_until: string;
   readonly seconds: number;
 }
 
@@ -75,7 +75,7 @@ async function exportAlone(client: Client, options: ExportOptions): Promise<Expo
   const seconds = (): number => (performance.now() - began) / 1000;
   const beganAt = new Date().toISOString();
   const planned = await planPart(client, { ...options, leavesUnknown: options.slice !== undefined });
-  if (!planned) return { ...NOTHING_NEW, exportedUntil: beganAt, seconds: seconds() };
+  if (!planned) return { ...NOTHING_NEW, exported_until: beganAt, seconds: seconds() };
   const { part, plan } = planned;
   const writing = new PartWriting(part, plan, options, await readDone(options.target, part));
   try {
@@ -96,7 +96,7 @@ async function exportAlone(client: Client, options: ExportOptions): Promise<Expo
     part,
     ...writing.sums,
     complete: manifest !== undefined,
-    exportedUntil: manifest?.exported_until ?? plan.exported_until ?? plan.began_at,
+    exported_until: manifest?.exported_until ?? plan.exported_until ?? plan.began_at,
     seconds: seconds(),
   };
 }
@@ -159,7 +159,7 @@ class PartWriting {
     }
     open.last = last;
     for (const cell of cells)
-      // Of a body that cannot be decoded nobody knows what it was.
+      // The digest of a body that cannot be decoded is unknown.
       open.digest = open.digest === undefined || cell.error ? undefined : nextDigest(open.digest, cell);
     await open.file.write(cells);
     this.#cells += cells.length;
@@ -188,11 +188,11 @@ class PartWriting {
       ...(digest !== undefined && { to_digest: digest }),
       file: { name, ...sum },
     });
-    // What this does not say yet is written once more, and is the same then.
+    // A file that is not recorded yet would be written again, with the same content.
     if (performance.now() - this.#toldAt > DONE_EVERY_MS) await this.#writeDone();
   }
 
-  /** Whatever happened, the next one can go on. */
+  /** Saves the progress after any end, so that the next export can continue. */
   async close(): Promise<void> {
     this.#options.progress?.stop();
     for (const { file } of this.#open.values()) await file.discard();

@@ -1,4 +1,4 @@
-/** What somebody can do about an error, as the exit codes of the command line have it. */
+/** The reaction that an error calls for, as the exit codes of the command line have it. */
 type FilesEnding = 'usage' | 'unavailable' | 'denied' | 'internal' | 'rejects';
 
 const ENDINGS = {
@@ -21,7 +21,7 @@ const ENDINGS = {
 
 type FilesErrorCode = keyof typeof ENDINGS;
 
-/** An error of files in and out: a stable code, and a message that says what was wanted, what came, and the cure. */
+/** An error of exports and imports: a stable code, and a message that says what was wanted, what came, and the fix. */
 export class FilesError extends Error {
   readonly code: FilesErrorCode;
 

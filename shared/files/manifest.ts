@@ -9,7 +9,7 @@ export const FORMAT_VERSION = 1;
 
 /** Names that begin so are no data: what reads the files of a folder, as Athena does, passes them over. */
 export const MANIFEST = '_manifest.json';
-/** What a part is to hold, written before anything else, and what it holds so far. */
+/** The plan of a part, written before anything else, and its content so far. */
 export const PLAN = '_plan.json';
 export const DONE = '_done.json';
 
@@ -63,7 +63,7 @@ const contentSchema = z.object({
 
 const planSchema = contentSchema.extend({
   ranges: z.array(rangeSchema),
-  /** Shards of which nobody could say how long they are: their ranges are empty. */
+  /** Shards whose length could not be read: their ranges are empty. */
   unknown: z.array(count).optional(),
   /** Of the part before; missing where there is none. */
   exported_until: z.string().optional(),
@@ -81,7 +81,7 @@ export type Range = z.infer<typeof rangeSchema>;
 export type ExportedShard = z.infer<typeof shardSchema>;
 export type TypedColumn = z.infer<typeof typedColumnSchema>;
 export type Plan = z.infer<typeof planSchema>;
-/** What a part holds. Written last: a part without it is not complete. */
+/** The content of a part. Written last: a part without it is not complete. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export interface Part {

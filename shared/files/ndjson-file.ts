@@ -20,7 +20,7 @@ export function ndjsonFile(path: string, compression: Compression): CellFile {
   });
   const input = compressor(compression) ?? new PassThrough();
   const written = pipeline(input, counted, createWriteStream(path));
-  // Whoever writes or finishes is told.
+  // `write` and `finish` report the error.
   written.catch(() => undefined);
   return {
     get textBytes() {
@@ -45,9 +45,9 @@ export function ndjsonFile(path: string, compression: Compression): CellFile {
   };
 }
 
-/** Where the body cannot be decoded, or was erased, or this is an erasure, it is null, and the line says so. */
+/** Returns a cell's line. For an erasure, or an erased or undecodable body, it says so and the body is null. */
 function lineOf(cell: Cell): string {
   const { row_key, column_name, ref_key, body, added_id, created_at, erased, body_sha256, erasure, error } = cell;
-  const said = { row_key, column_name, ref_key, body, added_id, created_at };
-  return stringifyJson({ ...said, erased, body_sha256, erasure, error: error?.code });
+  const members = { row_key, column_name, ref_key, body, added_id, created_at };
+  return stringifyJson({ ...members, erased, body_sha256, erasure, error: error?.code });
 }

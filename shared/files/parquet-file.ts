@@ -12,7 +12,7 @@ import type { IndexStatus } from '../api/indexes.ts';
 /** Rows of a group are held in memory until it is written. */
 const GROUP_ROWS = 20_000;
 const GROUP_BYTES = 3 * 1024 * 1024;
-/** What a row has besides its body, about. */
+/** Approximate bytes of a row without its body. */
 const ROW_BYTES = 200;
 
 type Stored = string | number | bigint | boolean | null;

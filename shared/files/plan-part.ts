@@ -15,14 +15,14 @@ import {
 import type { ExportTarget } from './target.ts';
 import { typedColumns } from './parquet-file.ts';
 
-export interface PartWish {
+export interface PartRequest {
   readonly target: ExportTarget;
   readonly format: 'ndjson' | 'parquet';
   /** Of NDJSON; Parquet is packed with snappy. @default gzip */
   readonly compression?: Compression | undefined;
-  /** What came since the last part, or everything where there is none. @default everything, where nothing is yet */
+  /** Exports only cells since the last part; all if there is none. @default false: throws if there is a part */
   readonly sinceLast?: boolean | undefined;
-  /** Sealed fields as they are read. @default false: as they are stored, so that who is forgotten is so here, too */
+  /** Opens sealed fields. @default false: they are as stored, so that a forgotten subject is unreadable here too */
   readonly opened?: boolean | undefined;
   /** Leaves shards of an unavailable group for the next part, if others have cells. @default false: throws */
   readonly leavesUnknown?: boolean | undefined;
@@ -31,37 +31,41 @@ export interface PartWish {
 type Client = Pick<SchemalessClient, 'name' | 'heads' | 'listIndexes'>;
 
 /** Plans the unfinished or next part; undefined if nothing is new. Throws `other_export`, `cut_log`, `zstd_missing`. */
-export async function planPart(client: Client, wish: PartWish): Promise<PlannedPart | undefined> {
-  const { target } = wish;
-  if (wish.compression === 'zstd') requireZstd(HAS_ZSTD ? true : undefined);
+export async function planPart(client: Client, desired: PartRequest): Promise<PlannedPart | undefined> {
+  const { target } = desired;
+  if (desired.compression === 'zstd') requireZstd(HAS_ZSTD ? true : undefined);
   const { last, begun } = await readLastParts(target);
-  if (begun) return { part: begun.part, plan: checkSame(begun.plan, client.name, wish, begun.part) };
-  if (last && !wish.sinceLast)
+  if (begun) return { part: begun.part, plan: checkSame(begun.plan, client.name, desired, begun.part) };
+  if (last && !desired.sinceLast)
     throw otherExport('to', `a place without an export, or --since-last to go on after ${last.part}`, target.name);
-  return planNext(client, wish, last);
+  return planNext(client, desired, last);
 }
 
-async function planNext(client: Client, wish: PartWish, last: Part | undefined): Promise<PlannedPart | undefined> {
-  const { target, format } = wish;
+async function planNext(
+  client: Client,
+  desired: PartRequest,
+  last: Part | undefined,
+): Promise<PlannedPart | undefined> {
+  const { target, format } = desired;
   const heads = await client.heads();
-  if (last) checkSame(last.manifest, client.name, wish, last.part);
+  if (last) checkSame(last.manifest, client.name, desired, last.part);
   const place = `${target.name}/${last?.part}`;
   if (last && last.manifest.shard_count !== heads.length)
     throw otherExport(place, `an export of ${heads.length} shards`, `one of ${last.manifest.shard_count}`);
   const unknown = heads.filter((head) => head.error !== undefined);
   const ranges = heads.map((head) => (head.error === undefined ? rangeOf(head, last) : nothingOf(head.shard, last)));
   const isEmpty = ranges.every(({ after, to }) => after === to);
-  if (unknown[0] && (isEmpty || !wish.leavesUnknown)) throw unknown[0].error;
+  if (unknown[0] && (isEmpty || !desired.leavesUnknown)) throw unknown[0].error;
   if (last && isEmpty) return undefined;
   const plan: Plan = {
     format_version: FORMAT_VERSION,
     datastore: client.name,
     shard_count: heads.length,
     format,
-    compression: compressionOf(wish),
+    compression: compressionOf(desired),
     typed_columns:
       format === 'parquet' ? [...typedColumns((await client.listIndexes()).indexes, last?.manifest.typed_columns)] : [],
-    ...(wish.opened === true && { opened: true }),
+    ...(desired.opened === true && { opened: true }),
     began_at: new Date().toISOString(),
     ranges,
     ...(unknown.length > 0 && { unknown: unknown.map(({ shard }) => shard) }),
@@ -78,7 +82,7 @@ function rangeOf({ shard, head }: { readonly shard: number; readonly head: numbe
   if (head >= after) return { ...nothing, to: head };
   throw new FilesError(
     'cut_log',
-    `shard ${shard}: wanted a log of ${after} cells or more, as the last export had it, got ${head}: it was cut since, as when a writer was lost. Wait until it was brought back, or export the whole anew, elsewhere`,
+    `shard ${shard}: wanted a log of ${after} cells or more, as in the last export, got ${head}: it was cut since, for example when a writer was lost. Wait until its cells are restored, or export everything again, to another place`,
   );
 }
 
@@ -89,20 +93,20 @@ function nothingOf(shard: number, last: Part | undefined): Range {
   return { shard, after, to: after, after_created_at, ...(after_digest !== undefined && { after_digest }) };
 }
 
-const compressionOf = ({ format, compression = 'gzip' }: PartWish): Plan['compression'] =>
+const compressionOf = ({ format, compression = 'gzip' }: PartRequest): Plan['compression'] =>
   format === 'parquet' ? 'snappy' : compression;
 
 const ELSEWHERE = ': export to another place, or as it was begun';
 
 type Content = Pick<Plan, 'datastore' | 'format' | 'compression' | 'opened'>;
 
-function checkSame<Made extends Content>(made: Made, datastore: string, wish: PartWish, part: string): Made {
-  const place = `${wish.target.name}/${part}`;
-  const wanted: Content = { datastore, format: wish.format, compression: compressionOf(wish) };
+function checkSame<Made extends Content>(made: Made, datastore: string, desired: PartRequest, part: string): Made {
+  const place = `${desired.target.name}/${part}`;
+  const wanted: Content = { datastore, format: desired.format, compression: compressionOf(desired) };
   // One export with both would say of neither whether who is forgotten is so in it.
   const shown = (opened = false): string => (opened ? 'opened' : 'as they are stored');
-  if (shown(made.opened) !== shown(wish.opened))
-    throw otherExport(place, `sealed fields ${shown(wish.opened)}`, `them ${shown(made.opened)}${ELSEWHERE}`);
+  if (shown(made.opened) !== shown(desired.opened))
+    throw otherExport(place, `sealed fields ${shown(desired.opened)}`, `them ${shown(made.opened)}${ELSEWHERE}`);
   for (const what of ['datastore', 'format', 'compression'] as const)
     if (made[what] !== wanted[what])
       throw otherExport(place, `the ${what} ${wanted[what]}`, `${made[what]}${ELSEWHERE}`);

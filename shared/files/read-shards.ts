@@ -32,7 +32,9 @@ const REQUESTS = 2;
 const CELLS_WANTED = 4000;
 const CELLS_A_SHARD = 1000;
 
-/** Reads ranges of logs, many shards a request, until all cells of each have come. Throws `log_too_short`, `cut_log`. */
+/**
+ * Reads ranges of logs, many shards a request, until all cells of each have come. Throws `log_too_short`, `cut_log`.
+ */
 export async function readShards(ranges: readonly Range[], sink: ShardSink, options: ReadShardsOptions): Promise<void> {
   const waiting = [...ranges];
   const readers = Array.from({ length: REQUESTS }, async () => {
@@ -93,7 +95,7 @@ function fill(open: Reading[], waiting: Range[], atOnce: number): void {
   while (open.length < atOnce && (open.length === 0 || cells < CELLS_WANTED)) {
     const range = waiting.shift();
     if (!range) return;
-    // The cell at the place itself comes first, to be looked at.
+    // The cell at the place itself comes first, to be checked.
     const reading = { range, next: range.after_created_at === null ? range.after : range.after - 1, isFull: false };
     open.push(reading);
     cells += left(reading);
@@ -132,14 +134,14 @@ async function take(open: readonly Reading[], logs: Logs, sink: ShardSink): Prom
   return came;
 }
 
-/** Without the cell at the place that the range begins behind, which has to be the one that was there before. */
+/** Drops the cell before the range, and checks that it is the one of the last export. */
 function checkLocation({ shard, after, after_created_at }: Range, cells: readonly Cell[]): readonly Cell[] {
   const [first] = cells;
   if (first?.added_id !== after) return cells;
   if (first.created_at === after_created_at) return cells.slice(1);
   throw new FilesError(
     'cut_log',
-    `shard ${shard}: wanted the cell ${after} of ${after_created_at}, as the last export had it, got one of ${first.created_at}: the log was cut since, as when a writer was lost. Export the whole anew, elsewhere`,
+    `shard ${shard}: wanted the cell ${after} of ${after_created_at}, as in the last export, got one of ${first.created_at}: the log was cut since, for example when a writer was lost. Export everything again, to another place`,
   );
 }
 

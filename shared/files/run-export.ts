@@ -7,9 +7,9 @@ import { type ExportTarget, whileHeld } from './target.ts';
 export const LEASE_MS = 30_000;
 const RENEW_MS = 5000;
 const TAKE_EVERY_MS = 2000;
-/** Far longer than a lease lasts whose holder was killed: one still held then is that of a run that goes on. */
+/** Far longer than the lease of a killed process lasts: a lease still held then is that of a live run. */
 const BUSY_MS = 120_000;
-/** A shard that gives nothing for so long is left for the next run: it would keep the others waiting. */
+/** A shard that returns nothing for so long is left for the next run: it would delay the others. */
 const PATIENCE_MS = 20_000;
 /** JSON bytes of a file. 48 files of NDJSON, each with up to 4 MiB more, take at most 1.7 GiB of disk unpacked. */
 const FILE_BYTES = 32 * 1024 * 1024;
@@ -81,19 +81,19 @@ export function leaseOf({ name }: Pick<ExportTarget, 'name'>): string {
 /** Part by part, as long as files are full before their shards are. */
 async function exportShares(client: SchemalessClient, options: ExportRunOptions): Promise<ExportRunReport> {
   const { signal, fileBytes = FILE_BYTES, patienceMs = PATIENCE_MS } = options;
-  const wish = { ...options, patienceMs, slice: { fileBytes }, sinceLast: true };
+  const desired = { ...options, patienceMs, slice: { fileBytes }, sinceLast: true };
   const began = performance.now();
   const parts: string[] = [];
   let [cells, bytes] = [0, 0];
   let report: ExportReport;
   do {
-    report = await exportCells(client, wish);
+    report = await exportCells(client, desired);
     if (report.complete && report.part !== undefined) parts.push(report.part);
     cells += report.cells;
     bytes += report.bytes;
     // One that is down would have the others wait for it again and again.
   } while (!signal.aborted && report.complete && report.left > 0 && report.silent === 0);
-  const { left, silent, exportedUntil } = report;
+  const { left, silent, exported_until: exportedUntil } = report;
   const isUpToDate = report.complete && left === 0 && silent === 0;
   const behindSeconds = isUpToDate ? 0 : Math.max(0, (Date.now() - Date.parse(exportedUntil)) / 1000);
   return { parts, cells, bytes, left, silent, behindSeconds, seconds: (performance.now() - began) / 1000 };

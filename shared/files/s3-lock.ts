@@ -8,9 +8,9 @@ const LOCK = '_lock.json';
 
 export interface S3LockTimes {
   readonly renewMs: number;
-  /** One that was silent for so long is succeeded. */
+  /** A lock that was silent for so long is taken over. */
   readonly goneMs: number;
-  /** An upload that began so long ago is nobody's. */
+  /** An upload that began so long ago is abandoned. */
   readonly leftMs: number;
 }
 
@@ -64,7 +64,7 @@ export class S3Lock {
     return async () => {
       clearInterval(renewal);
       await this.#renewing;
-      // Whoever comes next waits a little where this fails.
+      // If this fails, the next export waits a little.
       if ((await this.#read().catch(() => undefined))?.id === this.#held.id) await this.#remove();
     };
   }

@@ -19,7 +19,7 @@ export interface S3Options {
   readonly region?: string | undefined;
   /** Local folder for files under way; what is in it is deleted first. @default a new one */
   readonly folder?: string | undefined;
-  /** One export at a time writes there, by an object. @default false: whoever exports holds something else */
+  /** Locks the prefix for one export at a time, by an object. @default false: the caller holds another lock */
   readonly isLocked?: boolean | undefined;
   readonly lockTimes?: S3LockTimes | undefined;
   readonly signal?: AbortSignal | undefined;

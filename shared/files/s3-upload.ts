@@ -41,7 +41,7 @@ function until(client: S3Client, signal: AbortSignal | undefined): S3Client {
 
 const OF_EXPORT = /^part-\d{4,}\/[^/]+$/u;
 
-/** Aborts what an export that was killed left, once it is old enough to be nobody's. What may not be listed stays. */
+/** Aborts uploads of a killed export, once they are old enough to be abandoned. Uploads that may not be listed stay. */
 export async function abortUploads(client: S3Client, { bucket, prefix }: S3Place, leftMs: number): Promise<void> {
   try {
     // A thousand at most, of which a killed one leaves two.

@@ -1,24 +1,24 @@
 import type { Readable } from 'node:stream';
 
-/** Where an export goes: a folder, or a prefix of a bucket. Paths are of two names at most: `part-0001/0233.ndjson.gz`. */
+/** The target of an export: a folder or an S3 prefix. Paths have two names at most: `part-0001/0233.ndjson.gz`. */
 export interface ExportTarget {
   readonly name: string;
   folders(): Promise<readonly string[]>;
   readText(path: string): Promise<string | undefined>;
-  /** Whoever reads it finds the old text or the new, after a crash, too. */
+  /** Writes atomically: readers find the old text or the new, even after a crash. */
   writeText(path: string, text: string): Promise<void>;
-  /** The file, on this machine, that something is written to first that is then to be stored. */
+  /** Returns the path of a local file, to be written and then stored. */
   scratch(path: string): Promise<string>;
-  /** Gives a scratch file, whose bytes are on disk, its place; it is there whole or not at all. */
+  /** Stores a scratch file, whose bytes are on disk, at its path: whole or not at all. */
   store(scratch: string, path: string): Promise<void>;
   open(path: string): Promise<Readable>;
   remove(path: string): Promise<void>;
-  /** Keeps other exports away until released. The signal ends the wait for a holder. Throws `busy_export`. */
+  /** Keeps other exports out until released. The signal ends the wait for another one. Throws `busy_export`. */
   lock?(signal?: AbortSignal): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/** Writes nothing once what is asked before throws: then another export may be at work. */
+/** Asks before each write, and writes nothing if that throws: then another export may be at work. */
 export function whileHeld(target: ExportTarget, ask: () => void | Promise<void>): ExportTarget {
   return {
     ...target,

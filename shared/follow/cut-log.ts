@@ -14,10 +14,10 @@ interface SuspectedLog {
 }
 
 /**
- * Decides on the writer whether a shard's last cells are gone. Returns the newest checkpoint whose cell is still there,
- * or the start, after raising the shard's epoch once for each cut; undefined if the writer still has the cell at the
- * offset. The caller commits the offset afterwards; a crash in between repeats this. Throws what MySQL or DynamoDB
- * throw: the shard waits.
+ * Decides on the writer whether a shard's last cells are gone. Returns undefined if it still has the cell at the
+ * offset. Otherwise raises the shard's epoch once for each cut, and returns the newest checkpoint whose cell is still
+ * there, or the start. The caller commits the offset afterwards; a crash in between repeats this. Throws what MySQL or
+ * DynamoDB throw: the shard waits.
  */
 export async function findCut(
   context: StoreContext,

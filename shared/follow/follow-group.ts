@@ -4,10 +4,10 @@ import { BUSY_MS, fail, followShards, type FollowWork, type ShardAtWork } from '
 import { HandleError } from './give-cells.ts';
 import type { HeldPartition } from './held-partition.ts';
 import { type HeldShard, afterFailedPage, isAlone, isWaiting } from './held-shard.ts';
-import type { Holdings, OpenShard } from './holdings.ts';
+import type { AssignedPartitions, OpenShard } from './assigned-partitions.ts';
 import { inPages } from './log-pages.ts';
 import { pauseFor } from '../pause-for.ts';
-import { type BellTower, rungShards, type RungShards } from './bells.ts';
+import { type Notifiers, notifiedShards, type NotifiedShards } from './notifications.ts';
 import { adaptivePause, lastSlowPoll, untilMultiple, type PassEnd, type Pauses } from './pace.ts';
 
 /** A slower page goes on in parallel with the next one. */
@@ -16,81 +16,81 @@ const PAGES_AT_ONCE = 4;
 /** Shards in trouble tried at once, each alone: they never take the place of a page. */
 const ALONE_AT_ONCE = 4;
 
-/** When a shard is read again after a ring: a reader may lag behind the one that rang. */
+/** The time to read a shard again after a notification: a reader may lag behind the one that sent it. */
 const LAGS_MS = 2000;
-/** Pauses after a pass for rings; longer after many shards. */
+/** Pauses after a pass for notifications; longer after many shards. */
 const LEAST_REST_MS = 5;
 const REST_MS_A_SHARD = 0.5;
 
 const ORDER: readonly PassEnd[] = ['none', 'failed', 'some', 'full'];
 
 /**
- * Follows the held shards of one group until the signal. A slow page delays its own shards only, and a shard in trouble
- * itself only.
+ * Follows the assigned shards of one group until the signal. A slow page delays only its own shards, and a faulty shard
+ * only itself.
  *
- * While its bells are heard, a shard is read when it rings, while its wanted cells come, and every ten seconds. Otherwise
- * each pass reads all.
+ * While notifications arrive, reads a shard when notified, while its wanted cells come, and every ten seconds.
+ * Otherwise each pass reads all shards.
  */
 export async function followGroup(
   work: FollowWork,
   group: string,
-  holdings: Holdings,
-  { pauses = {}, bells }: { readonly pauses?: Pauses; readonly bells?: BellTower },
+  assigned: AssignedPartitions,
+  { pauses = {}, notifications }: { readonly pauses?: Pauses; readonly notifications?: Notifiers },
   signal: AbortSignal,
 ): Promise<void> {
   const pauseAfter = adaptivePause(pauses);
   const pages = pagesUnderWay(work, group);
-  const rung = rungShards(bells?.of(group), work.follower.datastore);
-  /** When the next pass looks at all shards, whether or not they rang. */
+  const notified = notifiedShards(notifications?.of(group), work.follower.datastore);
+  /** When the next pass polls all shards, notified or not. */
   let nextAt = work.now();
   while (!signal.aborted) {
     const isTimed = work.now() >= nextAt;
-    const shards = await shardsOf(work, group, holdings, isTimed ? undefined : rung).catch(() => []);
+    const shards = await shardsOf(work, group, assigned, isTimed ? undefined : notified).catch(() => []);
     if (isTimed) pages.beginAlone(shards.filter(({ held }) => isAlone(held.trouble)));
     const now = work.now();
-    const since = rung.since() ?? Number.POSITIVE_INFINITY;
+    const since = notified.since() ?? Number.POSITIVE_INFINITY;
     const polledAt = Math.max(since, lastSlowPoll(pauses, now));
     const isDue = (held: HeldShard): boolean =>
-      rung.has(held.shard) || (isTimed && held.readAt < lastDue(held, polledAt, now));
+      notified.has(held.shard) || (isTimed && held.readAt < lastDue(held, polledAt, now));
     const due = shards.filter(({ held }) => !isAlone(held.trouble) && isDue(held));
-    // The first answer may be a moment older than the ring: from another reader, or a shared statement.
+    // The first answer may be a moment older than the notification: from another reader, or a shared statement.
     for (const { held } of due)
-      if (rung.has(held.shard)) {
-        held.rungAt = work.now();
-        held.busyUntil = held.rungAt + BUSY_MS;
+      if (notified.has(held.shard)) {
+        held.notifiedAt = work.now();
+        held.busyUntil = held.notifiedAt + BUSY_MS;
       }
-    rung.take(due.map(({ held }) => held.shard));
+    notified.take(due.map(({ held }) => held.shard));
     for (const page of inPages(due)) if (!signal.aborted) await pages.begin(page);
     // A worker that holds nothing must not wait for a long pause once it takes a partition.
-    const end = pages.ended(holdings.open().length === 0 ? 'some' : 'none');
+    const end = pages.ended(assigned.open().length === 0 ? 'some' : 'none');
     if (isTimed || due.length > 0) {
       const pause = pauseAfter(isTimed ? end : 'some');
       const at = work.now() + (end === 'full' ? 0 : untilMultiple(pause, work.now()));
       nextAt = isTimed ? at : Math.min(at, nextAt);
     }
-    if (rung.since() !== undefined) {
+    if (notified.since() !== undefined) {
       const restMs = Math.min(Math.max(LEAST_REST_MS, due.length * REST_MS_A_SHARD), nextAt - work.now());
       await pauseFor(Math.max(0, restMs), signal);
     }
-    await rung.orAfter(nextAt - work.now(), signal);
+    await notified.orAfter(nextAt - work.now(), signal);
     // Lets timers and other groups have their turn.
     if (end === 'full') await sleep(0);
   }
-  rung.stop();
+  notified.stop();
   await pages.allEnded();
 }
 
-/** Returns the time by which a read of the shard must have begun that found its end, if it did not ring since. */
-function lastDue({ busyUntil, rungAt }: HeldShard, polledAt: number, now: number): number {
-  return Math.max(polledAt, busyUntil, rungAt + LAGS_MS <= now ? rungAt + LAGS_MS : Number.NEGATIVE_INFINITY);
+/** Returns the time by which a read of the shard must have begun that found its end, if no notification came since. */
+function lastDue({ busyUntil, notifiedAt }: HeldShard, polledAt: number, now: number): number {
+  return Math.max(polledAt, busyUntil, notifiedAt + LAGS_MS <= now ? notifiedAt + LAGS_MS : Number.NEGATIVE_INFINITY);
 }
 
 /** Returns the shards whose cells are wanted now; one without an offset always finds its start. */
 async function shardsOf(
   { context, follower, now }: FollowWork,
   group: string,
-  holdings: Holdings,
-  only?: RungShards,
+  assigned: AssignedPartitions,
+  only?: NotifiedShards,
 ): Promise<OpenShard[]> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const time = now();
@@ -105,16 +105,16 @@ async function shardsOf(
     if (homeOf(topology, held.shard).group !== group) return;
     if (!held.isBusy && !isWaiting(held.trouble, time) && isWanted(held)) shards.push({ partition, held });
   };
-  if (only) for (const { partition, held } of rungAmong(holdings, only)) consider(partition, held);
-  else for (const partition of holdings.open()) for (const held of partition.shards) consider(partition, held);
+  if (only) for (const { partition, held } of notifiedAmong(assigned, only)) consider(partition, held);
+  else for (const partition of assigned.open()) for (const held of partition.shards) consider(partition, held);
   return shards;
 }
 
-/** Returns the shards that rang: this runs hundreds of times a second under load, and few of thousands ring at a time. */
-function rungAmong(holdings: Holdings, rung: RungShards): readonly OpenShard[] {
+/** Returns the notified shards: it runs hundreds of times a second under load, for few of thousands at a time. */
+function notifiedAmong(assigned: AssignedPartitions, notified: NotifiedShards): readonly OpenShard[] {
   const found: OpenShard[] = [];
-  for (const shard of rung.all()) {
-    const open = holdings.openShard(shard);
+  for (const shard of notified.all()) {
+    const open = assigned.openShard(shard);
     if (open) found.push(open);
   }
   // Followers that hold the same shards read the same pages.

@@ -2,7 +2,7 @@ import type { Role } from '../cell.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
-import { mendEpoch } from '../access/raise-epoch.ts';
+import { repairEpoch } from '../access/raise-epoch.ts';
 import type { Refusal } from '../access/ask-parts.ts';
 import { findCut } from './cut-log.ts';
 import type { ShardOffset } from './offsets.ts';
@@ -10,8 +10,8 @@ import type { Follower, FollowEvent } from './follower.ts';
 import { giveCells } from './give-cells.ts';
 import type { HeldPartition, Tenure } from './held-partition.ts';
 import {
-  type Doubt,
-  type DoubtKind,
+  type Suspicion,
+  type SuspicionKind,
   type HeldShard,
   knownFor,
   withHead,
@@ -43,10 +43,10 @@ export interface ShardAtWork {
 
 /** A hole that lasts longer is reported: a commit becomes visible within milliseconds. */
 const HOLE_MS = 10_000;
-/** More cells are expected for so long after a ring, or after wanted cells were handled. */
+/** More cells are expected for so long after a notification, or after wanted cells were handled. */
 export const BUSY_MS = 300;
 /** How long a node may lack the cell at the offset, or be behind the epoch, before the writer is asked. */
-const DOUBT_MS = 1000;
+const SUSPICION_MS = 1000;
 /** How long the writer is read after a reader was found wrong: one left behind is rebuilt in the meantime. */
 const WRITER_MS = 5000;
 
@@ -98,7 +98,7 @@ function isReadToEnd({ entries, offset, full, hole, head = 0 }: LogRead, done: n
 function readToEnd({ partition, held, tenure }: ShardAtWork, begun: number): void {
   const { token, generation } = partition.tenure();
   // A shard that was rewound since must be read from there.
-  if (held.doubts.size === 0 && token === tenure.token && generation === tenure.generation) held.readAt = begun;
+  if (held.suspicions.size === 0 && token === tenure.token && generation === tenure.generation) held.readAt = begun;
 }
 
 interface WholeLog {
@@ -132,7 +132,10 @@ async function readWhole(
   return whole;
 }
 
-/** Limits a read to cells that have been known for long enough, but includes the cell at the offset, and the head with it. */
+/**
+ * Limits a read to cells that have been known for long enough, but includes the cell at the offset, and the head with
+ * it.
+ */
 function upToKnown<T extends { readonly at: ShardAtWork; readonly offset: ShardOffset }>(
   { behindMs, now }: FollowWork,
   one: T,
@@ -243,7 +246,10 @@ async function goBack(
   }
 }
 
-/** A group without the shard's row does not own it any more; a row behind the topology refuses writes until it is raised. */
+/**
+ * A group without the shard's row does not own it any more; a row behind the topology refuses writes until it is
+ * raised.
+ */
 async function fitsEpoch(work: FollowWork, { held }: ShardAtWork, { epoch }: LogRead): Promise<boolean> {
   const { context, follower } = work;
   const home = homeOf(await requireDatastore(context.topology, follower.datastore), held.shard);
@@ -256,32 +262,37 @@ async function fitsEpoch(work: FollowWork, { held }: ShardAtWork, { epoch }: Log
     if (
       epoch !== undefined &&
       epoch < home.epoch &&
-      (await mendEpoch({ groups: context.groups, datastore: follower.datastore, shard: held.shard }, home))
+      (await repairEpoch({ groups: context.groups, datastore: follower.datastore, shard: held.shard }, home))
     ) {
-      work.report({ kind: 'epoch_mended', shard: held.shard, epoch: home.epoch });
+      work.report({ kind: 'epoch_repaired', shard: held.shard, epoch: home.epoch });
     }
   }
   return epoch !== undefined;
 }
 
-/** Returns the doubt about the same thing since it began, and forgets one that has passed. */
-function lasts({ now }: FollowWork, held: HeldShard, what: DoubtKind, at: number | undefined): Doubt | undefined {
-  const known = held.doubts.get(what);
+/** Returns the suspicion about the same thing since it began, and forgets one that has passed. */
+function lasts(
+  { now }: FollowWork,
+  held: HeldShard,
+  what: SuspicionKind,
+  at: number | undefined,
+): Suspicion | undefined {
+  const known = held.suspicions.get(what);
   if (at === undefined) {
-    if (known) held.doubts.delete(what);
+    if (known) held.suspicions.delete(what);
     return undefined;
   }
   if (known?.at === at) return known;
-  const doubt = { at, since: now(), told: false };
-  held.doubts.set(what, doubt);
-  return doubt;
+  const suspicion = { at, since: now(), told: false };
+  held.suspicions.set(what, suspicion);
+  return suspicion;
 }
 
-/** Whether a doubt has lasted, again each time that it has; with `atOnce` also when it first arises. */
-function isDue({ now }: FollowWork, doubt: Doubt, atOnce: boolean): boolean {
-  const first = atOnce && !doubt.told;
-  if (!first && now() - doubt.since < DOUBT_MS) return false;
-  if (atOnce) doubt.told = true;
-  doubt.since = now();
+/** Whether a suspicion has lasted, again each time that it has; with `atOnce` also when it first arises. */
+function isDue({ now }: FollowWork, suspicion: Suspicion, atOnce: boolean): boolean {
+  const first = atOnce && !suspicion.told;
+  if (!first && now() - suspicion.since < SUSPICION_MS) return false;
+  if (atOnce) suspicion.told = true;
+  suspicion.since = now();
   return true;
 }

@@ -1,7 +1,7 @@
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
-/** What the workers of a follower agree on. */
+/** The settings that the workers of a follower share. */
 interface FollowerItem {
   /** Fixed at the first run: the offsets lie by partition. */
   readonly partitions: number;

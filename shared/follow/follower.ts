@@ -4,12 +4,12 @@ import type { ShardOffset } from './offsets.ts';
 /**
  * Following the logs of a datastore's shards: nothing skipped, everything at least once, in the order of each log.
  *
- * - **follower**: who follows, by name: `repair`. Each has its own offsets.
+ * - **follower**: a named reader of the logs: `repair`. Each has its own offsets.
  * - **worker**: one run of a follower's function. Several share the work; they come and go.
  * - **partition**: the shards s with s % partitions = p, followed together by one worker.
  * - **offset**: the added id up to which a shard is done, with the fingerprint of the cell there.
  * - **checkpoint**: an earlier offset with its fingerprint, to go back to when a log was cut.
- * - **generation**: goes up with each rewind of a partition, and where a log of it was cut.
+ * - **generation**: rises with each rewind of a partition, and when a log of it was cut.
  */
 
 export interface LogEntry extends CellAddress {
@@ -17,13 +17,13 @@ export interface LogEntry extends CellAddress {
   readonly added_id: number;
   /** RFC 3339, UTC, six decimals. */
   readonly created_at: string;
-  /** 16 hexadecimal digits: a cell appended anew at the same added id has another. */
+  /** 16 hexadecimal digits: another cell appended later at the same added id has another. */
   readonly fingerprint: string;
   /** Of the offset: a repeated cell with a higher one is a replay. */
   readonly generation: number;
 }
 
-/** Where a shard without an offset begins. `since` is a time, inclusive. */
+/** The start of a shard without an offset. `since` is a time, inclusive. */
 export type StartLocation = 'start' | 'now' | { readonly since: string };
 
 export interface Follower {
@@ -59,7 +59,7 @@ export type FollowEvent =
   /** The readers of a group lack what its writer had ten seconds ago. */
   | { readonly kind: 'readers_behind' | 'readers_back'; readonly group: string }
   /** The epoch of a shard's row was behind the topology, and was raised. */
-  | { readonly kind: 'epoch_mended'; readonly shard: number; readonly epoch: number }
+  | { readonly kind: 'epoch_repaired'; readonly shard: number; readonly epoch: number }
   /** A shard cannot be read, examined or handled: it alone waits. Reported at the first of consecutive failures. */
   | { readonly kind: 'shard_failed'; readonly shard: number; readonly error: unknown }
   /** A group cannot be read, or a handler threw. Reported at the first of consecutive failures. */

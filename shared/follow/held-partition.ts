@@ -1,8 +1,10 @@
 import type { Checkpoint, ShardOffset } from './offsets.ts';
-import { heldShard, moveTo, setAnew, type HeldShard } from './held-shard.ts';
+import { heldShard, moveTo, rewindTo, type HeldShard } from './held-shard.ts';
 import type { CommitOptions, OffsetItem, OffsetItems } from './offset-items.ts';
 
-/** Identifies what a page of work is done under: its results count only until the partition is rewound, cut, or lost. */
+/**
+ * Identifies what a page of work is done under: its results count only until the partition is rewound, cut, or lost.
+ */
 export interface Tenure {
   readonly token: number;
   readonly generation: number;
@@ -78,7 +80,7 @@ export class HeldPartition {
     this.#pagesUnderWay -= 1;
   }
 
-  /** Sets where a shard begins; it shows with the next commit, so that the next holder begins at the same place. */
+  /** Sets where a shard begins; the next commit saves it, so that the next worker begins at the same place. */
   startAt(shard: HeldShard, start: ShardOffset, under: Tenure): void {
     if (!this.#isUnder(under) || shard.offset || shard.start) return;
     shard.start = start;
@@ -126,7 +128,7 @@ export class HeldPartition {
     }
     if (item.generation === this.#generation) return 'held';
     this.#generation = item.generation;
-    for (const [position, shard] of this.shards.entries()) setAnew(shard, item.offsets[position]);
+    for (const [position, shard] of this.shards.entries()) rewindTo(shard, item.offsets[position]);
     this.#committed = this.#changes;
     return 'rewound';
   }

@@ -10,7 +10,7 @@ export interface HeldShard {
   /** How far the log went when, for a follower that stays behind it. */
   heads: readonly SeenHead[];
   /** Suspicions that may pass by themselves. */
-  readonly doubts: Map<DoubtKind, Doubt>;
+  readonly suspicions: Map<SuspicionKind, Suspicion>;
   trouble: Trouble | undefined;
   isBusy: boolean;
   /** The writer is read until then (local clock, as below), since a reader was found wrong. */
@@ -19,14 +19,14 @@ export interface HeldShard {
   readAt: number;
   /** More cells are expected until then. */
   busyUntil: number;
-  rungAt: number;
+  notifiedAt: number;
 }
 
 /** A hole in the log; the cell at the offset is gone; an epoch that does not fit. */
-export type DoubtKind = 'hole' | 'gone' | 'epoch';
+export type SuspicionKind = 'hole' | 'gone' | 'epoch';
 
-export interface Doubt {
-  /** The added id, or epoch, in doubt. */
+export interface Suspicion {
+  /** The suspected added id or epoch. */
   readonly at: number;
   since: number;
   told: boolean;
@@ -43,13 +43,13 @@ export function heldShard(
     start: undefined,
     checkpoints,
     heads: [],
-    doubts: new Map(),
+    suspicions: new Map(),
     trouble: undefined,
     isBusy: false,
     writerUntil: Number.NEGATIVE_INFINITY,
     readAt: Number.NEGATIVE_INFINITY,
     busyUntil: Number.NEGATIVE_INFINITY,
-    rungAt: Number.NEGATIVE_INFINITY,
+    notifiedAt: Number.NEGATIVE_INFINITY,
   };
 }
 
@@ -77,12 +77,12 @@ export function moveTo(shard: HeldShard, offset: ShardOffset): boolean {
 }
 
 /** Continues from where a rewind put a shard. */
-export function setAnew(shard: HeldShard, offset: ShardOffset | undefined): void {
+export function rewindTo(shard: HeldShard, offset: ShardOffset | undefined): void {
   shard.offset = offset;
   shard.start = undefined;
   shard.readAt = Number.NEGATIVE_INFINITY;
   shard.checkpoints = shard.checkpoints.filter(({ added_id }) => added_id < (offset?.added_id ?? 0));
-  shard.doubts.clear();
+  shard.suspicions.clear();
 }
 
 /** A shard that cannot be read or handled: it is tried alone, so that it costs no other shard anything. */

@@ -12,17 +12,17 @@ import { shardsIn, type FollowerName } from './follower-item.ts';
 import { deleteState, readState, setState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
 /**
- * A partition's lease and its offsets in one item: taking it fences off the previous holder in the same write.
+ * A partition's lease and its offsets in one item: taking it fences off the previous worker in the same write.
  *
- * This is not a `Leases` of `shared/dynamo/`: one announcement of the worker (`workers.ts`) shows that it lives, since a
- * heartbeat for each partition would cost more than all other writes, and the share says who takes a partition next.
+ * This is not a `Leases` of `shared/dynamo/`. One announcement of the worker (`workers.ts`) shows that it lives, since
+ * a heartbeat for each partition would cost more than all other writes. The assignment decides the next worker.
  */
 export interface OffsetItem {
-  /** Who follows the partition; '' when nobody does. */
+  /** The worker that follows the partition; '' for none. */
   readonly owner: string;
-  /** Goes up with each holder. */
+  /** Rises with each take. */
   readonly token: number;
-  /** Goes up with each rewind, and where a log was cut. */
+  /** Rises with each rewind, and when a log was cut. */
   readonly generation: number;
   /** In the order of the partition's shards. */
   readonly offsets: readonly (ShardOffset | undefined)[];
@@ -40,7 +40,7 @@ export interface CommitOptions {
   readonly next?: boolean;
 }
 
-/** Tries of a rewind: a busy holder commits every second, and its commits leave no version for `changeItem`. */
+/** Tries of a rewind: a busy worker commits every second, and its commits leave no version for `changeItem`. */
 const REWIND_TRIES = 50;
 
 /** Items of a follower's partitions: `offsets#repair#trips#7`, and the larger, rarer `checkpoints#…`. */
@@ -61,7 +61,7 @@ export class OffsetItems {
   /**
    * Takes a partition unless one of `others`, the other workers alive, holds it. From then on no other commit passes.
    *
-   * The holder is read first and the write is conditional on its token: DynamoDB refuses a condition that names more
+   * The owner is read first and the write is conditional on its token. DynamoDB refuses a condition that names more
    * than 100 others, and charges for each write whose condition fails.
    */
   async take(partition: number, owner: string, others: readonly string[]): Promise<OffsetItem | undefined> {

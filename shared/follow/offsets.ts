@@ -11,7 +11,8 @@ const SPREAD = 9;
 const MOST = 17;
 
 /**
- * Adds a checkpoint and thins out the others: at most 17 in order, of which the oldest stays. The newest checkpoint before
+ * Adds a checkpoint and thins out the others: at most 17 in order, of which the oldest stays. The newest checkpoint
+ * before
  * lost cells is at most nine times as far back as they are (or one page further).
  */
 export function withCheckpoint<C extends Checkpoint>(checkpoints: readonly C[], newest: C): C[] {
@@ -40,7 +41,10 @@ export interface ShardOffset {
   readonly fingerprint: string;
   /** The shard's epoch when the log was last found whole; 0 before that. */
   readonly epoch: number;
-  /** The last cell up to `added_id` that was given to a follower of some columns, or where it began; undefined if not noted. */
+  /**
+   * The last cell up to `added_id` that was given to a follower of some columns, or where it began; undefined if not
+   * noted.
+   */
   readonly given?: number;
 }
 

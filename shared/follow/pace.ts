@@ -39,8 +39,8 @@ export function adaptivePause({
 }
 
 /**
- * Returns the time until a full multiple of a pause, so that followers of one process read at the same moments and share
- * statements: at least a quarter of the pause, since timers may come early, and at most one and a quarter.
+ * Returns the time until a full multiple of a pause, so that followers of one process share statements. It is at least
+ * a quarter of the pause, since timers may come early, and at most one and a quarter.
  */
 export function untilMultiple(pauseMs: number, now: number): number {
   return pauseMs <= 0 ? 0 : Math.ceil((Math.floor(now / pauseMs + 0.25) + 1) * pauseMs - now);
@@ -48,7 +48,7 @@ export function untilMultiple(pauseMs: number, now: number): number {
 
 /**
  * Returns when all shards were last due for a slow poll. That is just before the end of a longest pause, where no pass
- * begins: of two passes that begin together none finds a shard due that the other does not.
+ * begins. Of two concurrent passes none finds a shard due that the other does not.
  */
 export function lastSlowPoll({ leastMs = LEAST_PAUSE_MS, mostMs = MOST_PAUSE_MS }: Pauses, now: number): number {
   const longestMs = Math.max(1, mostMs);

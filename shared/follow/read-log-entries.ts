@@ -137,7 +137,7 @@ export function offsetAt(entry: StoredLogEntry, epoch: number): ShardOffset {
   return { added_id: entry.added_id, fingerprint: fingerprintOf(entry), epoch };
 }
 
-/** Followers that wake together ask within a millisecond or two. */
+/** Followers that wake at once ask within a millisecond or two. */
 const FOR_MS = 5;
 
 interface Fetched {

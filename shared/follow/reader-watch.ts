@@ -19,7 +19,7 @@ interface ReaderWatchOptions {
 /** A reader lags by milliseconds, under load by a second or two. */
 const EVERY_MS = 10_000;
 /** Shards compared in one statement; a larger group takes turns. */
-const SHARDS_A_LOOK = 256;
+const SHARDS_A_POLL = 256;
 
 /** How far some logs went on the writer when last asked. */
 interface Asked {
@@ -28,8 +28,8 @@ interface Asked {
 }
 
 interface WatchedGroup {
-  lookedAt: number;
-  isLooking: boolean;
+  polledAt: number;
+  isPolling: boolean;
   role: Role;
   asked: Asked | undefined;
   /** By the clock, so that the next run, a minute later, goes on where this one ends. */
@@ -38,7 +38,8 @@ interface WatchedGroup {
 
 /**
  * Finds groups whose readers answer but do not replicate any more, and has the writer read until they do. Every ten
- * seconds the writer says how far some logs go, and the readers must be as far ten seconds later: two statements a poll.
+ * seconds the writer says how far some logs go, and the readers must be as far ten seconds later: two statements a
+ * poll.
  *
  * It does not find a reader that is down, nor one of two that stands still: in both cases another node answers.
  */
@@ -47,7 +48,7 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
   const datastores = new Set<string>();
   const groups = new Map<string, WatchedGroup>();
 
-  async function look(group: string, watched: WatchedGroup): Promise<void> {
+  async function poll(group: string, watched: WatchedGroup): Promise<void> {
     const client = await context.groups.client(group);
     if (!client.abilities.readsFromReaders || client.nodes < 2) return;
     const { asked } = watched;
@@ -67,7 +68,7 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
     for (const datastore of datastores) {
       const { homes = [] } = (await context.topology.datastore(datastore)) ?? {};
       const shards = homes.flatMap((home, shard) => (home.group === group ? [shard] : []));
-      for (const some of slicesOf(shards, SHARDS_A_LOOK))
+      for (const some of slicesOf(shards, SHARDS_A_POLL))
         pages.push({ datastore, heads: new Map(some.map((shard) => [shard, 0])) });
     }
     watched.turn += 1;
@@ -84,18 +85,18 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
         groups.set(
           group,
           (watched = {
-            lookedAt: now() - everyMs,
-            isLooking: false,
+            polledAt: now() - everyMs,
+            isPolling: false,
             role: 'reader',
             asked: undefined,
             turn: Math.floor(Date.now() / everyMs),
           }),
         );
-      if (!watched.isLooking && now() - watched.lookedAt >= everyMs) {
-        watched.isLooking = true;
-        watched.lookedAt = now();
-        const ended = (): void => void (watched.isLooking = false);
-        look(group, watched).then(ended, ended);
+      if (!watched.isPolling && now() - watched.polledAt >= everyMs) {
+        watched.isPolling = true;
+        watched.polledAt = now();
+        const ended = (): void => void (watched.isPolling = false);
+        poll(group, watched).then(ended, ended);
       }
       return watched.role;
     },

@@ -66,7 +66,7 @@ export async function setLocations(
   await tellChange(stateTable, follower);
 }
 
-/** Deletes the state of a follower. Call it once none of its workers runs: one that does begins anew. */
+/** Deletes the state of a follower. Call it once none of its workers runs: a running one would recreate it. */
 export async function forgetFollower(stateTable: DynamoTable, follower: FollowerName): Promise<void> {
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
   const items = new OffsetItems(stateTable, { ...follower, shards: partitions, partitions });

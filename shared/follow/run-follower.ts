@@ -2,12 +2,12 @@ import type { Role } from '../cell.ts';
 import type { StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import type { BellTower } from './bells.ts';
+import type { Notifiers } from './notifications.ts';
 import { followGroup } from './follow-group.ts';
 import type { FollowWork } from './follow-shards.ts';
 import type { Follower, FollowEvent } from './follower.ts';
 import { openFollower, readFollower } from './follower-item.ts';
-import { Holdings } from './holdings.ts';
+import { AssignedPartitions } from './assigned-partitions.ts';
 import { OffsetItems } from './offset-items.ts';
 import { ofFirst, repeat } from '../repeat.ts';
 import { pauseFor } from '../pause-for.ts';
@@ -39,7 +39,7 @@ export interface FollowerRun {
   readonly pageCells?: number;
   readonly pauses?: Pauses;
   /** @default all shards are polled with each pass */
-  readonly bells?: BellTower;
+  readonly notifications?: Notifiers;
   /** Lets followers share statements: see `shareFetches`. */
   readonly fetch?: FetchLogEntries;
   /** How long offsets that moved may stay unwritten: a crash repeats that much. @default 500 */
@@ -65,10 +65,10 @@ const PATIENCE_MS = 10_000;
 
 /**
  * Follows the logs of a datastore, with other workers of the same follower. Ends with the deadline, the signal, once a
- * successor of its slot holds everything, or once the follower is forgotten: it finishes the page under way, writes the
- * offsets, and frees its partitions.
+ * successor of its slot holds everything, or once the follower is forgotten. Before that it finishes the current page,
+ * writes the offsets, and frees its partitions.
  *
- * While DynamoDB is unavailable it goes on with the partitions it holds, its offsets in memory.
+ * While DynamoDB is unavailable it continues with the partitions it holds, its offsets in memory.
  *
  * @throws what the topology and DynamoDB throw, before anything began
  */
@@ -81,7 +81,7 @@ export async function runFollower(run: FollowerRun): Promise<void> {
   const { partitions } = agreed;
   const { workers } = run;
   const items = new OffsetItems(stateTable, { name: follower.name, datastore: follower.datastore, shards, partitions });
-  const holdings = new Holdings({ items, workers, partitions, patienceMs: PATIENCE_MS, now, report });
+  const assigned = new AssignedPartitions({ items, workers, partitions, patienceMs: PATIENCE_MS, now, report });
   const work: FollowWork = {
     behindMs: 0,
     pageCells: 100,
@@ -93,11 +93,11 @@ export async function runFollower(run: FollowerRun): Promise<void> {
   };
 
   const { signal, end } = untilEnd(run.signal);
-  const state = { ...run, now, report, holdings, partitions, signal };
+  const state = { ...run, now, report, assigned, partitions, signal };
   const groups = followGroups(work, state);
   const keeping = keepOffsets(state, agreed.changes);
   try {
-    await holdShare(state);
+    await alignAssignment(state);
   } finally {
     end();
     await keeping;
@@ -109,33 +109,33 @@ export async function runFollower(run: FollowerRun): Promise<void> {
 interface RunState extends FollowerRun {
   readonly now: () => number;
   readonly report: (event: FollowEvent) => void;
-  readonly holdings: Holdings;
+  readonly assigned: AssignedPartitions;
   readonly partitions: number;
 }
 
 /** Keeps what is held in line with the share. */
-async function holdShare({
+async function alignAssignment({
   deadline,
   signal,
   workers,
-  holdings,
+  assigned,
   partitions,
   follower,
   ...state
 }: RunState): Promise<void> {
   const failed = failures(state.report);
   while (!signal.aborted && Date.now() < deadline) {
-    const before = holdings.count();
+    const before = assigned.count();
     const aligned = await failed(async () => {
       // The latest view decides what is taken from which worker.
-      if (holdings.moves().taking) await workers.look();
-      await holdings.align();
+      if (assigned.moves().taking) await workers.poll();
+      await assigned.align();
     });
     // Before it is announced a worker holds all of an empty share: its predecessor must not see that as ready.
-    const { taking, releasing } = holdings.moves();
+    const { taking, releasing } = assigned.moves();
     workers.ready(`${follower.name}#${follower.datastore}`, workers.lives() > 0 && !taking);
-    if (holdings.isForgotten() || (workers.share(partitions).successor?.ready && holdings.count() === 0)) return;
-    const isMoving = releasing || (taking && holdings.count() > before);
+    if (assigned.isForgotten() || (workers.assignment(partitions).successor?.ready && assigned.count() === 0)) return;
+    const isMoving = releasing || (taking && assigned.count() > before);
     const pause = aligned && isMoving ? MOVE_EVERY_MS : taking ? TAKE_EVERY_MS : ALIGN_EVERY_MS;
     await pauseFor(Math.min(pause, Math.max(0, deadline - Date.now())), signal);
   }
@@ -144,13 +144,13 @@ async function holdShare({
 /** Runs a loop for each group that the topology names. */
 async function followGroups(
   work: FollowWork,
-  { holdings, context, follower, signal, ...pace }: RunState,
+  { assigned, context, follower, signal, ...pace }: RunState,
 ): Promise<void> {
   const loops = new Map<string, Promise<void>>();
   while (!signal.aborted) {
     const topology = await requireDatastore(context.topology, follower.datastore).catch(() => undefined);
     for (const { group } of topology?.homes ?? []) {
-      if (!loops.has(group)) loops.set(group, followGroup(work, group, holdings, pace, signal));
+      if (!loops.has(group)) loops.set(group, followGroup(work, group, assigned, pace, signal));
     }
     await pauseFor(ALIGN_EVERY_MS, signal);
   }
@@ -159,40 +159,42 @@ async function followGroups(
 
 /** Writes what moved, and checks for rewinds and for having been taken for dead. */
 async function keepOffsets(
-  { stateTable, follower, holdings, workers, now, report, signal, commitEveryMs = 500 }: RunState,
+  { stateTable, follower, assigned, workers, now, report, signal, commitEveryMs = 500 }: RunState,
   known: number,
 ): Promise<void> {
   const everyMs = Math.min(commitEveryMs, COMMIT_STEP_MS);
   const seen = { changes: known, lives: workers.lives(), at: now(), saved: now() };
-  const look = async (): Promise<void> => {
-    await holdings.commit(commitEveryMs - everyMs);
-    const turns = Math.floor(((now() - seen.saved) / CHECKPOINTS_EVERY_MS) * holdings.count());
+  const poll = async (): Promise<void> => {
+    await assigned.commit(commitEveryMs - everyMs);
+    const turns = Math.floor(((now() - seen.saved) / CHECKPOINTS_EVERY_MS) * assigned.count());
     if (turns > 0) {
-      await holdings.saveCheckpoints(turns);
+      await assigned.saveCheckpoints(turns);
       seen.saved = now();
     }
     if (now() - seen.at < CHANGES_EVERY_MS) return;
     const lives = workers.lives();
     // No item means that the follower was forgotten, which its partitions will show.
     const changes = (await readFollower(stateTable, follower))?.changes ?? -1;
-    if (changes !== seen.changes || lives !== seen.lives) await holdings.reload();
+    if (changes !== seen.changes || lives !== seen.lives) await assigned.reload();
     Object.assign(seen, { changes, lives, at: now() });
   };
   const failed = ofFirst((error) => report({ kind: 'state_failed', error }));
-  await repeat({ turn: look, everyMs, failed }, signal);
+  await repeat({ turn: poll, everyMs, failed }, signal);
 }
 
 /** Releases everything, and retries until patience ends. */
-async function letGo({ holdings, report, now }: RunState): Promise<void> {
+async function letGo({ assigned, report, now }: RunState): Promise<void> {
   const failed = failures(report);
   const since = now();
   do {
-    await failed(() => holdings.releaseAll(() => pauseFor(MOVE_EVERY_MS, new AbortController().signal)));
-    if (holdings.count() > 0) await pauseFor(ALIGN_EVERY_MS, new AbortController().signal);
-  } while (holdings.count() > 0 && now() - since < PATIENCE_MS);
+    await failed(() => assigned.releaseAll(() => pauseFor(MOVE_EVERY_MS, new AbortController().signal)));
+    if (assigned.count() > 0) await pauseFor(ALIGN_EVERY_MS, new AbortController().signal);
+  } while (assigned.count() > 0 && now() - since < PATIENCE_MS);
 }
 
-/** Runs a step that needs the state table, returns whether it succeeded, and reports the first of consecutive failures. */
+/**
+ * Runs a step that needs the state table, returns whether it succeeded, and reports the first of consecutive failures.
+ */
 function failures(report: (event: FollowEvent) => void): (step: () => Promise<void>) => Promise<boolean> {
   let failing = false;
   return async (step) => {

@@ -16,8 +16,8 @@ interface Starts {
 }
 
 /**
- * Finds where a start lies in each shard of one group, by its writer's log, with the fingerprints of the cells there:
- * if a log is cut before its first read, another cell may have taken that place, and would never be given. Throws
+ * Finds where a start lies in each shard of one group, by its writer's log, with the fingerprints of the cells there.
+ * If a log is cut before its first read, another cell may have taken that place, and would be skipped. Throws
  * SchemalessError `unavailable`, and `invalid_field` for a time that cannot be read.
  */
 export async function findStarts(

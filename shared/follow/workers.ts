@@ -4,11 +4,11 @@ import { updateState, readState, type StateItem } from '../dynamo/state-table.ts
 
 export interface WorkersOptions {
   readonly stateTable: DynamoTable;
-  readonly crew: string;
+  readonly workerGroup: string;
   readonly owner: string;
   /** The next worker of the same slot succeeds this one. @default a slot of its own */
   readonly slot?: string;
-  /** At least; a large crew beats more slowly, see `UNITS_A_SECOND`. @default 1000 */
+  /** At least; a large worker group beats more slowly, see `UNITS_A_SECOND`. @default 1000 */
   readonly heartbeatMs?: number;
   /** A worker that is silent for so long counts as dead. @default 6000 */
   readonly silenceMs?: number;
@@ -18,12 +18,12 @@ export interface WorkersOptions {
 }
 
 /**
- * Write units that the heartbeats of a crew may cost together. Each writes the whole item, about 75 bytes a worker: 128
- * workers at a hand-over would write 1,280 units a second, and DynamoDB takes 1,000 for one item.
+ * Write units that the heartbeats of a worker group may cost together. Each writes the whole item, about 75 bytes a
+ * worker: 128 workers at a hand-over would write 1,280 units a second, and DynamoDB takes 1,000 for one item.
  */
 const UNITS_A_SECOND = 600;
 
-/** Announces this worker in an item that its crew shares: one write a heartbeat shows that it lives, and who else does. */
+/** Announces this worker in an item of its worker group: a heartbeat is one write, which returns all workers. */
 export class Workers {
   readonly owner: string;
   readonly #slot: string;
@@ -52,15 +52,15 @@ export class Workers {
     this.#pause = options.pause ?? pauseFor;
     this.#onError = (error) => options.onError?.(error);
     this.#table = options.stateTable;
-    this.#key = `workers#${options.crew}`;
+    this.#key = `workers#${options.workerGroup}`;
     this.#names = { '#me': attributeOf(owner) };
     this.#seen = new SeenWorkers(owner, silenceMs, now);
     this.#beating = this.#keepBeating();
   }
 
-  /** Returns what this worker should hold, by its last view; nothing before it is announced. */
-  share(partitions: number): Share {
-    return shareOf(partitions, this.#seen.living(), this.owner);
+  /** Returns this worker's assignment, by its last view; nothing before it is announced. */
+  assignment(partitions: number): Assignment {
+    return assignmentOf(partitions, this.#seen.living(), this.owner);
   }
 
   /** How often this worker was announced: more than once means that others took it for dead. */
@@ -68,12 +68,12 @@ export class Workers {
     return this.#lives;
   }
 
-  /** Records for one of its followers whether it holds all of its share. */
+  /** Records for one of its followers whether it holds all of its assignment. */
   ready(follower: string, is: boolean): void {
     this.#readiness.set(follower, is);
   }
 
-  look(): Promise<void> {
+  poll(): Promise<void> {
     return this.#ask(async () => this.#seen.see((await readState(this.#table, this.#key)) ?? {}));
   }
 
@@ -149,7 +149,7 @@ export class Workers {
   }
 }
 
-interface Said {
+interface Announcement {
   readonly attribute: string;
   readonly text: string;
 }
@@ -158,35 +158,35 @@ const PREFIX = 'worker/';
 const UNIT_BYTES = 1024;
 
 /**
- * The workers of a crew, as its item showed them to one of them. Clocks are never compared: a worker is dead if its
- * attribute has not changed for `silenceMs` of local time **while this one could look**. After a pause of this process or
- * of DynamoDB every worker gets a new term.
+ * The workers of a worker group, as one of them saw its item. Clocks are never compared: a worker is dead if its
+ * attribute has not changed for `silenceMs` of local time **while this one could poll**. After a pause of this process
+ * or of DynamoDB every worker gets a new term.
  */
 class SeenWorkers {
   readonly #mine: string;
   readonly #silenceMs: number;
   readonly #now: () => number;
   readonly #seen = new Map<string, { readonly text: string; readonly since: number }>();
-  #lastLook: number;
+  #lastPoll: number;
   #itemBytes = 0;
 
-  /** @param owner the worker that looks, which counts as alive */
+  /** @param owner the worker that polls, which counts as alive */
   constructor(owner: string, silenceMs: number, now: () => number) {
     this.#mine = attributeOf(owner);
     this.#silenceMs = silenceMs;
     this.#now = now;
-    this.#lastLook = now();
+    this.#lastPoll = now();
   }
 
   see(item: StateItem): void {
     const time = this.#now();
-    const couldNotLook = time - this.#lastLook >= this.#silenceMs / 2;
-    this.#lastLook = time;
+    const couldNotPoll = time - this.#lastPoll >= this.#silenceMs / 2;
+    this.#lastPoll = time;
     this.#itemBytes = bytesOf(item);
     for (const [attribute, { S: text = '' }] of Object.entries(item)) {
       if (!attribute.startsWith(PREFIX)) continue;
       const known = this.#seen.get(attribute);
-      if (couldNotLook || known?.text !== text) this.#seen.set(attribute, { text, since: time });
+      if (couldNotPoll || known?.text !== text) this.#seen.set(attribute, { text, since: time });
     }
     for (const attribute of this.#seen.keys()) if (!(attribute in item)) this.#seen.delete(attribute);
   }
@@ -197,7 +197,7 @@ class SeenWorkers {
     );
   }
 
-  dead(): Said[] {
+  dead(): Announcement[] {
     return [...this.#seen].flatMap(([attribute, { text, since }]) =>
       this.#isAlive(attribute, since) ? [] : [{ attribute, text }],
     );
@@ -209,7 +209,7 @@ class SeenWorkers {
   }
 
   #isAlive(attribute: string, since: number): boolean {
-    return attribute === this.#mine || this.#lastLook - since < this.#silenceMs;
+    return attribute === this.#mine || this.#lastPoll - since < this.#silenceMs;
   }
 }
 
@@ -238,13 +238,13 @@ export interface Worker {
   readonly owner: string;
   /** Workers of one slot succeed each other: the one with the highest number goes on. */
   readonly slot: string;
-  /** Goes up with each worker that joins. */
+  /** Rises with each worker that joins. */
   readonly number: number;
-  /** Holds all of its share of everything that it follows. */
+  /** Holds all of its assignment for everything that it follows. */
   readonly ready: boolean;
 }
 
-interface Share {
+interface Assignment {
   readonly mine: readonly number[];
   /** Other living workers, whose partitions must not be taken. */
   readonly others: readonly string[];
@@ -252,11 +252,11 @@ interface Share {
 }
 
 /**
- * Returns the share of a worker. Each works it out for itself: views that differ for a moment only lead to a partition
- * being taken twice, which its fence settles. The newest worker of each slot counts, in the order of the slots, so that a
- * successor has the share of its predecessor.
+ * Returns the assignment of a worker. Each worker computes its own: views that differ for a moment only lead to a
+ * partition being taken twice, which its fence settles. The newest worker of each slot counts, in the order of the
+ * slots, so that a successor has the assignment of its predecessor.
  */
-export function shareOf(partitions: number, living: readonly Worker[], owner: string): Share {
+export function assignmentOf(partitions: number, living: readonly Worker[], owner: string): Assignment {
   const newest = new Map<string, Worker>();
   for (const worker of living) {
     if (worker.number > (newest.get(worker.slot)?.number ?? 0)) newest.set(worker.slot, worker);

@@ -5,6 +5,7 @@ import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { Version } from './entry.ts';
 import { keyOfValue } from '../definitions/field-value.ts';
+import { slicesOf } from '../slices-of.ts';
 import type { EntryOfShard } from './wanted-entries.ts';
 import type { MissedEntries } from './write-entries.ts';
 
@@ -39,8 +40,8 @@ export async function differencesOf(
   const answers = await Promise.all(
     ofIndexes.map(async (ofIndex) => {
       const found: Differences[] = [];
-      for (let start = 0; start < ofIndex.length; start += ENTRIES_A_STATEMENT)
-        found.push(await compare(context, datastore, topology, ofIndex.slice(start, start + ENTRIES_A_STATEMENT)));
+      for (const some of slicesOf(ofIndex, ENTRIES_A_STATEMENT))
+        found.push(await compare(context, datastore, topology, some));
       return found;
     }),
   );

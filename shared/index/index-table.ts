@@ -2,7 +2,7 @@ import { rowKeyBytes, rowKeyOf, copyDatabase, shardDatabase } from '../address.t
 import type { FieldType, IndexDefinition } from '../definitions/definitions.ts';
 import { STRING_BYTES, type FieldValue } from '../definitions/field-value.ts';
 import { toBytes, toText } from '../sql/cell-rows.ts';
-import type { SqlParameter, SqlValue } from '../sql/client.ts';
+import type { SqlParameter, SqlValue, Statement } from '../sql/client.ts';
 import { quoteName } from '../sql/names.ts';
 import { fromSqlTime, toSqlTime } from '../time.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
@@ -27,8 +27,11 @@ export function indexTable(
   index: Pick<PhysicalIndex, 'name' | 'hash'>,
   of: 'shard' | 'copy' = 'shard',
 ): string {
-  const database = of === 'copy' ? copyDatabase(datastore, shard) : shardDatabase(datastore, shard);
-  return `${quoteName(database)}.${quoteName(indexTableName(index.name, index.hash))}`;
+  return tableIn(of === 'copy' ? copyDatabase(datastore, shard) : shardDatabase(datastore, shard), index);
+}
+
+function tableIn(database: string, { name, hash }: Pick<PhysicalIndex, 'name' | 'hash'>): string {
+  return `${quoteName(database)}.${quoteName(indexTableName(name, hash))}`;
 }
 
 /** Column types. Bytes for text: no collation decides what is equal. */
@@ -42,18 +45,20 @@ const COLUMN_TYPE: Readonly<Record<FieldType, string>> = {
 };
 
 /**
- * Creates the table of an index in one shard's database. Fields are `f0` (the shard field), `f1`, …, since names may be
+ * Creates the table of an index in the database of a shard, or of its copy. Fields are `f0` (the shard field), `f1`, …,
+ * since names may be
  * paths; comments tell them.
  *
  * - The primary key is (shard field, row key): one entry a row under each value.
  * - Each other field has a key (shard field, field, row key) for equality, ranges and order; `keys:` adds combinations.
  * - (epoch, added_id) is the entry's version: its place in the row's log.
  * - A tombstone keeps an entry under a former value from coming back, until it is purged.
- *
- * @param database quoted
  */
-export function createIndexTable(database: string, table: string, definition: IndexDefinition): string {
-  const { fields, keys } = definition;
+export function createIndexTable(
+  database: string,
+  { hash, definition }: Pick<PhysicalIndex, 'hash' | 'definition'>,
+): Statement {
+  const { name, fields, keys } = definition;
   const columns = fields.map(
     ({ field, type }, position) =>
       `f${position} ${COLUMN_TYPE[type]} ${position === 0 ? 'NOT NULL' : 'NULL'} COMMENT '${field.replaceAll(/['\\]/gu, String.raw`\$&`)}'`,
@@ -64,11 +69,16 @@ export function createIndexTable(database: string, table: string, definition: In
     (positions) =>
       `KEY k_${positions.join('_')} (f0, ${positions.map((position) => `f${position}`).join(', ')}, row_key)`,
   );
-  return (
-    `CREATE TABLE IF NOT EXISTS ${database}.${quoteName(table)} (${columns.join(', ')}, ` +
+  const sql =
+    `CREATE TABLE IF NOT EXISTS ${tableIn(database, { name, hash })} (${columns.join(', ')}, ` +
     `row_key BINARY(16) NOT NULL, epoch INT UNSIGNED NOT NULL, added_id BIGINT UNSIGNED NOT NULL, tombstone_at DATETIME(6) NULL, ` +
-    `PRIMARY KEY (f0, row_key), ${[...secondary, 'KEY tombstones (tombstone_at)'].join(', ')}) ENGINE=InnoDB`
-  );
+    `PRIMARY KEY (f0, row_key), ${[...secondary, 'KEY tombstones (tombstone_at)'].join(', ')}) ENGINE=InnoDB`;
+  return { sql, parameters: [] };
+}
+
+export function dropIndexTable(database: string, index: Pick<PhysicalIndex, 'name' | 'hash'>): Statement {
+  const table = tableIn(database, index);
+  return { table, sql: `DROP TABLE IF EXISTS ${table}`, parameters: [] };
 }
 
 export function toSql(value: FieldValue, type: FieldType): SqlParameter {
@@ -132,11 +142,16 @@ interface Maintained {
 /** By the catalogues, which stay the same until the topology is read again. */
 const maintained = new WeakMap<readonly IndexCatalogue[], Maintained>();
 
-function maintainedOf(catalogues: readonly IndexCatalogue[], now: number): Maintained {
+/** The versions that are kept, and until when those are all: a retired one for `retiredForMs`. */
+export function maintainedOf(
+  catalogues: readonly IndexCatalogue[],
+  now: number,
+  retiredForMs = RETIRED_FOR_MS,
+): Maintained {
   let until = Number.POSITIVE_INFINITY;
   const indexes = catalogues.flatMap(({ name, versions }) =>
     versions.flatMap(({ state, retired_at, hash, definition }): readonly PhysicalIndex[] => {
-      const end = state === 'retired' ? Date.parse(retired_at ?? '') + RETIRED_FOR_MS : Number.POSITIVE_INFINITY;
+      const end = state === 'retired' ? Date.parse(retired_at ?? '') + retiredForMs : Number.POSITIVE_INFINITY;
       if (Number.isNaN(end) || now >= end) return [];
       until = Math.min(until, end);
 

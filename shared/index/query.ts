@@ -1,15 +1,15 @@
 import type { FieldHash, IndexQuery } from '../contract/index-query.ts';
-import { OPERATORS, type Condition, type Operator } from '../api/condition.ts';
+import { conditionsOf, parameterOf, type Condition, type Operator } from '../where.ts';
 import { parseColumnName, parseLimit } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import type { IndexDefinition, IndexField } from '../definitions/definitions.ts';
-import { describe, invalidField, missingField, SchemalessError, unknownField } from '../errors.ts';
+import { invalidField, missingField, SchemalessError, unknownField } from '../errors.ts';
 import { decodeCursor, type CursorPosition } from './cursor.ts';
 import { fromText, shardOfValue, toFieldValue, WANTED_VALUE, type FieldValue } from '../definitions/field-value.ts';
 import type { IndexCatalogue, IndexVersion } from '../topology/index-catalogue.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import type { TopologySource } from '../topology/topology.ts';
-import type { IndexLooks } from './index-looks.ts';
+import type { IndexPolls } from './index-polls.ts';
 import type { PhysicalIndex } from './index-table.ts';
 
 /** A checked condition; `position` is the field's in the definition. */
@@ -33,7 +33,6 @@ export interface ParsedQuery {
 
 const OTHERWISE = ['limit', 'after', 'order', 'fields', 'column', 'read', 'explain'] as const;
 const MAX_CONDITIONS = 32;
-const MAX_VALUES = 100;
 
 /** Checks a query. Throws `missing_field` without the shard field, `unknown_field`, `invalid_field`. */
 export function parseQuery(query: IndexQuery, definition: IndexDefinition, shards: number): ParsedQuery {
@@ -46,9 +45,10 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
         : invalidField(parameter, `a field of the index: ${names.join(', ')}`, name);
     return position;
   };
-  if (query.where.length > MAX_CONDITIONS)
-    throw invalidField('where', `at most ${MAX_CONDITIONS} conditions`, query.where.length);
-  const filters = query.where.map((condition): Filter => {
+  const conditions = conditionsOf(query.where);
+  if (conditions.length > MAX_CONDITIONS)
+    throw invalidField('where', `at most ${MAX_CONDITIONS} conditions`, conditions.length);
+  const filters = conditions.map((condition): Filter => {
     const position = positionOf(condition.field, 'where');
     return {
       position,
@@ -110,22 +110,19 @@ function parseColumns(columns: IndexQuery['columns']): readonly string[] | '*' |
 }
 
 function parseValues(
-  { field, operator, values }: Condition,
+  condition: Condition,
   definition: IndexField,
   hashed: FieldHash | undefined,
 ): Exclude<FieldValue, null>[] {
+  const { field, operator, values } = condition;
   const { type, sealed } = definition;
-  const parameter = operator === 'eq' ? field : `${field}[${operator}]`;
-  if (!OPERATORS.includes(operator)) throw invalidField(parameter, `an operator of ${OPERATORS.join(', ')}`, operator);
-  const most = operator === 'in' ? MAX_VALUES : 1;
-  if (values.length < 1 || values.length > most)
-    throw invalidField(parameter, most === 1 ? 'one value' : `1 to ${most} values`, `${values.length} values`);
+  const parameter = parameterOf(condition);
   if (sealed && operator !== 'eq' && operator !== 'in')
     throw invalidField(parameter, `equality, or in: ${field} is sealed`, operator);
   return values.map((value) => {
-    const typed = typeof value === 'string' ? fromText(value, type) : toFieldValue(value as never, type);
-    if (typed === undefined || typed === null)
-      throw invalidField(parameter, WANTED_VALUE[type], value ?? describe(value));
+    const isText = typeof value === 'string' || typeof value === 'bigint';
+    const typed = isText ? fromText(String(value), type) : toFieldValue(value, type);
+    if (typed === undefined || typed === null) throw invalidField(parameter, WANTED_VALUE[type], value);
     if (!sealed) return typed;
     if (!hashed)
       throw new SchemalessError('unavailable', `${field} is sealed, and its keys are not at hand yet: ask again`);
@@ -137,8 +134,8 @@ function parseValues(
 async function liveIndex(asked: IndexesAsked, name: string): Promise<PhysicalIndex> {
   const cached = versionOf(name, (await listedIndex(asked, name)).versions, 'live');
   if (cached) return cached;
-  const { topology, datastore, looks } = asked;
-  const now = await looks(name);
+  const { topology, datastore, polls } = asked;
+  const now = await polls(name);
   const live = versionOf(name, now.versions, 'live');
   if (live) {
     topology.refresh();
@@ -149,7 +146,7 @@ async function liveIndex(asked: IndexesAsked, name: string): Promise<PhysicalInd
   throw await unknownIndex(topology, datastore, name);
 }
 
-/** Returns an index as cached. Throws `unknown_index` after a look whether it was made since. */
+/** Returns an index as cached. Throws `unknown_index` after a poll whether it was made since. */
 export async function listedIndex({ topology, datastore }: IndexesAsked, name: string): Promise<IndexCatalogue> {
   const find = async (): Promise<IndexCatalogue | undefined> =>
     (await topology.indexes(datastore)).find((one) => one.name === name);
@@ -164,26 +161,21 @@ export async function listedIndex({ topology, datastore }: IndexesAsked, name: s
 export interface IndexesAsked {
   readonly topology: TopologySource;
   readonly datastore: string;
-  readonly looks: IndexLooks;
-}
-
-interface AnsweredQuery {
-  readonly index: PhysicalIndex;
-  readonly parsed: ParsedQuery;
+  readonly polls: IndexPolls;
 }
 
 /**
  * Checks a query against the cached live version, or the one that became live a moment ago. Throws what is wrong with
  * it, `unknown_index`, `unavailable`, or `index_building` if a version being built will answer it.
  */
-export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shards: number): Promise<AnsweredQuery> {
+export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shards: number) {
   const index = await liveIndex(asked, query.index);
   try {
     return { index, parsed: parseQuery(query, index.definition, shards) };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
-    // Without a look the cache is what is known.
-    const now = await asked.looks(query.index).catch(() => undefined);
+    // Without a poll only the cache is known.
+    const now = await asked.polls(query.index).catch(() => undefined);
     const live = versionOf(query.index, now?.versions, 'live');
     if (live && live.hash !== index.hash) {
       asked.topology.refresh();

@@ -81,9 +81,9 @@ const STATEMENT_BYTES = 16 * 1024 * 1024;
 const TURN_MS = 20;
 
 /**
- * Reads rows of one group **now**, from its writer, for their index entries. Memory is bounded: a statement brings a
- * bounded number of bytes, and bodies are decoded one at a time, of which only the fields stay: 400 bytes may be 13 MB
- * of objects. Throws SqlError when the group cannot be asked; a refusal costs its rows alone.
+ * Reads rows of one group **now**, from its writer, for their index entries. Memory is bounded: a statement returns a
+ * bounded number of bytes, and bodies are decoded one at a time. Only their fields stay: 400 bytes may be 13 MB of
+ * objects. Throws SqlError when the group cannot be asked; a refusal costs its rows alone.
  */
 export async function readRows(client: SqlClient, rows: readonly RowOfShard[], wanted: RowsWanted): Promise<FirstRead> {
   const columns = depthsOf(wanted).map(({ column, cells }) => ({ column, cells: Math.min(cells, FIRST_CELLS) }));

@@ -1,4 +1,4 @@
-import type { ReadBehind, SqlRow } from '../sql/client.ts';
+import type { ReadAfterCommit, SqlRow } from '../sql/client.ts';
 import type { PlacedCell } from '../sql/statements/insert-buffered.ts';
 import {
   branchesOf,
@@ -32,7 +32,7 @@ export interface RowsAfter {
 }
 
 interface WantedAfter {
-  readonly read: ReadBehind;
+  readonly read: ReadAfterCommit;
   toRowsAfter(rows: readonly SqlRow[], epoch: number): RowsAfter;
 }
 

@@ -19,7 +19,7 @@ import { parseForIndex, type IndexesAsked, type ParsedQuery } from './query.ts';
 import { type PhysicalIndex, indexTableName } from './index-table.ts';
 import { STRING_BYTES, type FieldValue } from '../definitions/field-value.ts';
 import { unionOf } from '../sql/union.ts';
-import { joinedByKey } from '../access/joined.ts';
+import { batchedByKey } from '../access/batched.ts';
 
 /** Bytes of an entry in an answer besides its values. */
 const ENTRY_ENVELOPE_BYTES = 120;
@@ -39,7 +39,7 @@ export async function runQuery(
   const client = await context.groups.client(group);
   const parsed = { ...wanted, limit: Math.min(wanted.limit, entriesOfPage(index, pageBytes(client))) };
   // The explained statement is the one that ran.
-  const mayJoin = query.together === true && query.explain !== true && isBounded(parsed);
+  const mayJoin = query.batched === true && query.explain !== true && isBounded(parsed);
   const { role, found: all } = await context.admit(group, () =>
     readEntries({ group, client, read, index, query: parsed }, mayJoin),
   );
@@ -237,7 +237,7 @@ interface EntriesFound {
 
 const STATEMENTS_AT_ONCE = 2;
 
-/** Reads a query's entries; `mayJoin`: with one statement for concurrent queries, which fail together. */
+/** Reads a query's entries; `mayJoin`: with one statement for concurrent queries, which all fail if it fails. */
 type EntryReads = (wanted: EntriesWanted, mayJoin: boolean) => Promise<EntriesFound>;
 
 export function entryReads(datastore: string): EntryReads {
@@ -264,7 +264,7 @@ export function entryReads(datastore: string): EntryReads {
     return ofQueries.map(({ found }, item) => errorOf(item) ?? { found: found.sort(byRowKey), role: roleOf(item) });
   }
 
-  const join = joinedByKey<EntriesWanted, EntriesFound | SchemalessError>(
+  const join = batchedByKey<EntriesWanted, EntriesFound | SchemalessError>(
     {
       atOnce: STATEMENTS_AT_ONCE,
       fits: (taken, next) => taken.reduce((sum, { query }) => sum + query.limit, next.query.limit) <= LIMITS.listCells,
@@ -280,7 +280,7 @@ export function entryReads(datastore: string): EntryReads {
   };
 }
 
-/** Whether a query reads only what it answers, in a key in row order: queries joined with it do not wait. */
+/** Whether a query reads only what it answers, in a key in row order: queries batched with it do not wait. */
 function isBounded({ filters, order }: ParsedQuery): boolean {
   return order === undefined && filters.length <= 1 && filters.every(({ operator }) => operator === 'eq');
 }

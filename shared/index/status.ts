@@ -4,17 +4,17 @@ import type { IndexNow } from '../topology/index-now.ts';
 import { listedIndex, unknownIndex, type IndexesAsked } from './query.ts';
 
 /** Returns the status of all indexes at this moment. Throws `unavailable`. */
-export async function indexStatuses({ topology, datastore, looks }: IndexesAsked): Promise<readonly IndexStatus[]> {
+export async function indexStatuses({ topology, datastore, polls }: IndexesAsked): Promise<readonly IndexStatus[]> {
   await topology.renew();
   const catalogues = await topology.indexes(datastore);
-  const statuses = await Promise.all(catalogues.map(async ({ name }) => statusOf(name, await looks(name))));
+  const statuses = await Promise.all(catalogues.map(async ({ name }) => statusOf(name, await polls(name))));
   return statuses.filter((status) => status !== undefined);
 }
 
 /** Returns an index's status at this moment. Throws `unknown_index`, `unavailable`. */
 export async function indexStatus(asked: IndexesAsked, name: string): Promise<IndexStatus> {
   await listedIndex(asked, name);
-  const status = statusOf(name, await asked.looks(name));
+  const status = statusOf(name, await asked.polls(name));
   if (!status) throw await unknownIndex(asked.topology, asked.datastore, name);
   return status;
 }

@@ -22,7 +22,7 @@ export interface IndexProblem {
 export interface Verification {
   rows: number;
   entries: number;
-  mended: number;
+  repaired: number;
   readonly found: Record<IndexProblem['kind'], number>;
   readonly problems: IndexProblem[];
   readonly failed: Map<number, unknown>;
@@ -40,10 +40,10 @@ export interface VerifyLocation {
 
 export interface VerifyOptions {
   readonly repair?: boolean;
-  /** Differences are looked at again after this time, since writers may be at work. @default 1000 */
+  /** Differences are compared again after this time, since writers may be at work. @default 1000 */
   readonly settleMs?: number;
   readonly shards?: readonly number[];
-  /** Where to go on, by group. @default the beginning */
+  /** The location to continue from, by group. @default the beginning */
   readonly from?: Readonly<Record<string, VerifyLocation>>;
   /** Called page by page with the progress, and the shards to compare again. */
   readonly passed?: (group: string, location: VerifyLocation, again: ReadonlySet<number>) => void;
@@ -52,10 +52,10 @@ export interface VerifyOptions {
 
 const PAGE = 100;
 const PROBLEMS_KEPT = 10_000;
-const MENDED_AT_ONCE = 500;
+const REPAIRED_AT_ONCE = 500;
 
 /**
- * Compares an index with the cells, both ways: every row with its entry, and every entry with its row. Looks twice,
+ * Compares an index with the cells, both ways: every row with its entry, and every entry with its row. Reads twice,
  * since a write stores its cell a moment before its entry. A table that cannot be read costs its own content.
  */
 export async function verifyIndex(
@@ -69,7 +69,7 @@ export async function verifyIndex(
   const totals: Verification = {
     rows: 0,
     entries: 0,
-    mended: 0,
+    repaired: 0,
     found: { missing: 0, extra: 0, wrong: 0 },
     problems: [],
     failed: new Map(),
@@ -137,7 +137,7 @@ async function verifyRows(work: ShardWork, from?: Json): Promise<void> {
         }
         const seen = new Set(visible.map(({ wanted }) => wanted.row.row_key));
         const entries = differences.flatMap(({ wanted }) => (seen.has(wanted.row.row_key) ? [wanted] : []));
-        if (options.repair) await mend(work, entries);
+        if (options.repair) await repair(work, entries);
       }
     }
     if (keys.length < PAGE) return;
@@ -182,7 +182,7 @@ async function verifyEntries(work: ShardWork, from?: Json): Promise<void> {
       extras = await uncalledFor(work, extras);
     }
     for (const { row_key, value } of extras) note(totals, { kind: 'extra', row_key, value });
-    if (options.repair) await mend(work, await tombstones(work, extras));
+    if (options.repair) await repair(work, await tombstones(work, extras));
     if (page.length < PAGE) return;
     if (after) options.passed?.(group, { shard, part: 'entries', after: [after.value, after.row_key] }, totals.again);
   }
@@ -232,12 +232,12 @@ async function tombstones(work: ShardWork, extras: readonly ScannedEntry[]): Pro
   });
 }
 
-async function mend(work: ShardWork, entries: readonly EntryOfShard[]): Promise<void> {
+async function repair(work: ShardWork, entries: readonly EntryOfShard[]): Promise<void> {
   const { context, datastore, totals } = work;
-  for (let start = 0; start < entries.length; start += MENDED_AT_ONCE) {
-    const some = entries.slice(start, start + MENDED_AT_ONCE);
+  for (let start = 0; start < entries.length; start += REPAIRED_AT_ONCE) {
+    const some = entries.slice(start, start + REPAIRED_AT_ONCE);
     const missed = await writeEntries(context, datastore, some);
     for (const { error } of missed) fail(work, error);
-    totals.mended += some.length - missed.reduce((sum, one) => sum + one.entries.length, 0);
+    totals.repaired += some.length - missed.reduce((sum, one) => sum + one.entries.length, 0);
   }
 }

@@ -89,7 +89,7 @@ export async function wantedEntries(
   const read =
     only && groups.length === 1
       ? await readAll(context, only, wanted, known)
-      : together(await Promise.all(groups.map((one) => readAll(context, one, wanted, known))));
+      : batched(await Promise.all(groups.map((one) => readAll(context, one, wanted, known))));
   return wantedOf(read, wanted.indexes, topology);
 }
 
@@ -105,7 +105,7 @@ async function readAll(
   const [states, asked]: [RowState[], RowOfShard[]] = [[], []];
   for (const row of rows) {
     const state = known.get(row.row_key);
-    // The state was read for all joined appends; this row is what one of them wrote.
+    // The state was read for the whole group commit; this row is what one of its appends wrote.
     if (state) states.push({ ...state, row });
     else asked.push(row);
   }
@@ -116,10 +116,10 @@ async function readAll(
   if (first && parts.length === 1 && first.long.length === 0) return first;
   const all: RowsRead[] = [...parts];
   for (const one of parts.flatMap(({ long }) => long)) all.push(await readLongRow(client, one, wanted));
-  return together(all);
+  return batched(all);
 }
 
-function together(parts: readonly RowsRead[]): RowsRead {
+function batched(parts: readonly RowsRead[]): RowsRead {
   return { read: parts.flatMap(({ read }) => read), unread: parts.flatMap(({ unread }) => unread) };
 }
 

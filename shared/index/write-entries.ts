@@ -8,7 +8,7 @@ import { indexTable } from './index-table.ts';
 import { insertEntries, putEntries } from './statements/put-entries.ts';
 import type { EntryOfShard } from './wanted-entries.ts';
 
-/** Tries an unclear end once more: writing an entry twice does nothing. */
+/** Retries an unclear end: writing an entry twice does nothing. */
 async function changeSurely(client: SqlClient, statement: Statement): Promise<void> {
   try {
     await client.change(statement);
@@ -41,7 +41,9 @@ async function putOrInsert(
   await changeSurely(client, putEntries(datastore, shard, index, rows));
 }
 
-/** Statements of a table at once. More would fill the memory while a table is locked; the repair writes their entries. */
+/**
+ * Statements of a table at once. More would fill the memory while a table is locked; the repair writes their entries.
+ */
 const MOST_UNDER_WAY = 500;
 const underWay = new Map<string, number>();
 
@@ -66,9 +68,9 @@ export interface MissedEntries {
 }
 
 /**
- * Writes entries to the shards of their shard fields, one statement a table, side by side; of a moving shard also to
- * its copy, whose misses are found when it becomes the shard. `areNew`: the cells of their rows are known to be new.
- * Returns what could not be written, by table.
+ * Writes entries to the shards of their shard fields, one statement a table, in parallel. Entries of a moving shard
+ * also go to its copy, whose misses are found when it becomes the shard. `areNew`: the cells of their rows are known to
+ * be new. Returns what could not be written, by table.
  */
 export async function writeEntries(
   context: StoreContext,

@@ -14,28 +14,28 @@ import { appliedQueuePrefix } from '../granted-names.ts';
 import type { DeployedTrigger } from '../topology/topology.ts';
 import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../triggers/state/queue-limits.ts';
 
-/** The queues of triggers that no deployment makes: as those that it makes, with names by which rights are given. */
+/** The queues of triggers applied through the API: like a deployment's, with a name prefix that IAM policies grant. */
 export interface AppliedQueues {
   /**
-   * Makes them, or changes them to what the definition says. `isNew`: the trigger is none that there is. What its
-   * queues still hold is of another one of its name: then they are deleted, and it is `unavailable` until they can be
-   * made again.
+   * Creates the queues, or updates them to the definition. `isNew`: the trigger does not exist yet. Messages in its
+   * queues are then of a former trigger of this name: deletes the queues, and throws `unavailable` until SQS allows
+   * creating them.
    */
   make(datastore: string, definition: TriggerDefinition, isNew: boolean): Promise<DeployedTrigger>;
-  /** Where they are; undefined where there are none, or but one of the two. */
+  /** Finds both queues; returns undefined if either is missing. */
   find(datastore: string, trigger: string): Promise<FoundQueues | undefined>;
-  /** Deletes them, whatever is on them; whether they are there or not. */
+  /** Deletes the queues, if they exist, with all their messages. */
   remove(datastore: string, trigger: string): Promise<void>;
 }
 
 export type FoundQueues = Pick<DeployedTrigger, 'queueUrl' | 'parkedQueueUrl'>;
 
-/** That SQS takes in a name. */
+/** The most characters that SQS accepts in a name. */
 const NAME_CHARACTERS = 80;
 const MOST_NAME_CHARACTERS = 40;
 const LONGEST_END = '-dead.fifo';
 
-/** `schemaless-dev--shop-confirm_order-1f3a9c0b2d.fifo`: two names, cut, and the hash of both. */
+/** Returns `schemaless-dev--shop-confirm_order-1f3a9c0b2d.fifo`: two names, truncated, and a hash of both. */
 export function appliedQueueName(environment: string, datastore: string, trigger: string, end: '' | '-dead'): string {
   const prefix = appliedQueuePrefix(environment);
   const names = `${datastore}-${trigger}`;
@@ -53,7 +53,7 @@ export function appliedQueues(client: SQSClient, environment: string): AppliedQu
     return queueUrl === undefined || parkedQueueUrl === undefined ? undefined : { queueUrl, parkedQueueUrl };
   };
   const remove = async (datastore: string, trigger: string): Promise<void> => {
-    // The one that sends to the other first.
+    // First the queue that sends to the other.
     for (const end of ['', '-dead'] as const) await removeQueue(client, nameOf(datastore, trigger, end));
   };
   return {
@@ -64,7 +64,7 @@ export function appliedQueues(client: SQSClient, environment: string): AppliedQu
       for (const url of before ? [before.queueUrl, before.parkedQueueUrl] : []) {
         if (!(await holdsMessages(client, url))) continue;
         await remove(datastore, definition.name);
-        const message = `the queues of a former trigger ${definition.name} of ${datastore} still held messages and were deleted; those of this one can only be made a minute later`;
+        const message = `the queues of a former trigger ${definition.name} of ${datastore} still held messages and were deleted: retry in a minute, when SQS allows these names again`;
         throw new SchemalessError('unavailable', message);
       }
       const dead = await makeQueue(client, nameOf(datastore, definition.name, '-dead'), {});
@@ -77,7 +77,7 @@ export function appliedQueues(client: SQSClient, environment: string): AppliedQu
   };
 }
 
-/** The same of all of them, whatever their triggers say: a queue that is there is found by it. */
+/** The attributes of every queue, whatever its trigger: with equal ones, SQS returns an existing queue. */
 const ALWAYS = {
   FifoQueue: 'true',
   // High throughput: the limits are for each shard, not for the queue.
@@ -106,7 +106,7 @@ async function urlOf(client: SQSClient, name: string): Promise<string> {
     return QueueUrl;
   } catch (cause) {
     if (!(cause instanceof Error && /QueueDeletedRecently/u.test(cause.name))) throw cause;
-    const message = `the queue ${name} was deleted less than a minute ago, and can only be made again after that`;
+    const message = `the queue ${name} was deleted less than a minute ago: retry when SQS allows this name again`;
     throw new SchemalessError('unavailable', message, { cause });
   }
 }
@@ -120,7 +120,7 @@ async function findQueue(client: SQSClient, name: string): Promise<string | unde
   }
 }
 
-/** About, as SQS counts: exact where nothing was sent or received for a minute. */
+/** Returns whether SQS counts messages: exact if none was sent or received for a minute. */
 async function holdsMessages(client: SQSClient, url: string): Promise<boolean> {
   const { Attributes = {} } = await client.send(
     new GetQueueAttributesCommand({
@@ -140,7 +140,7 @@ async function removeQueue(client: SQSClient, name: string): Promise<void> {
   }
 }
 
-/** Over TLS alone, and nobody purges it: what it holds is not to be lost by a slip. */
+/** Returns a policy that requires TLS and denies purges, so that no slip loses messages. */
 function policyOf(arn: string): string {
   const deny = (Action: string, Condition?: object): object => ({
     Effect: 'Deny',

@@ -7,31 +7,31 @@ import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 import type { DeployedTrigger, TopologySource } from '../topology/topology.ts';
 import type { DefinitionParts } from './definition-parts.ts';
 import { migrate } from './migrate.ts';
-import type { WishedDatastore } from './check-wish.ts';
+import type { DesiredDatastore } from './check-desired-state.ts';
 import { planApply, type ApplyPlan, type CurrentDatastore } from './plan-apply.ts';
 
-/** A datastore as it is now, with what a wish for it is made from. */
+/** A datastore as it is now, with the triggers for its desired state. */
 interface Known extends CurrentDatastore {
   readonly listed: readonly DeployedTrigger[];
 }
 
 /**
- * Makes what the definitions wish and is not there, and changes what may be changed, as a deployment does; what they do
- * not name stays. All is judged before anything is done.
+ * Creates what the definitions desire and the store lacks, and changes what may change, as a deployment does. Keeps all
+ * that they do not name. Checks everything before the first change.
  *
- * What was wished is written down first: whatever ends this, a repetition finishes it, and so does the next deployment.
- * To be done under the lease of the migration.
+ * Records the desired state first, so that a retry or the next deployment finishes an interrupted run. Must run under
+ * the migration's lease.
  *
- * @param wished as their files say them
+ * @param desired as in its files
  * @throws SchemalessError `fixed_definition` with every problem: then nothing was changed
  */
 export async function applyDefinitions(
   parts: DefinitionParts,
-  wished: Definitions,
+  desired: Definitions,
   dryRun: boolean,
 ): Promise<Omit<AppliedOutcome, 'warnings'>> {
   const here = {
-    datastores: wished.datastores.map((one) => ({ ...one, shards: Math.min(one.shards, parts.mostShards) })),
+    datastores: desired.datastores.map((one) => ({ ...one, shards: Math.min(one.shards, parts.mostShards) })),
   };
   const topology = dynamoTopology(parts.topologyTable);
   const known = new Map<string, Known>();
@@ -39,15 +39,16 @@ export async function applyDefinitions(
   const plan = planApply(here, (name) => known.get(name) as Known, parts.canSeal);
   if (plan.fixed.length > 0) throw fixedDefinition(plan);
   if (dryRun) return { done: false, dry_run: true, changes: plan.changes };
-  const wishes: WishedDatastore[] = [];
+  const requests: DesiredDatastore[] = [];
   for (const datastore of here.datastores) {
     const before = known.get(datastore.name) as Known;
     const isTouched = plan.changes.some((one) => one.datastore === datastore.name && one.change !== 'none');
-    // A repetition finds all as wished, and may have databases to make all the same.
-    if (isTouched || !before.deployed) wishes.push(await wishFor(parts, datastore, before));
+    // A retry finds everything as desired, but may still have databases to create.
+    if (isTouched || !before.deployed) requests.push(await recordDesired(parts, datastore, before));
   }
   const groups = await topology.groupsNow();
-  const done = wishes.length === 0 || (await migrate({ ...parts, wish: { groups, datastores: wishes, isPart: true } }));
+  const done =
+    requests.length === 0 || (await migrate({ ...parts, desired: { groups, datastores: requests, isPart: true } }));
   return { done, dry_run: false, changes: plan.changes };
 }
 
@@ -59,40 +60,41 @@ async function readKnown(topology: TopologySource, deployed: Definitions, name: 
     isRetired: existing !== undefined && !(await topology.served()).includes(name),
     retention: existing?.retention,
     sealed: existing?.sealed,
-    indexes: (await topology.indexes(name)).flatMap(lastWished),
+    indexes: (await topology.indexes(name)).flatMap(lastDesired),
     triggers: listed.map(({ definition }) => definition),
     listed,
     deployed: deployed.datastores.find((one) => one.name === name),
   };
 }
 
-/** The version that is being built is the later one. */
-function lastWished({ versions }: IndexCatalogue): readonly IndexDefinition[] {
+/** Returns the version being built, if any, since it is later than the live one. */
+function lastDesired({ versions }: IndexCatalogue): readonly IndexDefinition[] {
   const last =
     versions.findLast(({ state }) => state === 'building') ?? versions.findLast(({ state }) => state === 'live');
   return last ? [last.definition] : [];
 }
 
-/** Writes down what is wished of a datastore, and makes its queues. */
-async function wishFor(
+/** Records the desired state of a datastore, and creates its queues. */
+async function recordDesired(
   { topologyTable, queues }: DefinitionParts,
-  { name: datastore, shards, sealed, indexes, triggers, retention: wished }: Definitions['datastores'][number],
+  { name: datastore, shards, sealed, indexes, triggers, retention: desired }: Definitions['datastores'][number],
   before: Known,
-): Promise<WishedDatastore> {
+): Promise<DesiredDatastore> {
   const { deployed } = before;
-  // That of a deployment is its own to change.
-  const retention = deployed ? deployed.retention : wished;
+  // Only a deployment changes the retention that it defines.
+  const retention = deployed ? deployed.retention : desired;
   const kept = { ...(retention && { retention }), ...(sealed && { sealed }) };
-  if (!deployed) await writeApplied(topologyTable, { kind: 'datastore', datastore, shards, ...kept });
+  if (!deployed)
+    await writeApplied(topologyTable, { kind: 'datastore', datastore, name: datastore }, { shards, ...kept });
   for (const index of indexes)
     if (!deployed?.indexes.some(({ name }) => name === index.name))
-      await writeApplied(topologyTable, { kind: 'index', datastore, index });
+      await writeApplied(topologyTable, { kind: 'index', datastore, name: index.name }, index);
   const made: DeployedTrigger[] = [];
   for (const definition of triggers) {
     if (deployed?.triggers.some(({ name }) => name === definition.name)) continue;
     const isNew = !before.listed.some((one) => one.definition.name === definition.name);
     const trigger = await queues.make(datastore, definition, isNew);
-    await writeApplied(topologyTable, { kind: 'trigger', datastore, trigger });
+    await writeApplied(topologyTable, { kind: 'trigger', datastore, name: definition.name }, trigger);
     made.push(trigger);
   }
   const further = before.indexes.filter(({ name }) => !indexes.some((index) => index.name === name));

@@ -1,34 +1,33 @@
 import type { SqlClient } from '../sql/client.ts';
 import { otherName, userName, type MadeUser } from '../topology/database-users.ts';
 
-/** What each user may do in the control database, and in those of the shards. */
+/** The rights of each user in the control database, and in those of the shards. */
 const GRANTS: Readonly<Record<MadeUser, { readonly control: readonly string[]; readonly shards: string }>> = {
   read: { control: ['SELECT ON `schemaless`.*'], shards: 'SELECT' },
   tail: { control: ['SELECT ON `schemaless`.*', 'UPDATE ON `schemaless`.shard'], shards: 'SELECT' },
-  // To lock rows one has to be allowed to update them.
+  // A row lock needs the right to update.
   write: { control: ['SELECT, INSERT, UPDATE, DELETE ON `schemaless`.*'], shards: 'SELECT, INSERT, UPDATE, DELETE' },
   repair: {
     control: ['SELECT, INSERT, UPDATE, DELETE ON `schemaless`.*'],
     shards: 'SELECT, INSERT, UPDATE, DELETE, DROP',
   },
-  // A table that is renamed is altered and dropped where it was, and created and filled where it goes.
+  // A rename needs ALTER and DROP for the old name, and CREATE and INSERT for the new one.
   move: {
     control: ['SELECT ON `schemaless`.*', 'SELECT, INSERT, UPDATE, DELETE ON `schemaless`.shard'],
     shards: 'SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER',
   },
-  // Cells and entries stay where they are, emptied; buffered copies of what is erased are deleted.
+  // An erasure empties cells and entries, and deletes hints.
   erase: { control: ['SELECT, INSERT, UPDATE, DELETE ON `schemaless`.*'], shards: 'SELECT, INSERT, UPDATE' },
 };
 
-/** How a user proves who it is: by a token of IAM, or by a password, under one of its two names. */
+/** A user's credentials: an IAM token, or a password under one of its two names. */
 export type UserLogin = 'token' | { readonly username: string; readonly password: string };
 
 /**
- * Makes the users of the functions on a group's servers, each with the rights that it needs on the datastores given.
- * Can be repeated; a password that was changed is taken over. A user with a password is made under both of its names,
- * see `otherName`; one that is there under the other name keeps its password there. `datastores`: names; their
- * databases need not be there yet. Throws Error naming a user whose password or name is of another shape, never the
- * password.
+ * Creates the functions' users on a group's servers, each with the rights that it needs on the given datastores.
+ * Repeatable; applies a changed password. Creates a user with a password under both of its names, see `otherName`; an
+ * account under the other name keeps its password. `datastores`: names, whose databases need not exist yet. Throws an
+ * Error that names the user, never the password, if a name or password has another shape.
  */
 export async function createUsers(
   client: SqlClient,
@@ -49,7 +48,7 @@ export async function createUsers(
 
 type MadeAccount = readonly [account: string, statements: readonly string[]];
 
-/** Aurora asks IAM whether a token holds. */
+/** Returns an account whose tokens Aurora checks with IAM. */
 function accountByToken(name: string): MadeAccount {
   const account = accountOf(name);
   const by = "IDENTIFIED WITH AWSAuthenticationPlugin AS 'RDS'";
@@ -63,12 +62,12 @@ function accountsByPassword(name: string, { username, password }: Exclude<UserLo
   });
 }
 
-/** Letters and digits alone, since neither `CREATE USER` nor `ALTER USER` takes a bound value. */
+/** Letters and digits only, since neither `CREATE USER` nor `ALTER USER` accepts a bound value. */
 const PASSWORD = /^[A-Za-z0-9]{20,128}$/u;
 
 /**
- * Statements that make an account if it is not there, and that give it a password. `password`: 20 to 128 letters and
- * digits. Throws Error naming the account whose password is of another shape, never the password.
+ * Returns statements that create an account if it is missing, and that set its password. `password`: 20 to 128 letters
+ * and digits. Throws an Error that names the account, never the password, if it has another shape.
  */
 export function passwordStatements(name: string, password: string): readonly [create: string, alter: string] {
   if (!PASSWORD.test(password))
@@ -81,7 +80,7 @@ function accountOf(name: string): string {
   return `'${name}'@'%'`;
 }
 
-/** The databases of a datastore's shards, as a pattern: in those of `GRANT` an underscore stands for any character. */
+/** Returns a pattern of the databases of a datastore's shards. `GRANT` reads a plain underscore as any character. */
 function databasesOf(datastore: string): string {
   return `\`${`${datastore}_`.replaceAll('_', '\\_')}%\``;
 }

@@ -1,4 +1,4 @@
-import type { AppliedOutcome, DeletedPart, DeleteOptions } from '../api/definitions.ts';
+import type { DeleteOptions } from '../api/definitions.ts';
 import type { Definitions } from '../definitions/definitions.ts';
 import { leases } from '../dynamo/lease.ts';
 import { underLease } from '../dynamo/under-lease.ts';
@@ -11,33 +11,29 @@ import { deleteIndex, deleteTrigger } from './delete-definitions.ts';
 interface DefinitionManagementOptions extends Omit<DefinitionParts, 'deployed' | 'mayGoOn'> {
   /** Unique to this instance. */
   readonly owner: string;
-  /** For how long one call begins statements. @default 15,000: short of what a request may take */
+  /** Milliseconds in which a call begins statements. @default 15,000: less than a request may take */
   readonly workMs?: number;
 }
 
-/** Making and deleting, each under the lease of the migration: no deployment changes the same meanwhile. */
-export interface DefinitionManagement {
-  apply(wished: Definitions, dryRun: boolean): Promise<Omit<AppliedOutcome, 'warnings'>>;
-  deleteIndex(datastore: string, index: string, options: DeleteOptions): Promise<DeletedPart>;
-  deleteTrigger(datastore: string, trigger: string, options: DeleteOptions): Promise<DeletedPart>;
-}
+export type DefinitionManagement = ReturnType<typeof definitionManagement>;
 
-/** A statement that was begun last may take `STATEMENT_MS` more: both end before the API answers by itself, at 27 s. */
+/** With `STATEMENT_MS` for the last statement, a call ends before the API times out, at 27 s. */
 const WORK_MS = 15_000;
-/** What a statement may take: creating or dropping a database takes long on a busy cluster. */
+/** The timeout of a statement: creating or dropping a database takes long on a busy cluster. */
 export const STATEMENT_MS = 10_000;
 const LEASE_MS = 10_000;
 const RENEW_MS = 2000;
 const TAKE_PAUSE_MS = 200;
 
-export function definitionManagement(options: DefinitionManagementOptions): DefinitionManagement {
+/** Applies and deletes definitions under the migration's lease, so that no deployment interferes. */
+export function definitionManagement(options: DefinitionManagementOptions) {
   const { owner, workMs = WORK_MS, stateTable, ...parts } = options;
   const alone = async <T>(work: (parts: DefinitionParts) => Promise<T>): Promise<T> => {
-    // By the clock, too: in a function that was frozen after its answer, timers come late.
+    // The clock backs the timer, which comes late in a function that was frozen after its response.
     const deadline = Date.now() + workMs;
     const ended = await underLease(
       {
-        // Two calls within one instance are two holders.
+        // Two calls of one instance are two lease holders.
         leases: leases(stateTable, `${owner}/${performance.now()}`, LEASE_MS),
         name: 'migrate',
         renewMs: RENEW_MS,
@@ -48,16 +44,18 @@ export function definitionManagement(options: DefinitionManagementOptions): Defi
       async (held) => {
         const deployed = await readDeployed(parts.topologyTable);
         if (!deployed)
-          throw new SchemalessError('unavailable', 'Nothing done: no migration has said yet what is deployed');
+          throw new SchemalessError('unavailable', 'Nothing done: no migration has recorded yet what is deployed');
         return work({ ...parts, stateTable, deployed, mayGoOn: () => !held.aborted && Date.now() < deadline });
       },
     );
     if (ended) return ended.result;
-    throw new SchemalessError('unavailable', 'Not done, repeat it: a migration, an apply or a deletion is under way');
+    throw new SchemalessError('unavailable', 'Not done, retry: a migration, an apply or a deletion is under way');
   };
   return {
-    apply: (wished, dryRun) => alone((all) => applyDefinitions(all, wished, dryRun)),
-    deleteIndex: (datastore, index, how) => alone((all) => deleteIndex(all, datastore, index, how)),
-    deleteTrigger: (datastore, trigger, how) => alone((all) => deleteTrigger(all, datastore, trigger, how)),
+    apply: (desired: Definitions, dryRun: boolean) => alone((all) => applyDefinitions(all, desired, dryRun)),
+    deleteIndex: (datastore: string, index: string, options: DeleteOptions) =>
+      alone((all) => deleteIndex(all, datastore, index, options)),
+    deleteTrigger: (datastore: string, trigger: string, options: DeleteOptions) =>
+      alone((all) => deleteTrigger(all, datastore, trigger, options)),
   };
 }

@@ -4,18 +4,18 @@ import type { Queues } from '../triggers/state/queues.ts';
 import type { AppliedQueues } from './applied-queues.ts';
 import type { Migration } from './migrate.ts';
 
-/** What making and deleting definitions works with. */
-export interface DefinitionParts extends Omit<Migration, 'wish' | 'stateTable' | 'bufferCopies'> {
+/** The dependencies of creating and deleting definitions. */
+export interface DefinitionParts extends Omit<Migration, 'desired' | 'stateTable' | 'bufferCopies'> {
   readonly stateTable: DynamoTable;
-  /** Of each write, on other groups. */
+  /** The number of hints of each write. */
   readonly bufferCopies: number;
   readonly queues: AppliedQueues;
-  /** How much is on queues. */
+  /** Reads the number of messages on queues. */
   readonly depths: Pick<Queues, 'depth'>;
-  /** What the deployment defines: that is its own to change. */
+  /** The definitions of the deployment, which only it may change. */
   readonly deployed: Definitions;
-  /** The most shards that a datastore made here gets, whatever its definition says. */
+  /** The most shards of a datastore created here, whatever its definition says. */
   readonly mostShards: number;
-  /** The environment has a root key: without one no field can be sealed. */
+  /** Whether the environment has a root key, which sealing needs. */
   readonly canSeal: boolean;
 }

@@ -4,7 +4,7 @@ import { forgetApplied, readAppliedDatastore } from '../topology/defined.ts';
 import { changeIndexVersions } from '../topology/index-catalogue.ts';
 import { readIndexNow } from '../topology/index-now.ts';
 import type { DefinitionParts } from './definition-parts.ts';
-import { wishedVersions } from './index-versions.ts';
+import { desiredVersions } from './index-versions.ts';
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import { forgetFollower } from '../follow/rewind-follower.ts';
 import { readTriggerItems, removeTrigger } from '../topology/trigger-catalogue.ts';
@@ -12,7 +12,7 @@ import { triggerStore } from '../triggers/state/dynamo-trigger-store.ts';
 import { triggerFollower, forgetTrigger } from '../triggers/state/trigger-items.ts';
 import type { FoundQueues } from './applied-queues.ts';
 
-/** Throws `invalid_field` unless the name was given once more. */
+/** Throws `invalid_field` unless `confirm` repeats the name. */
 function checkConfirmed(name: string, { confirm }: DeleteOptions): void {
   if (confirm !== name) throw invalidField('confirm', `the name of what is deleted, ${JSON.stringify(name)}`, confirm);
 }
@@ -27,9 +27,9 @@ function stillDefined(kind: 'index' | 'trigger', name: string, file: string): Sc
 }
 
 /**
- * Deletes an index for good: nobody keeps or asks it any more from when they know, and the repair drops its tables and
- * what is kept of it some minutes later. It holds nothing that the cells do not say. Throws SchemalessError
- * `unknown_index`, `still_defined`.
+ * Deletes an index for good. Writers and queries stop using it once they know, and the repair drops its tables and
+ * state some minutes later. No data is lost, since cells hold all of it. Throws SchemalessError `unknown_index`,
+ * `still_defined`.
  */
 export async function deleteIndex(
   { topologyTable, deployed }: Pick<DefinitionParts, 'topologyTable' | 'deployed'>,
@@ -43,20 +43,20 @@ export async function deleteIndex(
     throw stillDefined('index', name, `${datastore}/indexes/${name}.yaml`);
   const { versions } = await readIndexNow(topologyTable, { datastore, name });
   const applied = await readAppliedDatastore(topologyTable, datastore);
-  // One that was applied and never made is in no catalogue.
+  // An index that was applied but never created is in no catalogue.
   if (versions.length === 0 && !applied?.indexes.some((index) => index.name === name))
     throw unknown('index', datastore, name);
   if (options.dry_run) return { datastore, name, dry_run: true, lost: null };
   await forgetApplied(topologyTable, { kind: 'index', datastore, name });
-  await changeIndexVersions(topologyTable, { datastore, name }, (now) => wishedVersions(now, undefined, 'live'));
+  await changeIndexVersions(topologyTable, { datastore, name }, (now) => desiredVersions(now, undefined, 'live'));
   return { datastore, name, dry_run: false, lost: null };
 }
 
 /**
- * Deletes a trigger for good, also one that a deployment left behind, or that was never made whole. In this order, so
- * that a repetition finishes what was cut off: from the first step on nobody would make it again, and who sends for it
- * ends within seconds of the second. Its mark as removed stays until nobody can be left who would write of it; a later
- * migration takes that, too. Throws SchemalessError `unknown_trigger`, `still_defined`, `would_lose`.
+ * Deletes a trigger for good, including one that a deployment left behind or an `apply` left incomplete. The order lets
+ * a retry finish: after the first step nothing recreates it, and its tailers end within seconds of the second. A later
+ * migration deletes its mark as removed, once no worker can write its state any more. Throws SchemalessError
+ * `unknown_trigger`, `still_defined`, `would_discard_data`.
  */
 export async function deleteTrigger(
   parts: DefinitionParts,
@@ -70,7 +70,7 @@ export async function deleteTrigger(
     throw stillDefined('trigger', name, `${datastore}/triggers/${name}.yaml`);
   const found = await findTrigger(parts, datastore, name);
   if (!found) throw unknown('trigger', datastore, name);
-  // Of one that was removed before, what it still has is nobody's.
+  // The contents of a trigger that was removed before do not count.
   const lost = found === 'removed' ? null : await triggerContents(parts, datastore, { name, ...found });
   if (lost && !options.force && lost.messages + lost.parked > 0) throw wouldLose(name, lost);
   if (options.dry_run) return { datastore, name, dry_run: true, lost };
@@ -82,7 +82,7 @@ export async function deleteTrigger(
   return { datastore, name, dry_run: false, lost };
 }
 
-/** Finds a trigger's queues in the catalogue, in what was applied, or in SQS alone after a cut-off `apply`. */
+/** Finds a trigger's queues in the catalogue, the applied definitions, or only SQS after an interrupted `apply`. */
 async function findTrigger(
   { topologyTable, queues }: DefinitionParts,
   datastore: string,
@@ -120,7 +120,7 @@ async function triggerContents(
 function wouldLose(name: string, lost: TriggerContents): SchemalessError {
   const has = [lost.messages > 0 && `${lost.messages} messages`, lost.parked > 0 && `${lost.parked} parked`];
   const [wanted, got] = ['nothing that is lost with it, or force=true', has.filter(Boolean).join(', ')];
-  return new SchemalessError('would_lose', `trigger ${name}: wanted ${wanted}, got ${got}`, {
+  return new SchemalessError('would_discard_data', `trigger ${name}: wanted ${wanted}, got ${got}`, {
     field: 'trigger',
     wanted,
     got,
@@ -128,7 +128,7 @@ function wouldLose(name: string, lost: TriggerContents): SchemalessError {
   });
 }
 
-/** Somebody deleted the queue by hand. */
+/** Returns 0 for a queue that was deleted by hand. */
 function noneIfGone(error: unknown): number {
   if (error instanceof QueueDoesNotExist) return 0;
   throw error;

@@ -5,30 +5,29 @@ import type { DeployedTrigger } from '../topology/topology.ts';
 import { triggerFollower, forgetTrigger } from '../triggers/state/trigger-items.ts';
 import { triggerStatus } from '../triggers/state/trigger-status.ts';
 import { isSameQueue } from '../triggers/state/queues.ts';
-import type { WishedDatastore } from './check-wish.ts';
+import type { DesiredDatastore } from './check-desired-state.ts';
 
 interface TriggerTables {
   readonly topologyTable: DynamoTable;
-  /** @default what is kept there of removed triggers stays */
+  /** @default the state of removed triggers stays */
   readonly stateTable?: DynamoTable | undefined;
 }
 
-/** Whoever works for a trigger knows within a minute that it was removed, and ends; this is ten times as long. */
+/** Workers learn of a trigger's removal within a minute, and end; this is ten times as long. */
 const GONE_AFTER_MS = 10 * 60_000;
 
 /**
- * Lists the triggers that are wished as they are deployed now, and removes the others: also those of datastores that
- * are not wished at all, if these are all (not `isPart`).
+ * Lists the desired triggers as they are deployed now, and removes the others. With `isPart`, keeps those of datastores
+ * that are not among these.
  *
- * What a queue had that is replaced by another one is sent again to that.
+ * Requests a resend of a replaced queue's messages to its successor.
  *
- * Offsets, parked cells and state of a removed trigger are forgotten when it is added again, before it is listed, so
- * that it begins at its `start`; else by the first migration that comes ten minutes later, when nobody works for it any
- * more who would write them anew.
+ * Forgets offsets, parked cells and state of a removed trigger before it is listed again, so that it begins at its
+ * `start`. Otherwise the first migration after ten minutes forgets them, when no worker can write them any more.
  */
 export async function deployTriggers(
   { topologyTable, stateTable }: TriggerTables,
-  datastores: readonly Pick<WishedDatastore, 'name' | 'triggers'>[],
+  datastores: readonly Pick<DesiredDatastore, 'name' | 'triggers'>[],
   { now = new Date(), isPart = false }: { readonly now?: Date; readonly isPart?: boolean | undefined } = {},
 ): Promise<void> {
   const listed = await readTriggerItems(topologyTable);
@@ -38,7 +37,7 @@ export async function deployTriggers(
     await forgetTrigger(stateTable, { datastore, trigger: name });
   };
 
-  // Before anybody knows of the new one: nothing is consumed from it until what the old one had is on it.
+  // Before the new queue is listed: nothing is consumed from it until it has the old one's messages.
   const leaveQueue = async (datastore: string, { definition, queueUrl }: DeployedTrigger): Promise<void> => {
     if (stateTable)
       await triggerStatus(stateTable, { datastore, trigger: definition.name }).wantResend({
@@ -60,8 +59,8 @@ export async function deployTriggers(
 
   for (const { datastore, trigger, removed_at } of listed) {
     const { name } = trigger.definition;
-    const wish = datastores.find((one) => one.name === datastore);
-    if (wish ? wish.triggers.some(({ definition }) => definition.name === name) : isPart) continue;
+    const desired = datastores.find((one) => one.name === datastore);
+    if (desired ? desired.triggers.some(({ definition }) => definition.name === name) : isPart) continue;
     if (removed_at === undefined) {
       await removeTrigger(topologyTable, datastore, name, now);
     } else if (now.getTime() - Date.parse(removed_at) >= GONE_AFTER_MS && stateTable) {

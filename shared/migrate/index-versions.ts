@@ -4,41 +4,40 @@ import { dynamoTopology } from '../topology/dynamo-topology.ts';
 import { changeIndexVersions, definitionHash, inState, type IndexVersion } from '../topology/index-catalogue.ts';
 import { createIndexTable, indexTableName } from '../index/index-table.ts';
 import { shardDatabase } from '../address.ts';
-import type { SqlClient, Statement } from '../sql/client.ts';
+import type { SqlClient } from '../sql/client.ts';
 import { toText } from '../sql/cell-rows.ts';
-import { quoteName } from '../sql/names.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { slicesOf } from '../slices-of.ts';
 
 /**
- * What an index's versions have to be for its definition to be as wished.
+ * Returns the versions that make an index's definition the desired one.
  *
- * - The wished version, unless it is there and not retired, is added; `first` is its state.
- * - The live version, if it is another one, answers until the wished one is live: it is retired then, not here. Where
- *   the wished one is live at once, or none is wished any more, it is retired here.
- * - A version that was being built and is not wished any more is retired.
+ * - Adds the desired version in state `first`, unless it exists and is not retired.
+ * - Keeps another live version until the desired one is live, which then retires it. Retires it here if the desired
+ *   version is live at once, or if there is none.
+ * - Retires versions being built that are not the desired one.
  *
- * @param wished undefined when the index is not defined any more
- * @returns the versions given, the same array, when they are right
+ * @param desired undefined if the index is not defined any more
+ * @returns the given array itself if it is right
  */
-export function wishedVersions(
+export function desiredVersions(
   versions: readonly IndexVersion[],
-  wished: IndexDefinition | undefined,
+  desired: IndexDefinition | undefined,
   first: 'building' | 'live',
   now = new Date(),
 ): readonly IndexVersion[] {
   const known =
-    wished &&
+    desired &&
     versions.find(
-      ({ definition, state }) => state !== 'retired' && definitionHash(definition) === definitionHash(wished),
+      ({ definition, state }) => state !== 'retired' && definitionHash(definition) === definitionHash(desired),
     );
-  const replaced = !wished || (known?.state ?? first) === 'live';
+  const replaced = !desired || (known?.state ?? first) === 'live';
   const changed = versions.map((version) => {
     const goes = version !== known && (version.state === 'building' || (version.state === 'live' && replaced));
     return goes ? inState(version, 'retired', now) : version;
   });
-  if (wished && !known) return [...changed, { hash: freeHash(versions, wished), definition: wished, state: first }];
+  if (desired && !known) return [...changed, { hash: freeHash(versions, desired), definition: desired, state: first }];
   return changed.every((version, position) => version === versions[position]) ? versions : changed;
 }
 
@@ -51,14 +50,14 @@ function freeHash(versions: readonly IndexVersion[], definition: IndexDefinition
 
 type IndexedDefinition = Pick<DatastoreDefinition, 'name' | 'indexes'>;
 
-/** Lists the indexes of a datastore that does not exist yet: all live, since there are no cells that they lack. */
+/** Lists the indexes of a datastore that does not exist yet: all live, since there are no cells to index. */
 export async function listFirstVersions(
   table: DynamoTable,
   { name: datastore, indexes }: IndexedDefinition,
 ): Promise<void> {
   for (const index of indexes)
     await changeIndexVersions(table, { datastore, name: index.name }, (versions) =>
-      wishedVersions(versions, index, 'live'),
+      desiredVersions(versions, index, 'live'),
     );
 }
 
@@ -66,7 +65,7 @@ export async function listFirstVersions(
 export interface DatastoreVersions {
   /** In the catalogue, not retired. */
   readonly listed: readonly IndexVersion[];
-  /** Wished, and not in the catalogue yet. */
+  /** Desired, and not in the catalogue yet. */
   readonly missing: readonly IndexVersion[];
 }
 
@@ -77,7 +76,7 @@ export async function readVersions(
   const catalogues = await dynamoTopology(table).indexes(datastore);
   const missing = indexes.flatMap((index) => {
     const versions = catalogues.find(({ name }) => name === index.name)?.versions ?? [];
-    return wishedVersions(versions, index, 'building').filter(
+    return desiredVersions(versions, index, 'building').filter(
       ({ hash }) => !versions.some((version) => version.hash === hash),
     );
   });
@@ -85,11 +84,10 @@ export async function readVersions(
 }
 
 /**
- * Brings the versions of all indexes of a datastore to what its definition says. `created`: the versions whose tables
- * were created for this. Returns false when one is wished now whose tables were not: others changed the catalogue
- * meanwhile.
+ * Brings the versions of all indexes of a datastore to its definition. `created`: the versions whose tables were
+ * created for this. Returns false if a desired version lacks tables, since another process changed the catalogue.
  */
-export async function listWishedVersions(
+export async function listDesiredVersions(
   table: DynamoTable,
   { name: datastore, indexes }: IndexedDefinition,
   created: readonly IndexVersion[],
@@ -97,9 +95,9 @@ export async function listWishedVersions(
   const catalogues = await dynamoTopology(table).indexes(datastore);
   let done = true;
   for (const name of new Set([...catalogues, ...indexes].map((index) => index.name))) {
-    const wished = indexes.find((index) => index.name === name);
+    const desired = indexes.find((index) => index.name === name);
     await changeIndexVersions(table, { datastore, name }, (versions) => {
-      const next = wishedVersions(versions, wished, 'building');
+      const next = desiredVersions(versions, desired, 'building');
       const known = [...versions, ...created].map(({ hash }) => hash);
       const ready = next.every(({ hash }) => known.includes(hash));
       done &&= ready;
@@ -109,21 +107,12 @@ export async function listWishedVersions(
   return done;
 }
 
-/** Tables created before it is asked again whether there is time for more. */
+/** Tables created between two checks of the time left. */
 const TABLES_A_PAGE = 64;
 
-/** The table of an index version in a database of a shard, or of its copy. */
-export function indexTableStatement(
-  database: string,
-  { hash, definition }: Pick<IndexVersion, 'hash' | 'definition'>,
-): Statement {
-  const table = indexTableName(definition.name, hash);
-  return { sql: createIndexTable(quoteName(database), table, definition), parameters: [] };
-}
-
 /**
- * Creates the tables of an index version in all shards that a group owns and that lack it. Goes on where it stopped,
- * since what is there is looked up first. Returns whether all are there.
+ * Creates the tables of an index version in all shards of a group that lack it. Continues where it stopped, since it
+ * looks up existing tables first. Returns whether all exist.
  */
 export async function createIndexTables(
   client: SqlClient,
@@ -148,7 +137,7 @@ export async function createIndexTables(
     if (!mayGoOn()) return false;
     await sideBySide(
       page,
-      async (shard) => void (await client.change(indexTableStatement(shardDatabase(datastore, shard), version))),
+      async (shard) => void (await client.change(createIndexTable(shardDatabase(datastore, shard), version))),
     );
   }
   return true;

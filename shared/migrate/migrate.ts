@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SqlClient, Statement } from '../sql/client.ts';
+import { retryContention } from '../sql/retry-contention.ts';
 import { shardDatabase } from '../address.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
-import { SET_BACK } from '../sql/statements/record-writer.ts';
+import { RESTORED } from '../sql/statements/record-writer.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readApplied } from '../topology/defined.ts';
 import {
@@ -15,16 +16,16 @@ import {
   dynamoTopology,
   readDatastore,
 } from '../topology/dynamo-topology.ts';
+import { createIndexTable } from '../index/index-table.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
 import type { GroupAddress, DatastoreTopology } from '../topology/topology.ts';
 import { deployTriggers } from './deployed-triggers.ts';
 import type { MadeUser } from '../topology/database-users.ts';
-import { checkWish, noteDeployed, type MigrationWish, type WishedDatastore } from './check-wish.ts';
+import { checkDesiredState, noteDeployed, type DesiredState, type DesiredDatastore } from './check-desired-state.ts';
 import { createUsers, type UserLogin } from './create-users.ts';
 import {
   createIndexTables,
-  indexTableStatement,
-  listWishedVersions,
+  listDesiredVersions,
   listFirstVersions,
   readVersions,
   type DatastoreVersions,
@@ -36,53 +37,54 @@ import { slicesOf } from '../slices-of.ts';
 
 export interface Migration {
   readonly topologyTable: DynamoTable;
-  /** Where offsets and state of triggers are. @default what is kept there of removed triggers stays */
+  /** The table of offsets and state of triggers. @default the state of removed triggers stays */
   readonly stateTable?: DynamoTable;
   readonly connect: (group: GroupAddress) => SqlClient;
-  readonly wish: MigrationWish;
-  /** Of the users that functions are on a group's servers. */
+  readonly desired: DesiredState;
+  /** Returns the credentials of the functions' users on a group's servers. */
   readonly logins?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, UserLogin>>>;
-  /** Of each write, on other groups. @default 0 */
+  /** The number of hints of each write. @default 0 */
   readonly bufferCopies?: number;
-  /** False once there is no time for another statement: the migration then goes on when called again. */
+  /** Returns false once there is no time for another statement; the next call continues the migration. */
   readonly mayGoOn: () => boolean;
 }
 
 const ROWS_A_STATEMENT = 64;
+/** A migration runs next to traffic and other migrations, and each of its changes can be repeated. */
+const TRIES = 5;
 
 /**
- * Brings every group's control database and users, the topology, the shards' databases, the indexes' catalogue and
- * tables and the triggers' catalogue to what is wished. Only adds: no cell is touched, a shard's group, once written,
- * is never computed again, and the tables of indexes that are not wished any more stay until someone drops them. Can be
- * repeated at any time and goes on where it stopped.
+ * Brings control databases, users, the topology, shard databases, index tables and the catalogues of indexes and
+ * triggers to the desired state. Only adds: touches no cell, never recomputes a shard's group, and leaves tables of
+ * former indexes to the repair. Repeatable at any time; continues where it stopped.
  *
- * What was applied through the API (`defined.ts`) stays, unless it is wished by now, too. Datastores that are
- * neither wished nor applied are retired: their data stays, and requests do not find them until they are wished again.
+ * Keeps what was applied through the API (`defined.ts`), until a deployment defines it as well. Retires datastores that
+ * are neither desired nor applied: their data stays, and requests do not find them until they are desired again.
  *
  * @returns whether everything is done
- * @throws Error naming what is wrong with the wish: another shard count, a group gone that still owns shards
+ * @throws Error if the desired state has another shard count, or lacks a group that owns shards
  */
 export async function migrate(given: Migration): Promise<boolean> {
   const { topologyTable } = given;
-  const { datastores: deployed } = given.wish;
-  const clients = new Map(given.wish.groups.map((group) => [group.name, given.connect(group)]));
+  const { datastores: deployed } = given.desired;
+  const clients = new Map(given.desired.groups.map((group) => [group.name, withPatience(given.connect(group))]));
   try {
-    const applied = given.wish.isPart ? [] : await readApplied(topologyTable);
-    const wish = { ...given.wish, datastores: withApplied(deployed, applied) };
-    await checkWish(topologyTable, wish);
-    if (!wish.isPart) await noteDeployed(topologyTable, given.wish);
-    const migration = { ...given, wish };
-    const retired = wish.isPart ? [] : await retiredDatastores(topologyTable, wish.datastores);
-    const names = [...wish.datastores, ...retired.map(({ definition }) => definition)].map(({ name }) => name);
+    const applied = given.desired.isPart ? [] : await readApplied(topologyTable);
+    const desired = { ...given.desired, datastores: withApplied(deployed, applied) };
+    await checkDesiredState(topologyTable, desired);
+    if (!desired.isPart) await noteDeployed(topologyTable, given.desired);
+    const migration = { ...given, desired };
+    const retired = desired.isPart ? [] : await retiredDatastores(topologyTable, desired.datastores);
+    const names = [...desired.datastores, ...retired.map(({ definition }) => definition)].map(({ name }) => name);
     const onEach = <T>(step: (group: GroupAddress, client: SqlClient) => Promise<T>): Promise<readonly T[]> =>
-      Promise.all(wish.groups.map((group) => step(group, clients.get(group.name) as SqlClient)));
+      Promise.all(desired.groups.map((group) => step(group, clients.get(group.name) as SqlClient)));
     await onEach((_, client) => stepControl(client));
     const { logins } = given;
     if (logins) await onEach(async (group, client) => createUsers(client, await logins(group), names));
-    await writeGroups(topologyTable, wish.groups);
+    await writeGroups(topologyTable, desired.groups);
     const datastores: MigratedDatastore[] = [];
-    for (const definition of wish.datastores) {
-      const prepared = await prepareDatastore(topologyTable, definition, wish.groups);
+    for (const definition of desired.datastores) {
+      const prepared = await prepareDatastore(topologyTable, definition, desired.groups);
       if (!isDeepStrictEqual(definition.retention, prepared.topology.retention))
         await writeRetention(topologyTable, definition.name, definition.retention);
       datastores.push(prepared);
@@ -93,15 +95,15 @@ export async function migrate(given: Migration): Promise<boolean> {
     await onEach((group, client) => fenceWriter(migration, group, client));
     for (const { topology, isKnown } of datastores) if (!isKnown) await endMaking(topologyTable, topology.datastore);
     const listed = await Promise.all(
-      datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)),
+      datastores.map(({ definition, versions }) => listDesiredVersions(topologyTable, definition, versions.missing)),
     );
     if (listed.includes(false)) return false;
-    // Behind the versions of indexes: whoever seals a field knows which of them have it, and gives them its hash.
+    // After the versions of indexes: a writer that seals a field must know which indexes need its hash.
     for (const { definition, topology } of datastores)
       if (!isDeepStrictEqual(definition.sealed, topology.sealed))
         await writeSealed(topologyTable, definition.name, definition.sealed);
-    // When their shards are there: who works for a trigger reads them.
-    await deployTriggers(migration, wish.datastores, { isPart: wish.isPart });
+    // After the shards exist: a trigger's workers read them.
+    await deployTriggers(migration, desired.datastores, { isPart: desired.isPart });
     await forgetDeployed(topologyTable, deployed, applied);
     return true;
   } finally {
@@ -110,19 +112,23 @@ export async function migrate(given: Migration): Promise<boolean> {
 }
 
 /**
- * Where writes have copies on other groups and the nodes of a group do not share their storage, only the writer that is
- * known to have every acknowledged cell takes appends: see `recover-primary`. Here the first one is taken for that.
+ * Lets only the server that has every acknowledged cell accept appends, and takes the first writer for it: see
+ * `recover-primary`. Applies if writes have hints on other groups and the group's nodes do not share storage.
  */
 async function fenceWriter(migration: Migration, group: GroupAddress, client: SqlClient): Promise<void> {
-  const { wish } = migration;
-  if (wish.datastores.length === 0) return;
+  const { desired } = migration;
+  if (desired.datastores.length === 0) return;
   const change = isFenced(migration, group)
     ? 'SET writer_id = @@server_id WHERE writer_id IS NULL'
-    : `SET writer_id = NULL WHERE writer_id <> ${SET_BACK}`;
+    : `SET writer_id = NULL WHERE writer_id <> ${RESTORED}`;
   await client.change({
-    sql: `UPDATE ${CONTROL}.shard ${change} AND datastore IN (${wish.datastores.map(() => '?').join(', ')})`,
-    parameters: wish.datastores.map((datastore) => datastore.name),
+    sql: `UPDATE ${CONTROL}.shard ${change} AND datastore IN (${desired.datastores.map(() => '?').join(', ')})`,
+    parameters: desired.datastores.map((datastore) => datastore.name),
   });
+}
+
+function withPatience(client: SqlClient): SqlClient {
+  return { ...client, change: (statement) => retryContention(TRIES, () => client.change(statement)) };
 }
 
 interface WantedShard {
@@ -131,9 +137,9 @@ interface WantedShard {
   readonly epoch: number;
   /** The step that its database has reached, 0 when there is none. */
   readonly step: number;
-  /** Index versions that it has to have before it opens. */
+  /** Index versions whose tables it needs before it opens. */
   readonly versions: readonly IndexVersion[];
-  /** Its datastore was there before. */
+  /** Whether its datastore existed before. */
   readonly isKnown: boolean;
 }
 
@@ -174,7 +180,7 @@ async function createDatabase(client: SqlClient, { datastore, shard, step, versi
   const database = shardDatabase(datastore, shard);
   for (const statements of SHARD_STEPS.slice(step))
     for (const sql of statements(quoteName(database))) await client.change({ sql, parameters: [] });
-  for (const version of versions) await client.change(indexTableStatement(database, version));
+  for (const version of versions) await client.change(createIndexTable(database, version));
 }
 
 /** Creates the tables of the index versions that are to be listed. */
@@ -196,19 +202,18 @@ function isFenced(migration: Migration, { sharedStorage }: GroupAddress): boolea
   return hasCopies(migration) && !sharedStorage;
 }
 
-function hasCopies({ bufferCopies = 0, wish }: Migration): boolean {
-  return bufferCopies > 0 && wish.groups.length > 1;
+function hasCopies({ bufferCopies = 0, desired }: Migration): boolean {
+  return bufferCopies > 0 && desired.groups.length > 1;
 }
 
 /**
- * What is recorded as the writer of a new shard: where its nodes have files of their own, the one that answers, from its
- * first cell on. One that is missing from a datastore which was there before may be one that a promoted reader never
- * got, or that was made after the moment to which its group was set back: nobody is known to have its cells, so that
- * whatever there are copies of is brought back first.
+ * Returns what to record as the writer of a new shard: the server that answers, if nodes have separate storage. A shard
+ * that an existing datastore lacks may have been lost by a promotion, or by its group's restore to a point in time.
+ * No server is known to have its cells, so its hints are recovered first.
  */
 function writerOf(migration: Migration, group: GroupAddress): (shard: WantedShard) => string {
   const first = isFenced(migration, group) ? '@@server_id' : 'NULL';
-  return ({ isKnown }) => (isKnown && hasCopies(migration) ? String(SET_BACK) : first);
+  return ({ isKnown }) => (isKnown && hasCopies(migration) ? String(RESTORED) : first);
 }
 
 function upsertShards(shards: readonly WantedShard[], writer: (shard: WantedShard) => string): Statement {
@@ -222,39 +227,39 @@ function upsertShards(shards: readonly WantedShard[], writer: (shard: WantedShar
 }
 
 interface MigratedDatastore {
-  readonly definition: WishedDatastore;
+  readonly definition: DesiredDatastore;
   readonly topology: DatastoreTopology;
   readonly versions: DatastoreVersions;
-  /** All its shards have been there before: cells of each may have been acknowledged. */
+  /** Whether all its shards existed before: cells of each may have been acknowledged. */
   readonly isKnown: boolean;
 }
 
-/** Puts a datastore that is new on the map; its shards open one by one later. */
+/** Adds a new datastore to the topology; its shards open one by one later. */
 async function prepareDatastore(
   topologyTable: DynamoTable,
-  definition: WishedDatastore,
+  definition: DesiredDatastore,
   groups: readonly GroupAddress[],
 ): Promise<MigratedDatastore> {
   let topology = await readDatastore(topologyTable, definition.name);
   const isKnown = topology !== undefined && topology.isBeingMade !== true;
   if (!topology) {
-    // Before the datastore itself: whoever writes its first cell knows its indexes.
+    // Before the datastore itself, so that the writer of its first cell knows its indexes.
     await listFirstVersions(topologyTable, definition);
     topology = await createDatastore(topologyTable, spread(definition, groups));
   }
   return { definition, topology, isKnown, versions: await readVersions(topologyTable, definition) };
 }
 
-/** Returns the datastores that are there and are not wished: their shards are kept up to date. */
+/** Returns the existing datastores that are not desired; their shards stay up to date. */
 async function retiredDatastores(
   topologyTable: DynamoTable,
-  wished: readonly WishedDatastore[],
+  desired: readonly DesiredDatastore[],
 ): Promise<readonly MigratedDatastore[]> {
   const all = dynamoTopology(topologyTable);
   const retired: MigratedDatastore[] = [];
   for (const name of await all.datastores()) {
     const topology = await all.datastore(name);
-    if (!topology || wished.some((one) => one.name === name)) continue;
+    if (!topology || desired.some((one) => one.name === name)) continue;
     const definition = { name, shards: topology.shards, indexes: [], triggers: [] };
     const versions = await readVersions(topologyTable, definition);
     retired.push({ definition, topology, isKnown: topology.isBeingMade !== true, versions });
@@ -262,9 +267,9 @@ async function retiredDatastores(
   return retired;
 }
 
-/** The first distribution of a datastore's shards: round the groups. */
+/** Distributes a new datastore's shards round-robin over the groups. */
 function spread(
-  { name: datastore, shards, sealed }: WishedDatastore,
+  { name: datastore, shards, sealed }: DesiredDatastore,
   groups: readonly GroupAddress[],
 ): DatastoreTopology {
   const homes = Array.from({ length: shards }, (_, shard) => ({

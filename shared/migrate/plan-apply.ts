@@ -13,7 +13,7 @@ import {
 } from '../definitions/definitions.ts';
 import { ONE_HASH, wrongSealedTypes } from './sealed-types.ts';
 
-/** Something that a definition wishes and that cannot be had while the store runs. */
+/** A desired change that is impossible while the store runs. */
 interface FixedProblem {
   readonly kind: DefinitionKind;
   readonly datastore: string;
@@ -24,32 +24,32 @@ interface FixedProblem {
   readonly reason: string;
 }
 
-/** A datastore as it is now, whoever defined it. */
+/** A datastore as it is now, deployed or applied. */
 export interface CurrentDatastore {
-  /** Undefined where there is no such datastore yet. */
+  /** Undefined if the datastore does not exist yet. */
   readonly shards: number | undefined;
-  /** It is there, and nobody defines it: it is served again. */
+  /** It exists without a definition; the plan serves it again. */
   readonly isRetired: boolean;
-  /** Undefined where cells are kept for good. */
+  /** Undefined if cells are kept for good. */
   readonly retention?: readonly RetentionRule[] | undefined;
   /** @default no field is sealed */
   readonly sealed?: readonly SealedFields[] | undefined;
-  /** As last wished, those that are being built too. */
+  /** As last desired, including those being built. */
   readonly indexes: readonly IndexDefinition[];
   readonly triggers: readonly TriggerDefinition[];
-  /** What the deployment defines of it; undefined where that is nothing. */
+  /** The deployment's definition of it, if any. */
   readonly deployed: DatastoreDefinition | undefined;
 }
 
 export interface ApplyPlan {
   readonly changes: readonly AppliedChange[];
-  /** Where there are any, nothing is to be done. */
+  /** The problems; with any of them, no change is made. */
   readonly fixed: readonly FixedProblem[];
 }
 
 type Fixed = Omit<FixedProblem, 'kind' | 'datastore' | 'name'>;
 
-const BY_DEPLOY = 'the deployment defines it, and would take the change back: change it there and deploy';
+const BY_DEPLOY = 'the deployment defines it, and would revert the change: change it there and deploy';
 
 const NO_KEY: Fixed = {
   field: 'sealed',
@@ -59,18 +59,17 @@ const NO_KEY: Fixed = {
 };
 
 /**
- * What has to be done for definitions to hold, and what of them cannot be had: each is held against what there is
- * before anything is done. `wished`: with the shard counts that this environment gives. `canSeal`: this environment has
- * a root key.
+ * Returns the changes that definitions need, and those that are impossible, by comparison with the current state.
+ * `desired`: with this environment's shard counts. `canSeal`: this environment has a root key.
  */
 export function planApply(
-  wished: Definitions,
+  desired: Definitions,
   currentOf: (datastore: string) => CurrentDatastore,
   canSeal: boolean,
 ): ApplyPlan {
   const changes: AppliedChange[] = [];
   const fixed: FixedProblem[] = [];
-  for (const datastore of wished.datastores) {
+  for (const datastore of desired.datastores) {
     const current = currentOf(datastore.name);
     const judge = (kind: DefinitionKind, name: string, judged: Judged): void => {
       const of = { kind, datastore: datastore.name, name };
@@ -103,34 +102,34 @@ function judgeDatastore({ shards, sealed, retention }: DatastoreDefinition, curr
       change: 'none',
       fixed: [{ field: 'sealed', wanted: 'as deployed', got: 'something else', reason: BY_DEPLOY }],
     };
-  // An environment may give those that it deploys another number than their YAML.
+  // An environment may deploy another shard count than the YAML has.
   if (current.deployed) return asDeployed({ retention }, { retention: current.deployed.retention });
   const fixed = [...fixedShards(current.shards, shards), ...fixedSealed(current.sealed, sealed)];
-  const isAsWished = !current.isRetired && isSealedSo && isDeepStrictEqual(retention, current.retention);
-  return { change: isAsWished || fixed.length > 0 ? 'none' : 'change', fixed };
+  const isAsDesired = !current.isRetired && isSealedSo && isDeepStrictEqual(retention, current.retention);
+  return { change: isAsDesired || fixed.length > 0 ? 'none' : 'change', fixed };
 }
 
-function fixedShards(now: number, wished: number): readonly Fixed[] {
+function fixedShards(now: number, desired: number): readonly Fixed[] {
   const reason = 'the number of shards is fixed when a datastore is created';
-  return now === wished ? [] : [{ field: 'shards', wanted: String(now), got: String(wished), reason }];
+  return now === desired ? [] : [{ field: 'shards', wanted: String(now), got: String(desired), reason }];
 }
 
-function fixedSealed(now: CurrentDatastore['sealed'], wished: DatastoreDefinition['sealed']): readonly Fixed[] {
-  const unsealed = unsealedBy(now, wished);
+function fixedSealed(now: CurrentDatastore['sealed'], desired: DatastoreDefinition['sealed']): readonly Fixed[] {
+  const unsealed = unsealedBy(now, desired);
   if (unsealed.length === 0) return [];
-  const got = wished === undefined ? 'no sealed fields' : 'a list without them';
+  const got = desired === undefined ? 'no sealed fields' : 'a list without them';
   return [{ field: 'sealed', wanted: unsealed.join(', '), got, reason: STAYS_SEALED }];
 }
 
-function judgeIndex(wished: IndexDefinition, { indexes, deployed }: CurrentDatastore): Judged {
-  const now = indexes.find(({ name }) => name === wished.name);
-  if (deployed?.indexes.some(({ name }) => name === wished.name)) return asDeployed(wished, now);
+function judgeIndex(desired: IndexDefinition, { indexes, deployed }: CurrentDatastore): Judged {
+  const now = indexes.find(({ name }) => name === desired.name);
+  if (deployed?.indexes.some(({ name }) => name === desired.name)) return asDeployed(desired, now);
   if (!now) return { change: 'create', fixed: [] };
-  const fixed = [...fixedShardField(now, wished), ...now.fields.flatMap((field) => fixedField(field, wished))];
-  return { change: isDeepStrictEqual(now, wished) ? 'none' : 'change', fixed };
+  const fixed = [...fixedShardField(now, desired), ...now.fields.flatMap((field) => fixedField(field, desired))];
+  return { change: isDeepStrictEqual(now, desired) ? 'none' : 'change', fixed };
 }
 
-/** By index, what it has of sealed fields that others have otherwise, those of a deployment and of applies too. */
+/** Finds the problems of an index whose sealed fields have other types in other indexes, deployed or applied. */
 function wrongTypes(
   { sealed, indexes }: DatastoreDefinition,
   { indexes: now }: CurrentDatastore,
@@ -144,15 +143,15 @@ function wrongTypes(
       .map(({ field, wanted, got }) => ({ field, wanted, got, reason: ONE_HASH }));
 }
 
-function fixedShardField({ fields: [now] }: IndexDefinition, { fields: [wished] }: IndexDefinition): readonly Fixed[] {
-  if (!now || !wished || now.field === wished.field) return [];
+function fixedShardField({ fields: [now] }: IndexDefinition, { fields: [desired] }: IndexDefinition): readonly Fixed[] {
+  if (!now || !desired || now.field === desired.field) return [];
   const reason = 'every query names the shard field, and would find nothing by the new one: make another index';
-  return [{ field: 'column_defs[0].fields[0].field', wanted: now.field, got: wished.field, reason }];
+  return [{ field: 'column_defs[0].fields[0].field', wanted: now.field, got: desired.field, reason }];
 }
 
-/** A field may come or go; one that stays means the same. */
-function fixedField(now: IndexDefinition['fields'][number], wished: IndexDefinition): readonly Fixed[] {
-  const same = wished.fields.find(({ field }) => field === now.field);
+/** Allows fields to come or go; a field that stays must keep its meaning. */
+function fixedField(now: IndexDefinition['fields'][number], desired: IndexDefinition): readonly Fixed[] {
+  const same = desired.fields.find(({ field }) => field === now.field);
   if (!same) return [];
   const reason = `queries by ${now.field} would mean something else: make another index, or delete this one first`;
   return (['type', 'column_key'] as const).flatMap((key) =>
@@ -160,31 +159,31 @@ function fixedField(now: IndexDefinition['fields'][number], wished: IndexDefinit
   );
 }
 
-function judgeTrigger(wished: TriggerDefinition, { triggers, deployed }: CurrentDatastore): Judged {
-  const now = triggers.find(({ name }) => name === wished.name);
-  if (deployed?.triggers.some(({ name }) => name === wished.name)) return asDeployed(wished, now);
+function judgeTrigger(desired: TriggerDefinition, { triggers, deployed }: CurrentDatastore): Judged {
+  const now = triggers.find(({ name }) => name === desired.name);
+  if (deployed?.triggers.some(({ name }) => name === desired.name)) return asDeployed(desired, now);
   const fixed: Fixed[] = [];
-  if (wished.function !== undefined) {
+  if (desired.function !== undefined) {
     const reason =
       'a function is bundled by a deployment: deploy it, or restart npm start, or leave the function out for a consumer elsewhere';
-    fixed.push({ field: 'function', wanted: 'nothing', got: wished.function, reason });
+    fixed.push({ field: 'function', wanted: 'nothing', got: desired.function, reason });
   }
   if (!now) return { change: 'create', fixed };
-  if (!isDeepStrictEqual(now.start, wished.start)) {
-    const reason = 'it has begun already: rewind it to another place';
-    fixed.push({ field: 'start', wanted: startOf(now), got: startOf(wished), reason });
+  if (!isDeepStrictEqual(now.start, desired.start)) {
+    const reason = 'it has begun already: rewind it to another offset';
+    fixed.push({ field: 'start', wanted: startOf(now), got: startOf(desired), reason });
   }
-  return { change: isDeepStrictEqual(now, wished) ? 'none' : 'change', fixed };
+  return { change: isDeepStrictEqual(now, desired) ? 'none' : 'change', fixed };
 }
 
 function startOf({ start }: TriggerDefinition): string {
   return typeof start === 'string' ? start : start.since;
 }
 
-function asDeployed(wished: object, now: object | undefined): Judged {
-  if (isDeepStrictEqual(wished, now)) return { change: 'none', fixed: [] };
-  const differs = Object.keys({ ...wished, ...now }).filter(
-    (key) => !isDeepStrictEqual(Reflect.get(wished, key), now && Reflect.get(now, key)),
+function asDeployed(desired: object, now: object | undefined): Judged {
+  if (isDeepStrictEqual(desired, now)) return { change: 'none', fixed: [] };
+  const differs = Object.keys({ ...desired, ...now }).filter(
+    (key) => !isDeepStrictEqual(Reflect.get(desired, key), now && Reflect.get(now, key)),
   );
   return {
     change: 'none',

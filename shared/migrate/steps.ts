@@ -3,12 +3,26 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { CONTROL } from '../sql/names.ts';
 
 /**
- * The tables, as numbered steps. Forward only: a released step never changes; the next one alters. Every statement can
- * be repeated, since a migration that was cut off starts its step again. `stepControl` takes an existing column or key,
- * or a missing one that is to be dropped, as done.
+ * The tables, as numbered steps. Forward only: a released step never changes; the next one alters. Every statement is
+ * repeatable, since an interrupted migration restarts its step. `stepControl` treats an existing column or key, or a
+ * missing one to drop, as done.
  */
 
-/** What the control database of every group needs. Step n is at n - 1. */
+/** The first columns of step 1 in both tables of hints. */
+const COPY_COLUMNS =
+  'id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
+  'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
+  'shard SMALLINT UNSIGNED NOT NULL, ' +
+  'row_key BINARY(16) NOT NULL, ' +
+  'column_name VARBINARY(255) NOT NULL, ' +
+  'ref_key BIGINT NOT NULL, ' +
+  'body MEDIUMBLOB NOT NULL, ' +
+  'body_hash BINARY(32) NOT NULL, ' +
+  'created_at DATETIME(6) NOT NULL, ' +
+  // The original time of a restored cell. NULL for a new cell.
+  'stored_at DATETIME(6) NULL, ';
+
+/** The steps of every group's control database. Step n is at n - 1. */
 export const CONTROL_STEPS: readonly (readonly string[])[] = [
   [
     'CREATE DATABASE IF NOT EXISTS `schemaless`',
@@ -27,7 +41,7 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'step SMALLINT UNSIGNED NOT NULL, ' +
       // The last attempt to switch the shard that closed or reopened it.
       "closed_by CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '', " +
-      // The server whose log is known to have every acknowledged cell. NULL without copies, and with shared storage.
+      // The server whose log is known to have every acknowledged cell. NULL without hints, and with shared storage.
       'writer_id INT UNSIGNED NULL, ' +
       // 1: something of the shard was erased, so that its appends check for erasures.
       'has_erasures TINYINT UNSIGNED NOT NULL DEFAULT 0, ' +
@@ -37,19 +51,9 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       "head_at DATETIME(6) NOT NULL DEFAULT '2000-01-01 00:00:00', " +
       'head_epoch INT UNSIGNED NULL, ' +
       'PRIMARY KEY (datastore, shard)) ENGINE=InnoDB',
-    // Writes that this group holds for other primaries.
+    // Hints that this group holds for other primaries.
     'CREATE TABLE IF NOT EXISTS `schemaless`.buffer (' +
-      'id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
-      'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
-      'shard SMALLINT UNSIGNED NOT NULL, ' +
-      'row_key BINARY(16) NOT NULL, ' +
-      'column_name VARBINARY(255) NOT NULL, ' +
-      'ref_key BIGINT NOT NULL, ' +
-      'body MEDIUMBLOB NOT NULL, ' +
-      'body_hash BINARY(32) NOT NULL, ' +
-      'created_at DATETIME(6) NOT NULL, ' +
-      // The time that a restored cell brings. NULL for a new cell.
-      'stored_at DATETIME(6) NULL, ' +
+      COPY_COLUMNS +
       "state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'waiting', " +
       // 8-byte ids of the writes that rely on the hint: a repeated statement counts once.
       'writers VARBINARY(4000) NOT NULL, ' +
@@ -62,24 +66,15 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'UNIQUE KEY copy (datastore, row_key, column_name, ref_key, body_hash), ' +
       // The drain goes from shard to shard, and finds the rows of each by keys alone.
       'KEY place (state, datastore, shard, id)) ENGINE=InnoDB',
-    // Which shards have new cells, for who follows their logs: the last rings alone.
-    'CREATE TABLE IF NOT EXISTS `schemaless`.bell (' +
+    // Which shards have new cells, for followers of their logs: only the latest notifications.
+    'CREATE TABLE IF NOT EXISTS `schemaless`.notification (' +
       'id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
       'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
       'shards VARBINARY(512) NOT NULL) ENGINE=InnoDB',
-    // Copies that were drained, kept for a while for a primary that is set back in time. By ids in the order in which
-    // they were drained.
+    // Drained hints, kept for a while in case a primary is restored to a point in time. Ids follow the order of
+    // draining.
     'CREATE TABLE IF NOT EXISTS `schemaless`.drained (' +
-      'id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
-      'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
-      'shard SMALLINT UNSIGNED NOT NULL, ' +
-      'row_key BINARY(16) NOT NULL, ' +
-      'column_name VARBINARY(255) NOT NULL, ' +
-      'ref_key BIGINT NOT NULL, ' +
-      'body MEDIUMBLOB NOT NULL, ' +
-      'body_hash BINARY(32) NOT NULL, ' +
-      'created_at DATETIME(6) NOT NULL, ' +
-      'stored_at DATETIME(6) NULL, ' +
+      COPY_COLUMNS +
       'UNIQUE KEY copy (datastore, row_key, column_name, ref_key, body_hash), ' +
       'KEY place (datastore, shard, id)) ENGINE=InnoDB',
   ],
@@ -103,8 +98,8 @@ export const SHARD_STEPS: readonly ((database: string) => readonly string[])[] =
 const DONE_BEFORE = new Set([1060, 1061, 1091]);
 
 /**
- * Takes the steps that a group's control database has not taken yet. Steps that this release does not know stay.
- * `steps`: all of them: step n is at n - 1.
+ * Takes the steps that a group's control database lacks. Keeps steps that this release does not know. `steps`: all
+ * steps; step n is at n - 1.
  */
 export async function stepControl(client: SqlClient, steps = CONTROL_STEPS): Promise<void> {
   const [[known] = []] = await client.select(
@@ -130,7 +125,7 @@ export async function stepControl(client: SqlClient, steps = CONTROL_STEPS): Pro
   }
 }
 
-/** A migration that was cut off had done this statement. */
+/** Ignores the error of a statement that an interrupted migration had done. */
 function unlessDone(error: unknown): void {
   if (!(error instanceof SqlError) || !DONE_BEFORE.has(error.errno)) throw error;
 }

@@ -2,25 +2,25 @@ import { hash } from 'node:crypto';
 import { markSealed } from '../definitions/definitions.ts';
 import { forgetApplied, supersedeApplied, type AppliedDatastore } from '../topology/defined.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import type { WishedDatastore } from './check-wish.ts';
+import type { DesiredDatastore } from './check-desired-state.ts';
 
 /**
- * What a deployment wishes, with what was applied besides: nobody has wished that gone. Of two of one name the
- * deployment's holds.
+ * Returns a deployment's desired state plus the applied definitions, which no deployment removes. The deployment's
+ * definition wins over an applied one of the same name.
  *
- * What was applied to a datastore that no deployment defines any more waits with it: it is wished again with the datastore.
+ * Definitions applied to a datastore that no deployment defines any more return when one defines it again.
  */
 export function withApplied(
-  wished: readonly WishedDatastore[],
+  desired: readonly DesiredDatastore[],
   applied: readonly AppliedDatastore[],
-): readonly WishedDatastore[] {
-  const names = new Set(wished.map(({ name }) => name));
+): readonly DesiredDatastore[] {
+  const names = new Set(desired.map(({ name }) => name));
   const alone = applied.flatMap(({ name, shards, sealed, indexes, triggers, retention }) =>
     shards === undefined || names.has(name)
       ? []
       : [{ name, shards, indexes, triggers, ...(sealed && { sealed }), ...(retention && { retention }) }],
   );
-  const both = wished.map((datastore): WishedDatastore => {
+  const both = desired.map((datastore): DesiredDatastore => {
     const more = applied.find(({ name }) => name === datastore.name);
     if (!more) return datastore;
     const { indexes, triggers, sealed } = datastore;
@@ -38,17 +38,17 @@ export function withApplied(
 }
 
 /**
- * Forgets of what was applied that which deployments define: not with the first one, which may be rolled back to one
- * that knows nothing of it, but with the next whose wish is another. Until then it is only noted which one it was.
+ * Forgets applied definitions that deployments define as well. Only records the first such deployment, since it may be
+ * rolled back to one without them; the next one with another desired state forgets them.
  */
 export async function forgetDeployed(
   table: DynamoTable,
-  wished: readonly WishedDatastore[],
+  desired: readonly DesiredDatastore[],
   applied: readonly AppliedDatastore[],
 ): Promise<void> {
-  const wish = hash('sha256', JSON.stringify(wished), 'hex');
+  const desiredHash = hash('sha256', JSON.stringify(desired), 'hex');
   for (const { name: datastore, records } of applied) {
-    const now = wished.find(({ name }) => name === datastore);
+    const now = desired.find(({ name }) => name === datastore);
     for (const record of records) {
       const { kind, name, superseded_by: before } = record;
       const isDefined =
@@ -58,8 +58,8 @@ export async function forgetDeployed(
             ? now.indexes.some((index) => index.name === name)
             : now.triggers.some(({ definition }) => definition.name === name)));
       if (!isDefined && before !== undefined) await supersedeApplied(table, record, null);
-      if (!isDefined || before === wish) continue;
-      if (before === undefined) await supersedeApplied(table, record, wish);
+      if (!isDefined || before === desiredHash) continue;
+      if (before === undefined) await supersedeApplied(table, record, desiredHash);
       else await forgetApplied(table, record);
     }
   }

@@ -2,18 +2,15 @@ import type { Json } from '../cell.ts';
 import type { DeclaredIndex, OtherFields } from '../client/declared-index.ts';
 import type { Intersection, Only, WellDeclaredIndex } from '../client/well-declared.ts';
 import type { InputOf, OutputOf, StandardSchema } from '../client/standard-schema.ts';
-import type { Datastore } from '../contract/datastore.ts';
-import type { IndexOperations } from '../api/indexes.ts';
+import type { SchemalessClient } from '../client/client.ts';
 import type { FieldType } from '../definitions/definitions.ts';
 import type { ValueByType } from '../definitions/field-value.ts';
 
-/** What models need of a datastore: a client over HTTP has it, and the datastore itself in a function. */
+/** The part of a client that models need. */
 export type ModelDatastore = Pick<
-  Datastore,
-  'name' | 'put' | 'getLatest' | 'versions' | 'row' | 'log' | 'heads' | 'query' | 'count'
-> &
-  Pick<IndexOperations, 'getIndex'> &
-  Partial<Pick<Datastore, 'shards'>>;
+  SchemalessClient,
+  'name' | 'put' | 'getLatest' | 'versions' | 'row' | 'log' | 'heads' | 'query' | 'count' | 'getIndex'
+>;
 
 /** An index of the datastore, as its YAML defines it over the column of `base`. */
 export interface IndexDeclaration extends DeclaredIndex {
@@ -24,16 +21,16 @@ export interface IndexDeclaration extends DeclaredIndex {
 }
 
 export interface ModelDeclaration {
-  /** Part of every row key: never to be changed. */
+  /** Part of every row key: never change it. */
   readonly name: string;
   readonly datastore: ModelDatastore;
   /** A record's cells other than `base`, with their validators; null: any object. */
   readonly cells?: { readonly [cell: string]: StandardSchema<unknown, object> | null };
-  /** Before the names of cells in those of columns, where models share a datastore: `rate.`. */
+  /** Precedes the names of cells in column names, if models share a datastore: `rate.`. */
   readonly prefix?: string;
   /** Its fields give the row key: one record for each tuple of their values. */
   readonly primary: IndexDeclaration;
-  /** Further indexes, by the names that they go by here. */
+  /** Further indexes, by their names in the model. */
   readonly indexes?: { readonly [name: string]: IndexDeclaration };
 }
 
@@ -58,14 +55,14 @@ type NamedFields<D extends ModelDeclaration> = D extends {
 
 export type IndexFields<D extends ModelDeclaration> = TupleOf<D['primary']> & NamedFields<D>;
 
-/** The body of `base`: what its validator makes; without one, the index fields and anything else. */
+/** The body of `base`: the output of its validator; without one, the index fields and anything else. */
 export type BaseBody<D extends ModelDeclaration> = D extends {
   readonly cells: { readonly base: infer Validator extends StandardSchema };
 }
   ? OutputOf<Validator>
   : IndexFields<D> & AnyBody;
 
-/** What `base` may be given: what its validator takes, where it has defaults, say, fewer members than it makes. */
+/** The input of `base`: that of its validator, which may have fewer members than the output, as with defaults. */
 export type BaseInput<D extends ModelDeclaration> = D extends {
   readonly cells: { readonly base: infer Validator extends StandardSchema };
 }
@@ -80,13 +77,13 @@ export type CellBodies<D extends ModelDeclaration> = { readonly base: BaseBody<D
   ? { readonly [Cell in Exclude<keyof Cells, 'base'>]: BodyOf<Cells[Cell]> }
   : {});
 
-/** A declaration whose `base` has a validator has to have all index fields there, with their types. */
+/** Requires all index fields, with their types, in the validator of `base`. */
 export type Complete<D extends ModelDeclaration> =
   BaseBody<D> extends IndexFields<D>
     ? unknown
     : { readonly cells: { readonly base: StandardSchema<unknown, IndexFields<D> & object> } };
 
-/** Nothing is misspelt, and each index has one shard field. */
+/** Requires known members, and one shard field in each index. */
 export type WellDeclaredModel<D extends ModelDeclaration> = Only<D, keyof ModelDeclaration> & {
   readonly primary: WellDeclaredIndex<D['primary'], keyof IndexDeclaration>;
   readonly indexes?: {

@@ -7,7 +7,7 @@ import type { Members } from './model-column.ts';
 /** Returns a validator's output for a body. Throws `invalid_body`, also if a second run would change it. */
 export async function judgedBy(validator: StandardSchema, next: Members, name: string): Promise<Json> {
   const body = await validate(validator, next);
-  // It is given that again, with the next change: one that makes something else of it would change what nobody set.
+  // The next change validates the output again: an unstable validator would change members that no caller set.
   const again = await validate(validator, body).catch(() => undefined);
   if (again !== undefined && equalJson(again, body)) return body;
   const wanted = 'a validator that takes what it makes, and leaves it as it is';

@@ -1,10 +1,9 @@
 import { equalJson } from '../body/equal.ts';
-import type { CellAddress, Json } from '../cell.ts';
+import { isObject, type CellAddress, type Json } from '../cell.ts';
 import { toFieldValue } from '../definitions/field-value.ts';
 import { describe, SchemalessError, wrongField } from '../errors.ts';
 import { judgedBy } from './judged-by.ts';
 import {
-  isMembers,
   type MemberChanges,
   type Members,
   merged,
@@ -21,12 +20,12 @@ import { ModelError, readonlyField } from './model-error.ts';
 
 type ChangesOf = (body: Members) => MemberChanges;
 
-/** A write of which nobody knows whether it was done. */
+/** A write with an unknown outcome. */
 interface Unconfirmed {
   readonly on: StoredVersion | null;
   /** The changes that were set when it was made. */
   readonly before: MemberChanges;
-  /** All changes, those that a function made too; and how they are made of another body. */
+  /** All changes, including those of a function; `changesOf` computes them for another body. */
   readonly changes: MemberChanges;
   readonly changesOf: ChangesOf;
   /** The body, before and after its validator. */
@@ -34,14 +33,14 @@ interface Unconfirmed {
   readonly body: Json;
 }
 
-/** Versions that a save may find taken before it gives up; each time somebody else has written one. */
+/** Attempts of a save before it gives up; in each, another writer has taken the version. */
 const MOST_TRIES = 100;
 
 /**
- * One cell of a record: its latest version as it was read or written, and changes that are not saved yet.
+ * One cell of a record: its latest version as read or written, and unsaved changes.
  *
- * Versions are numbered from 0, one by one. A `save` writes the next one, so that of two writers who began at the same
- * version one is told `version_conflict`. Where both write an equal body, both are told that it is saved.
+ * Versions are numbered from 0, one by one. A `save` writes the next one. If two writers began at the same version, one
+ * gets `version_conflict`, unless they write an equal body: then both saves succeed.
  */
 export class ModelCell<Body> {
   readonly name: string;
@@ -69,8 +68,8 @@ export class ModelCell<Body> {
     return this.#stored?.ref_key ?? null;
   }
 
-  /** The version's place in its shard's log; null where there is none, or while it is buffered. */
-  get id(): number | null {
+  /** The version's added id; null if there is none, or while it is buffered. */
+  get added_id(): number | null {
     return this.#stored?.added_id ?? null;
   }
 
@@ -78,7 +77,7 @@ export class ModelCell<Body> {
     return this.#stored?.created_at ?? null;
   }
 
-  /** The body with the changes that are not saved yet; empty where there is none. */
+  /** The body with unsaved changes; empty if there is none. */
   get body(): Body {
     return merged(this.#members(), this.#toSave()) as Body;
   }
@@ -87,25 +86,25 @@ export class ModelCell<Body> {
     return this.fetch(member, undefined as Body[Member]);
   }
 
-  /** The value of a member, or the default where it has none. */
+  /** Returns the value of a member, or the default if there is none. */
   fetch<Member extends keyof Body>(member: Member, otherwise: Body[Member]): Body[Member] {
     const { body } = this;
     return Object.hasOwn(body as object, member) ? body[member] : otherwise;
   }
 
   /**
-   * Changes a member; `save` writes it. Undefined takes it away. Throws ModelError `readonly_field` for an index field
-   * that has another value.
+   * Changes a member; `save` writes it. Undefined removes it. Throws ModelError `readonly_field` for an index field
+   * with another value.
    */
   set<Member extends keyof Body & string>(member: Member, value: Body[Member] | undefined): this {
     return this.#change({ [member]: value as Json | undefined });
   }
 
   /**
-   * Writes the next version with the changes made by `set`, or nothing where none differs. What is not confirmed
-   * (`unavailable`) is to be saved again: it is there once, whatever became of it, with what an `update` made, too.
-   * Throws ModelError `version_conflict`; SchemalessError `invalid_body`, what the datastore refuses, `unavailable`;
-   * `erased` where the whole column, or its row, was.
+   * Writes the next version with the changes made by `set`, or nothing if none differs. After `unavailable`, save it
+   * again: the version is stored once in any case, including the changes of an `update`. Throws ModelError
+   * `version_conflict`; SchemalessError `invalid_body`, refusals of the datastore, `unavailable`; `erased` if the whole
+   * column, or its row, was.
    */
   async save(options: SaveOptions = {}): Promise<this> {
     const [changes, open] = [this.#changes, this.#unconfirmed];
@@ -120,10 +119,9 @@ export class ModelCell<Body> {
   }
 
   /**
-   * Merges members into the body and saves it. As a function it is asked again for what it makes of the version that it
-   * is put on top of. What counts (a balance, a number of calls) needs a member that differs each time, such as the id
-   * of the request: two equal bodies are one version. After `unavailable`, `save` and the same `update` do the same.
-   * Throws as `set` and `save`.
+   * Merges members into the body and saves it. Calls a function again for each version that it builds on. A count (a
+   * balance, a number of calls) needs a member that differs each time, such as the id of the request: two equal bodies
+   * are one version. After `unavailable`, `save` and the same `update` do the same. Throws as `set` and `save`.
    */
   async update(changes: Changes<Body> | ((body: Body) => Changes<Body>), options: SaveOptions = {}): Promise<this> {
     if (typeof changes !== 'function') return this.#change(changes as Members).save(options);
@@ -131,7 +129,7 @@ export class ModelCell<Body> {
     return this.#write((body) => ({ ...before, ...(changes(merged(body, before) as Body) as Members) }), options);
   }
 
-  /** The version before this one, to be read; null before the first. */
+  /** Reads the version before this one; null before the first. */
   async previous(): Promise<ModelCell<Body> | null> {
     if (this.#stored === null) return null;
     const page = { limit: 1, after: this.#stored.ref_key };
@@ -139,7 +137,7 @@ export class ModelCell<Body> {
     return cell === undefined ? null : new ModelCell<Body>(this.#column, storedVersion(cell));
   }
 
-  /** Reads the latest version, and forgets changes that are not saved. */
+  /** Reads the latest version, and discards unsaved changes. */
   async reload(): Promise<this> {
     this.take(await this.#latest());
     return this;
@@ -152,15 +150,15 @@ export class ModelCell<Body> {
   }
 
   toJSON(): CellJson {
-    const { id, uuid, created_at, column_name, ref_key } = this;
-    return { id, uuid, created_at, column_name, ref_key, body: this.present ? (this.body as Json) : null };
+    const { added_id, uuid, created_at, column_name, ref_key } = this;
+    return { added_id, uuid, created_at, column_name, ref_key, body: this.present ? (this.body as Json) : null };
   }
 
-  /** Those of the version; none where it was erased. Throws where its body is damaged, or no object. */
+  /** Returns the members of the version; none if it was erased. Throws if its body is damaged or not an object. */
   #members(): Members {
     const { body = {}, error } = this.#stored ?? {};
     if (error) throw error;
-    if (isMembers(body)) return body;
+    if (isObject(body)) return body;
     throw wrongField(this.name, 'an object', describe(body), 'invalid_body');
   }
 
@@ -170,7 +168,7 @@ export class ModelCell<Body> {
     return this;
   }
 
-  /** What was set, on top of what is not confirmed. */
+  /** Returns the changes made by `set`, on top of an unconfirmed write. */
   #toSave(): MemberChanges {
     const open = this.#unconfirmed;
     return open === undefined ? this.#changes : { ...open.changes, ...unsaved(this.#changes, open.before) };
@@ -195,29 +193,28 @@ export class ModelCell<Body> {
       this.#checkReadonly(before, changes);
       const next = merged(before, changes);
       const body = await this.#judged(next);
-      // Where something else may have been written meanwhile, what was there before is a change.
+      // After an unconfirmed write, even the previous body counts as a change.
       if (on !== null && this.#unconfirmed === undefined && equalJson(body, before)) return this.#saved(on, set);
       const address = { ...this.#key, ref_key: on === null ? 0 : on.ref_key + 1 };
       const open: Unconfirmed = { on, before: set, changes, changesOf, next, body };
-      const result = await this.#column.datastore
-        .put({ ...address, body })
-        .catch((error: unknown) => this.#throwUnconfirmed(error, open));
-      if (result.outcome === 'unavailable') {
-        const message = `Not confirmed, save it again: ${result.reason}`;
-        this.#throwUnconfirmed(new SchemalessError('unavailable', message, { address }), open);
+      try {
+        const result = await this.#column.datastore.put({ ...address, body });
+        return this.#saved(versionOf(address.ref_key, body, result), set);
+      } catch (error) {
+        if (!(error instanceof SchemalessError)) throw error;
+        // A write that may have been done: the next save must repeat it as it is.
+        if (error.retry === 'later') this.#unconfirmed = open;
+        if (error.code !== 'conflict') throw error;
       }
-      if (result.outcome === 'erased') throw this.#erased(address);
-      if (result.outcome === 'subject_forgotten') throw this.#forgotten(address, result.field);
-      if (result.outcome !== 'conflict') return this.#saved(versionOf(address.ref_key, body, result), set);
       const latest = await this.#latest();
       if (!rebase || tries >= MOST_TRIES) throw this.#conflict(address, latest);
-      // Where the version that is in the way cannot be seen yet, the next try meets it again. At once: one of those who
-      // met has written, and 32 of them are done in half of the time that they take with pauses.
+      // A conflicting version that is not visible yet stops the next attempt again. Retries without a pause: one writer
+      // has succeeded, and 32 writers finish in half of the time that pauses take.
       if (latest !== null) this.#stored = latest;
     }
   }
 
-  /** What a validator makes of a body: of one that is not confirmed what it made before, so that it is the same write. */
+  /** Returns a validator's output; for an unconfirmed body the output from before, so the write is the same. */
   async #judged(next: Members): Promise<Json> {
     const { validator, name } = this.#column;
     const open = this.#unconfirmed;
@@ -225,18 +222,12 @@ export class ModelCell<Body> {
     return validator === null ? next : judgedBy(validator, next, name);
   }
 
-  /** What was set meanwhile stays to be saved. */
+  /** Takes a saved version; changes set during the save stay unsaved. */
   #saved(stored: StoredVersion, set: MemberChanges): this {
     this.#stored = stored;
     this.#changes = unsaved(this.#changes, set);
     this.#unconfirmed = undefined;
     return this;
-  }
-
-  /** Keeps what may have been written: it is to be saved again as it is. */
-  #throwUnconfirmed(error: unknown, open: Unconfirmed): never {
-    if (error instanceof SchemalessError && error.retry === 'later') this.#unconfirmed = open;
-    throw error;
   }
 
   async #latest(): Promise<StoredVersion | null> {
@@ -247,16 +238,6 @@ export class ModelCell<Body> {
   get #key(): Omit<CellAddress, 'ref_key'> {
     const { row_key, column_name } = this.#column;
     return { row_key, column_name };
-  }
-
-  #erased(address: CellAddress): SchemalessError {
-    const message = `${this.name}: version ${address.ref_key} was erased for good, and is not saved`;
-    return new SchemalessError('erased', message, { address, status: 409 });
-  }
-
-  #forgotten(address: CellAddress, field: string): SchemalessError {
-    const message = `${this.name}: its subject (${field}) was forgotten for good, and has fields sealed under its key: it is not saved`;
-    return new SchemalessError('subject_forgotten', message, { address, field });
   }
 
   #conflict(address: CellAddress, latest: StoredVersion | null): ModelError {

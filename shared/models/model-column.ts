@@ -1,4 +1,5 @@
-import type { Json, Cell, PutResult } from '../cell.ts';
+import type { Json, Cell } from '../cell.ts';
+import type { Confirmed } from '../confirmed.ts';
 import type { FieldTypes } from '../client/declared-index.ts';
 import type { StandardSchema } from '../client/standard-schema.ts';
 import type { ModelDatastore } from './declaration.ts';
@@ -10,21 +11,21 @@ export interface ModelColumn {
   readonly name: string;
   readonly column_name: string;
   readonly validator: StandardSchema | null;
-  /** Members that may not change once they are there. */
+  /** Members that may not change once set. */
   readonly readonlyFields: FieldTypes;
 }
 
 export interface SaveOptions {
-  /** Puts the changes on top of a version written meanwhile. @default false: throws `version_conflict` */
+  /** Applies the changes to a version written since. @default false: throws `version_conflict` */
   readonly rebase?: boolean;
 }
 
-/** Members that change; undefined takes one away. */
+/** Members that change; undefined removes one. */
 export type Changes<Body> = { readonly [Member in keyof Body]?: Body[Member] | undefined };
 
 export interface CellJson {
   /** Its added id, the cursor of `fetchLatestCells`. */
-  readonly id: number | null;
+  readonly added_id: number | null;
   readonly uuid: string;
   readonly created_at: string | null;
   readonly column_name: string;
@@ -38,10 +39,6 @@ export interface Members {
 
 export interface MemberChanges {
   readonly [member: string]: Json | undefined;
-}
-
-export function isMembers(body: Json): body is Members {
-  return typeof body === 'object' && body !== null && !Array.isArray(body);
 }
 
 export function merged(body: Members, changes: MemberChanges): Members {
@@ -58,22 +55,18 @@ export function unsaved(changes: MemberChanges, saved: MemberChanges): MemberCha
 export interface StoredVersion {
   readonly ref_key: number;
   readonly body: Json;
-  /** Null while it is buffered: kept, and not in the log yet. */
+  /** Null while it is buffered: not in the log yet. */
   readonly added_id: number | null;
   readonly created_at: string | null;
   readonly error?: SchemalessError | undefined;
 }
 
-/** A cell that was read, as a version: of one that was erased an empty body is left. */
+/** Returns a cell as a version, with an empty body if it was erased. */
 export function storedVersion({ ref_key, body, added_id, created_at, erased, error }: Cell): StoredVersion {
   return { ref_key, body: erased === true ? {} : body, added_id, created_at, error };
 }
 
-export function versionOf(
-  ref_key: number,
-  body: Json,
-  result: Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'buffered' }>,
-): StoredVersion {
+export function versionOf(ref_key: number, body: Json, result: Confirmed): StoredVersion {
   if (result.outcome === 'buffered') return { ref_key, body, added_id: null, created_at: null };
   return { ref_key, body, added_id: result.added_id, created_at: result.created_at ?? null };
 }

@@ -1,16 +1,16 @@
 import { describe, type ErrorDetails, type Retry } from '../errors.ts';
 
-/** What models refuse by themselves, before or beside what the datastore does. Codes never change their meaning. */
+/** Errors of models, in addition to the datastore's. Codes never change their meaning. */
 const MODEL_ERRORS = {
-  /** An index field was to be changed after the record was made. */
+  /** A change of an index field after the record was created. */
   readonly_field: 'never',
-  /** Somebody else has written a version meanwhile. */
+  /** Another writer has written a version since. */
   version_conflict: 'later',
 } as const satisfies Record<string, Retry>;
 
 export type ModelErrorCode = keyof typeof MODEL_ERRORS;
 
-/** A stable code, and what was wrong with what; the errors of the datastore come as they are. */
+/** An error with a stable code, and its field and values; errors of the datastore come as they are. */
 export class ModelError extends Error {
   readonly code: ModelErrorCode;
   readonly details: ErrorDetails;

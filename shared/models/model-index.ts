@@ -1,5 +1,4 @@
-import { toConditions } from '../client/conditions.ts';
-import type { FieldTypes, Where } from '../client/declared-index.ts';
+import type { FieldTypes, WhereOf } from '../client/declared-index.ts';
 import { shardOfValue } from '../definitions/field-value.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import { shardDatabase } from '../address.ts';
@@ -7,22 +6,22 @@ import type { IndexDeclaration, ModelDeclaration, Order, ValuesOf } from './decl
 import { type ModelCells, modelRecord, readCells, type ModelRecord } from './model-record.ts';
 import { valueOfField } from './row-key.ts';
 import type { Shards } from './model-shards.ts';
-import type { IndexCounted, IndexEntry, IndexQuery } from '../contract/index-query.ts';
+import type { IndexCounted, IndexEntry, Query } from '../contract/index-query.ts';
 import type { Role } from '../cell.ts';
 
 export interface ModelIndex<D extends ModelDeclaration, Index extends IndexDeclaration> {
   readonly index: string;
-  /** The records that meet all conditions. An absent field meets none, `ne` included. */
-  where(conditions: Where<Index>, options?: FindOptions<Order<Index>>): FoundRecords<D>;
-  /** The shard that holds the entries under a value of the shard field. */
+  /** Returns the records that meet all conditions. An absent field meets none, `ne` included. */
+  where(conditions: WhereOf<Index>, options?: FindOptions<Order<Index>>): FoundRecords<D>;
+  /** Returns the shard of the entries under a value of the shard field. */
   findShard(value: ShardValue<Index>): Promise<number>;
-  /** The table that holds them: `rates_0196.rate_primary_1a2b3c4d`. */
+  /** Returns their table: `rates_0196.rate_primary_1a2b3c4d`. */
   findTable(value: ShardValue<Index>): Promise<string>;
 }
 
 export type ShardValue<Index extends IndexDeclaration> = ValuesOf<Index['shardOn']>[keyof Index['shardOn']];
 
-/** The fields of an index, the shard field first. Throws where there is not one shard field. */
+/** Returns the fields of an index, the shard field first. Throws unless there is one shard field. */
 export function fieldsOf({ index, shardOn, fields = {} }: IndexDeclaration): FieldTypes {
   const all = { ...shardOn, ...fields };
   const names = Object.keys(all);
@@ -48,7 +47,7 @@ export function modelIndex<D extends ModelDeclaration, Index extends IndexDeclar
   return {
     index,
     where: (conditions, options = {}) =>
-      foundRecords<D>(model, { index, where: toConditions(conditions as Readonly<Record<string, unknown>>) }, options),
+      foundRecords<D>(model, { index, where: conditions as Query['where'] }, options),
     findShard,
     async findTable(value) {
       const [shard, { table }] = await Promise.all([findShard(value), model.datastore.getIndex(index)]);
@@ -61,15 +60,15 @@ export interface FindOptions<Order extends string = string> {
   /** A field, `-field` for the highest first. @default the row key */
   readonly order?: Order;
   readonly limit?: number;
-  /** Who is asked first. @default 'writer' */
+  /** The node to ask first. @default 'writer' */
   readonly read?: Role;
 }
 
-/** Records that an index finds, read page by page as they are asked for; each time anew. */
+/** Records that an index finds. Each iteration reads them again, page by page on demand. */
 export interface FoundRecords<D extends ModelDeclaration> extends AsyncIterable<ModelRecord<D>> {
   toArray(): Promise<ModelRecord<D>[]>;
   first(): Promise<ModelRecord<D> | null>;
-  /** How many there are, counted as far as a limit of 10,000 at most; `complete` is false where there are more. */
+  /** Counts them, up to a limit of at most 10,000; `complete` is false if there are more. */
   count(options?: { readonly limit?: number }): Promise<IndexCounted>;
 }
 
@@ -77,7 +76,7 @@ const PAGE = 100;
 
 function foundRecords<D extends ModelDeclaration>(
   model: ModelCells,
-  search: Pick<IndexQuery, 'index' | 'where'>,
+  search: Pick<Query, 'index' | 'where'>,
   options: FindOptions,
 ): FoundRecords<D> {
   const { datastore, modelColumns } = model;
@@ -111,7 +110,7 @@ function foundRecords<D extends ModelDeclaration>(
   };
 }
 
-/** What did not fit into the answer is read by itself. */
+/** Returns the cells of an entry; reads them alone if they did not fit into the answer. */
 async function cellsOf(model: ModelCells, { row_key, cells = [] }: IndexEntry) {
   if (!('error' in cells)) return cells;
   if (cells.error instanceof SchemalessError && cells.error.code === 'answer_too_large')

@@ -3,10 +3,10 @@ import type { BaseBody, CellBodies, ModelDatastore, ModelDeclaration } from './d
 import { ModelCell } from './model-cell.ts';
 import { type Changes, type ModelColumn, type SaveOptions, storedVersion } from './model-column.ts';
 
-const VALUES_OF_BASE = ['id', 'ref_key', 'created_at', 'body', 'present'] as const;
+const VALUES_OF_BASE = ['added_id', 'ref_key', 'created_at', 'body', 'present'] as const;
 type OfBase = (typeof VALUES_OF_BASE)[number] | 'get' | 'fetch' | 'previous' | 'toJSON';
 
-/** A record: the row of one tuple, with its cells. What is not said of a cell is of `base`. */
+/** A record: the row of one tuple, with its cells. Members without a cell's name are those of `base`. */
 export interface ModelRecord<D extends ModelDeclaration> extends Pick<ModelCell<BaseBody<D>>, OfBase> {
   readonly uuid: string;
   readonly base: ModelCell<BaseBody<D>>;
@@ -21,7 +21,7 @@ export interface ModelRecord<D extends ModelDeclaration> extends Pick<ModelCell<
     options?: SaveOptions,
   ): Promise<ModelRecord<D>>;
   save(options?: SaveOptions): Promise<ModelRecord<D>>;
-  /** Reads all cells anew, and forgets changes that are not saved. */
+  /** Reads all cells again, and discards unsaved changes. */
   reload(): Promise<ModelRecord<D>>;
 }
 

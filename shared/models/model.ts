@@ -1,5 +1,5 @@
 import { parseRowKey, shardDatabase, shardOf } from '../address.ts';
-import type { FieldTypes, Where } from '../client/declared-index.ts';
+import type { FieldTypes, WhereOf } from '../client/declared-index.ts';
 import type {
   BaseInput,
   Complete,
@@ -29,7 +29,7 @@ type NamedIndexes<D extends ModelDeclaration> = D extends {
   ? { readonly [Name in keyof Named]: ModelIndex<D, Named[Name]> }
   : {};
 
-/** A group of servers, and what a model has there. */
+/** A group of servers, with a model's shards and tables there. */
 export interface Partition {
   readonly group: string;
   readonly shards: readonly number[];
@@ -43,36 +43,35 @@ export interface Model<D extends ModelDeclaration> {
   readonly columns: ReadonlyMap<string, string>;
   readonly primary: ModelIndex<D, D['primary']>;
   readonly indexes: NamedIndexes<D>;
-  /** The row key of a tuple: see `rowKeyOfTuple`. */
+  /** Returns the row key of a tuple: see `rowKeyOfTuple`. */
   rowKey(tuple: TupleOf<D['primary']>): string;
   /**
-   * Makes the record of the tuple of primary index fields, or merges the body into the one that is there, as its next
-   * version; nothing is written where none differs. Whoever else does so at the same time, it is one record, and the
-   * last one's members hold. Throws SchemalessError `missing_field`, `invalid_field` for an index field,
-   * `invalid_body`; ModelError `readonly_field`.
+   * Creates the record of the tuple of primary index fields, or merges the body into the existing one as its next
+   * version; writes nothing if none differs. Concurrent calls make one record, and the last one's members win. Throws
+   * SchemalessError `missing_field`, `invalid_field` for an index field, `invalid_body`; ModelError `readonly_field`.
    */
   put(body: BaseInput<D> & IndexFields<D>): Promise<ModelRecord<D>>;
-  /** The record of a tuple, by its row key: without the index, and as it is now; null where there is none. */
+  /** Returns the current record of a tuple, by its row key, without the index; null if there is none. */
   find(tuple: TupleOf<D['primary']>): Promise<ModelRecord<D> | null>;
   findRow(uuid: string): Promise<ModelRecord<D> | null>;
-  /** The same of the primary index. */
-  where(conditions: Where<D['primary']>, options?: FindOptions<Order<D['primary']>>): FoundRecords<D>;
+  /** As `primary.where`. */
+  where(conditions: WhereOf<D['primary']>, options?: FindOptions<Order<D['primary']>>): FoundRecords<D>;
   fetchLatestCells(location: LogLocation): Promise<LatestCells>;
-  /** The id of a shard's last cell, of whatever model; 0 where it is empty. */
+  /** Returns the added id of a shard's last cell, of any model; 0 if it is empty. */
   maxIdOnShard(shard: number): Promise<number>;
   eachShard(): AsyncIterable<number>;
-  /** The groups of servers, with their shards and tables. */
+  /** Yields the groups of servers, with their shards and tables. */
   eachPartition(): AsyncIterable<Partition>;
   findShard(value: ShardValue<D['primary']>): Promise<number>;
-  /** The table of a record's cells: `rates_0233.entity`. */
+  /** Returns the table of a record's cells: `rates_0233.entity`. */
   findTable(uuid: string): Promise<string>;
-  /** `0233`, as in the names of databases. */
+  /** Returns `0233`, as in the names of databases. */
   paddedShard(shard: number): string;
 }
 
 /**
- * A kind of records in a datastore: each is a row, whose row key comes of the values of its primary index, with a cell
- * `base`, and others that have versions of their own.
+ * Defines a kind of records in a datastore. A record is a row whose row key derives from the values of its primary
+ * index, with a cell `base`, and others with their own versions.
  *
  * ```ts
  * const rates = defineModel({

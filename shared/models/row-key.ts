@@ -4,11 +4,11 @@ import { toFieldValue, WANTED_VALUE, type FieldValue } from '../definitions/fiel
 import { invalidField, missingField } from '../errors.ts';
 import { uuidV5 } from '../uuid-v5.ts';
 
-/** The namespace of all row keys of models: never to be changed. */
+/** The namespace of all row keys of models: never change it. */
 export const MODEL_NAMESPACE = '6dfe278f-19db-4d06-a86d-958590767d7b';
 
 /**
- * The row key of a record: the UUIDv5 (RFC 9562), in `MODEL_NAMESPACE`, of the text
+ * Returns the row key of a record: the UUIDv5 (RFC 9562), in `MODEL_NAMESPACE`, of the text
  *
  *     ["rate",["check_in_date","2017-01-03"],["hotel_id",1],["room_type","1 bed"]]
  *
@@ -27,7 +27,7 @@ export function rowKeyOfTuple(
   return uuidV5(MODEL_NAMESPACE, `[${[JSON.stringify(model), ...pairs].join(',')}]`);
 }
 
-/** A field's value as its index has it. Throws `missing_field`, `invalid_field`. */
+/** Returns a field's value in the form of its index. Throws `missing_field`, `invalid_field`. */
 export function valueOfField(
   field: string,
   type: FieldType,

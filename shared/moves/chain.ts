@@ -4,35 +4,35 @@ import { EMPTY_DIGEST } from '../body/log-digest.ts';
 import { withCheckpoint, type Checkpoint } from '../follow/offsets.ts';
 import type { RawCell } from './statements/raw-cells.ts';
 
-/** A place in a log: what the chain says there, and the cell that is there. */
+/** A checkpoint of a chain: its digest and the fingerprint of the cell at an added id. */
 interface ChainPlace extends Checkpoint {
   readonly digest: string;
 }
 
 /**
- * How far a shard, or its copy, was read, and what of: a chain of hashes over its rows as they lie there, each together
- * with the hash before it. Two logs are equal up to a place if their chains are equal there: ids, addresses, times and
- * the bytes of bodies.
+ * The part of a shard, or of its copy, that was read: a chain of hashes over its stored rows, each hashed with the hash
+ * before it. Two logs are equal up to an added id if their chains are equal there: ids, addresses, times and the bytes
+ * of bodies.
  *
- * It is not the digest that the API answers, which is the same however bodies are encoded: a copy keeps every byte, and
- * one that cannot be decoded is copied like any other. A body that is erased leaves the chain as it was: what is left of
- * it says what its bytes were hashed to.
+ * It differs from the digest of the API, which does not depend on how bodies are encoded. A copy keeps every byte, and
+ * a body that cannot be decoded is copied like any other. An erased body leaves the chain as it was: its remainder has
+ * the hash of its bytes.
  */
 export interface Chain {
   readonly at: number;
   readonly digest: string;
-  /** What to go back to where the log, or the copy, has lost its end. In order. */
+  /** Checkpoints to go back to if the log, or the copy, has lost its end. In order. */
   readonly places: readonly ChainPlace[];
 }
 
 export const EMPTY_CHAIN: Chain = { at: 0, digest: EMPTY_DIGEST, places: [] };
 
-/** What tells a cell from another one at its place. */
+/** Returns a fingerprint that differs from that of another cell with the same added id. */
 export function fingerprintOf(cell: RawCell): string {
   return rowHash(cell).slice(0, 32);
 }
 
-/** @param cells that follow the chain's place, in order, without a hole */
+/** @param cells that follow the end of the chain, in order, without a hole */
 export function extendChain(chain: Chain, cells: readonly RawCell[]): Chain {
   const last = cells.at(-1);
   if (!last) return chain;
@@ -46,7 +46,7 @@ export function extendChain(chain: Chain, cells: readonly RawCell[]): Chain {
   };
 }
 
-/** The chain as it was at its newest place for which that holds; empty where there is none. */
+/** Returns the chain up to its newest checkpoint that meets the condition; empty if none does. */
 export function goBackTo(chain: Chain, holds: (place: Checkpoint) => boolean): Chain {
   const position = chain.places.findLastIndex(holds);
   const place = chain.places[position];

@@ -4,7 +4,7 @@ import { untilHole } from '../follow/read-log-entries.ts';
 import { copyDatabase, shardDatabase } from '../address.ts';
 import { toNumber } from '../sql/cell-rows.ts';
 import type { SqlClient, Target } from '../sql/client.ts';
-import { extendChain, fingerprintOf, goBackTo, type Chain } from './chain.ts';
+import { EMPTY_CHAIN, extendChain, fingerprintOf, goBackTo, type Chain } from './chain.ts';
 import {
   CUT_CELLS,
   cutCopy,
@@ -34,15 +34,15 @@ export interface MovingClients {
 }
 
 /**
- * Looks whether the shard's log, and the copy, are still what was read of them: a replica that was promoted may lack
- * the last cells, and others stand at their places by now. Goes back to what both of them still have. Throws
- * SchemalessError `internal` where the copy may be all that there is of a log: nothing of it is taken back then.
+ * Checks that the shard's log and the copy still have the cells that were read of them. A promoted replica may lack the
+ * last cells, and have others with their added ids. Goes back to the cells that both still have. Throws SchemalessError
+ * `internal` if the copy may be all that is left of a log: it deletes nothing then.
  */
 export async function checkPlaces(move: Move, { source, target }: MovingClients): Promise<Move> {
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
   const [[[head] = []], [[held] = []], row] = await Promise.all([
     source.select(selectLastId(shard), 'writer'),
-    // As it is, whatever a snapshot shows: it is cut by it.
+    // Past every snapshot: the copy is cut by it.
     target.select(selectLastIdNow(copy), 'writer'),
     source.select(selectShardState(move), 'writer').then(toShardState),
   ]);
@@ -58,7 +58,7 @@ export async function checkPlaces(move: Move, { source, target }: MovingClients)
     (await isStill(source, shard, move.source)) &&
     (await isStill(target, copy, move.target))
   ) {
-    // Put there by a turn that was cut off, and known to no chain.
+    // Put there by an interrupted turn, and known to no chain.
     if (ends.held > move.copied) await takeBack(target, copy, move.copied);
     return { ...move, head: ends.head };
   }
@@ -72,13 +72,13 @@ export async function checkPlaces(move: Move, { source, target }: MovingClients)
       common.add(added_id);
   const isCommon = ({ added_id }: { readonly added_id: number }): boolean => common.has(added_id);
   const [ofSource, ofTarget] = [goBackTo(move.source, isCommon), goBackTo(move.target, isCommon)];
-  // A log that lost its end still begins as it did; a group that was set up anew has another one.
+  // A log that lost its end still begins as it did; the log of a rebuilt group begins with another cell.
   const isSameLog = async (): Promise<boolean> =>
     move.switches === 0 && (await cellAt(source, shard, 1)) === (await cellAt(target, copy, 1));
   if (ofSource.at === 0 && ends.held > 0 && !(await isSameLog()))
     throw new SchemalessError(
       'internal',
-      `the shard has nothing of what its copy on the other group has, up to ${ends.held}: look which of them is wanted, and drop the copy or restore the shard`,
+      `the shard has nothing of what its copy on the other group has, up to ${ends.held}: decide which of them to keep, and drop the copy or restore the shard`,
     );
   await takeBack(target, copy, ofSource.at);
   return {
@@ -91,7 +91,7 @@ export async function checkPlaces(move: Move, { source, target }: MovingClients)
   };
 }
 
-/** Whoever is cut off in the middle of it finds a copy that ends earlier. */
+/** Deletes the copy's cells after an added id. An interruption leaves a copy that ends earlier. */
 async function takeBack(target: SqlClient, copy: string, after: number): Promise<void> {
   if (after === 0) {
     await target.change(emptyCopy(copy));
@@ -100,22 +100,22 @@ async function takeBack(target: SqlClient, copy: string, after: number): Promise
   for (let cells = CUT_CELLS; cells === CUT_CELLS;) cells = (await target.change(cutCopy(copy, after))).affectedRows;
 }
 
-/** A copy of which nothing is trusted: all of it is copied again. */
-export async function copiedAnew(move: Move, { target }: MovingClients): Promise<Move> {
+/** Empties an untrusted copy: all of it is copied again. */
+export async function recopied(move: Move, { target }: MovingClients): Promise<Move> {
   await takeBack(target, copyDatabase(move.datastore, move.shard), 0);
-  return { ...comparedAnew(move), copied: 0, restarts: move.restarts + 1 };
+  return { ...recompared(move), copied: 0, restarts: move.restarts + 1 };
 }
 
-/** What tells the cell at a place from others; undefined where there is none. */
-async function cellAt(client: SqlClient, database: string, added_id: number): Promise<string | undefined> {
+/** Returns the fingerprint of the cell at an added id; undefined if there is none. */
+export async function cellAt(client: SqlClient, database: string, added_id: number): Promise<string | undefined> {
   const rows = await client.select(selectRawCells(database, added_id - 1, 1, 1), 'writer');
   const cell = rows[0] && toRawCell(rows[0]);
   return cell?.added_id === added_id ? fingerprintOf(cell) : undefined;
 }
 
 /**
- * Copies the next page of a shard's log. The move as it is given back has the same place where there was nothing.
- * `from`: whom to ask: a reader where there is time, the writer for what was appended last.
+ * Copies the next page of a shard's log. Returns the move unchanged if there was nothing to copy. `from`: a reader if
+ * there is time, the writer for the last cells.
  */
 export async function copyPage(
   move: Move,
@@ -133,15 +133,15 @@ export async function copyPage(
     source: chain,
     copied: Math.max(move.copied, chain.at),
     head: Math.max(move.head, chain.at),
-    // What is read once more counts once.
+    // A cell that is read again counts once.
     bytes: move.bytes + bytesOf(cells.filter(({ added_id }) => added_id > move.copied)),
   };
 }
 
 /**
- * Reads the copy back, as far as the shard was copied, and compares it with what was read of the shard. `from`: the
- * node of the copy's group that is asked: what it shows is on its disk. `mayGoOn`: asked after each page. Throws
- * SchemalessError `internal` where they differ.
+ * Reads the copy back, as far as the shard was copied, and compares it with the cells that were read of the shard.
+ * `from`: the node of the copy's group to ask: the cells that it shows are on its disk. `mayGoOn`: asked after each
+ * page. Throws SchemalessError `internal` if they differ.
  */
 export async function compareCopy(
   move: Move,
@@ -164,12 +164,10 @@ export async function compareCopy(
   return { ...move, target: chain };
 }
 
-/** Both are read again, from the first cell. */
-export function comparedAnew(move: Move): Move {
-  return { ...move, source: goBackTo(move.source, none), target: goBackTo(move.target, none) };
+/** Restarts the comparison: both are read again, from the first cell. */
+export function recompared(move: Move): Move {
+  return { ...move, source: EMPTY_CHAIN, target: EMPTY_CHAIN };
 }
-
-const none = (): boolean => false;
 
 function differing({ datastore, shard, target }: Move, cells: readonly RawCell[] = []): SchemalessError {
   const last = cells.at(-1);
@@ -179,7 +177,7 @@ function differing({ datastore, shard, target }: Move, cells: readonly RawCell[]
   );
 }
 
-/** A server looks at each of them to find out how many fit: of large cells no more than are likely to. */
+/** Returns how many cells to ask for, by their average size: a server reads each of them to find out how many fit. */
 function pageCells({ bytes, copied }: Move): number {
   const each = copied > 0 ? bytes / copied : FIRST_CELL_BYTES;
   return Math.max(LEAST_CELLS, Math.min(PAGE_CELLS, Math.ceil((2 * PAGE_BYTES) / Math.max(1, each))));

@@ -7,15 +7,15 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import type { MovingShard } from '../topology/moving-shards.ts';
 import { EMPTY_CHAIN, type Chain } from './chain.ts';
 
-/** What an operator may ask of a move; `verify` is forgotten once the copy was compared. */
-export type MoveWish = 'switch' | 'reverse' | 'complete' | 'cancel' | 'verify';
+/** Requests of an operator for a move; `verify` is cleared once the copy was compared. */
+export type MoveRequest = 'switch' | 'reverse' | 'complete' | 'cancel' | 'verify';
 
 /**
- * A move as its item has it: `move#trips#0233` of the state table. `move` is the mover's alone, `wish` what operators ask
- * for; the last move of a shard stays after it has ended. Who holds the shard, and who its copy, the topology says.
+ * A move as its item has it: `move#trips#0233` of the state table. Only the mover writes `move`, operators write
+ * `desired`. A shard's last move stays after its end. The topology has the groups of the shard and its copy.
  */
 export interface Move extends MovingShard {
-  /** Unique to each: what is written late for one touches no other. */
+  /** Unique to each: a late write for one move changes no other. */
   readonly id: string;
   readonly from: string;
   readonly to: string;
@@ -23,28 +23,28 @@ export interface Move extends MovingShard {
   readonly created_at: string;
   readonly switched_at: string | null;
   readonly switches: number;
-  /** Of the switch that is under way: the shard's once it is done, which attempt it is, and when it was closed. */
+  /** Of the switch under way: the shard's epoch after it, the id of the attempt, and when the shard was closed. */
   readonly epoch: number;
   readonly attempt: string;
   readonly closed_at: number;
-  /** Of the lease of whoever wrote it last: who had it before writes nothing any more. */
+  /** The lease token of the last writer: a mover with a lower token writes nothing. */
   readonly token: number;
-  /** Since when writers are told to keep entries of the copy. By the clock of the mover. */
+  /** When writers were told to maintain entries of the copy. By the clock of the mover. */
   readonly announced_at: number;
   /** Of the shard, as it was read, and of the copy, as it was read back. */
   readonly source: Chain;
   readonly target: Chain;
-  /** The last added id that was put into the copy: beyond `source`, while that is read once more. */
+  /** The last added id in the copy: beyond `source` while cells are read again. */
   readonly copied: number;
-  /** Index tables of the copy that have all that the shard's had. */
+  /** Index tables of the copy that got all entries of the shard's. */
   readonly indexed: readonly string[];
   /** By the clock of the mover; 0 before. */
   readonly indexed_at: number;
-  /** What was written to the former shard's index tables alone, and is still to be brought to the shard's. */
+  /** Index tables with entries that only the former shard got, and that are still to be copied to the shard. */
   readonly owed: readonly string[];
-  /** Where to go on with an index table. */
+  /** The position to continue from in an index table. */
   readonly cursor: EntryCursor | null;
-  /** Switches that came to nothing since the last one that did, and when the next is to be tried. */
+  /** Failed switches since the last successful one, and when to try the next. */
   readonly failures: number;
   readonly retry_at: number;
   readonly head: number;
@@ -67,18 +67,18 @@ export interface MoveWork {
   readonly tellMoved: () => void;
   /** Ends the turn at its next page. */
   readonly signal: AbortSignal;
-  /** Nothing is known of what the turn before has left: it was another's, it failed, or it switched. */
+  /** The state that the previous turn left is unknown: it was another mover's, it failed, or it switched. */
   readonly isFirst: boolean;
-  /** Whether another move that copies leaves the groups of this one to it. */
+  /** Returns whether no other move copies on its groups, or began to wait for them earlier. */
   readonly mayCopy: (move: Move) => boolean;
-  /** Writes what was done, with the wish that is done with. Throws where others move shards by now. */
-  readonly write: (move: Move, fulfilled?: MoveWish | null) => Promise<void>;
+  /** Writes the progress, and clears a fulfilled request. Throws if another process moves shards by now. */
+  readonly write: (move: Move, fulfilled?: MoveRequest | null) => Promise<void>;
 }
 
 export interface MoveSettings {
-  /** How long a turn copies before what it did is written. @default 1000 */
+  /** How long a turn copies before it writes its progress. @default 1000 */
   readonly turnMs?: number;
-  /** Of its time, how much copying takes: the rest belongs to the groups' own work. @default 0.5 */
+  /** The part of its time that copying takes: the rest belongs to the groups' own work. @default 0.5 */
   readonly share?: number;
   /** How long entries wait to be copied, so that instances hear of the copy first. @default 3000 */
   readonly announcedMs?: number;
@@ -90,7 +90,7 @@ export interface MoveSettings {
 
 /** A key of an index table, as JSON can hold it. */
 export interface EntryCursor {
-  /** What is done with the table. */
+  /** The work on the table. */
   readonly task: string;
   /** Of the shard field: bytes in base64, or as MySQL writes it. */
   readonly bytes?: string;
@@ -100,14 +100,14 @@ export interface EntryCursor {
 
 export interface MoveItem {
   readonly move: Move;
-  readonly wish: MoveWish | null;
+  readonly desired: MoveRequest | null;
 }
 
 function keyOf({ datastore, shard }: MovingShard): string {
   return `move#${datastore}#${String(shard).padStart(4, '0')}`;
 }
 
-/** Of those that are put in first, nobody has read anything yet. */
+/** The fields of a new move: its progress begins empty. */
 type NewMove = Pick<
   Move,
   'datastore' | 'shard' | 'id' | 'from' | 'to' | 'created_at' | 'switchesAlone' | 'complete_after_seconds'
@@ -146,34 +146,38 @@ export async function readMove(table: DynamoTable, of: MovingShard): Promise<Mov
   return toMove(await readState(table, keyOf(of)));
 }
 
-/** Begins a move where the shard has none, or one that has ended. Returns the one that it has then. */
+/** Begins a move if the shard has none, or only one that has ended. Returns its current move. */
 export function beginMove(table: DynamoTable, move: Move): Promise<Move> {
   return change(table, move, (seen) =>
-    seen && seen.move.id === move.id ? { result: seen.move } : { move, wish: null, result: move },
+    seen && seen.move.id === move.id ? { result: seen.move } : { move, desired: null, result: move },
   );
 }
 
-/** What an operator asks for. @throws what `check` throws */
-export function wishOf(
+/** Records the request of an operator. @throws what `check` throws */
+export function requestMove(
   table: DynamoTable,
   of: MovingShard,
-  check: (seen: MoveItem | undefined) => MoveWish | null,
+  check: (seen: MoveItem | undefined) => MoveRequest | null,
 ): Promise<MoveItem | undefined> {
   return change(table, of, (seen) => {
-    const wish = check(seen);
-    return seen && wish ? { wish, result: { ...seen, wish } } : { result: seen };
+    const desired = check(seen);
+    return seen && desired ? { desired, result: { ...seen, desired } } : { result: seen };
   });
 }
 
 /**
- * What the mover has done. Nothing, and undefined, where the move is another's by now, or somebody else moves shards.
- * `fulfilled`: the wish that is done with: one that came meanwhile stays.
+ * Writes the mover's progress. Returns undefined, and writes nothing, if the shard has another move by now or another
+ * process moves shards. `fulfilled`: the request to clear; a newer one stays.
  */
-export function writeMove(table: DynamoTable, move: Move, fulfilled?: MoveWish | null): Promise<MoveItem | undefined> {
+export function writeMove(
+  table: DynamoTable,
+  move: Move,
+  fulfilled?: MoveRequest | null,
+): Promise<MoveItem | undefined> {
   return change(table, move, (seen) => {
     if (!seen || seen.move.id !== move.id || seen.move.token > move.token) return { result: undefined };
-    const wish = seen.wish === fulfilled ? null : seen.wish;
-    return { move, wish, result: { move, wish } };
+    const desired = seen.desired === fulfilled ? null : seen.desired;
+    return { move, desired, result: { move, desired } };
   });
 }
 
@@ -181,20 +185,24 @@ export function hasEnded({ step }: Move): boolean {
   return step === 'completed' || step === 'cancelled';
 }
 
+export function isSwitchWanted({ switchesAlone, switches }: Move, desired: MoveRequest | null): boolean {
+  return desired === 'switch' || desired === 'reverse' || (switchesAlone && switches === 0);
+}
+
 interface Change<T> {
   readonly move?: Move;
-  readonly wish?: MoveWish | null;
+  readonly desired?: MoveRequest | null;
   readonly result: T;
 }
 
 function change<T>(table: DynamoTable, of: MovingShard, make: (seen: MoveItem | undefined) => Change<T>): Promise<T> {
   return changeItem(table, keyOf(of), (item): ItemChange<T> => {
-    const { move, wish, result } = make(toMove(item));
-    if (!move && wish === undefined) return { result };
+    const { move, desired, result } = make(toMove(item));
+    if (!move && desired === undefined) return { result };
     return {
       values: {
         ...(move && { move: { S: JSON.stringify(move) } }),
-        ...(wish !== undefined && { wish: wish === null ? undefined : { S: wish } }),
+        ...(desired !== undefined && { desired: desired === null ? undefined : { S: desired } }),
       },
       result,
     };
@@ -204,5 +212,5 @@ function change<T>(table: DynamoTable, of: MovingShard, make: (seen: MoveItem | 
 function toMove(item: StateItem | undefined): MoveItem | undefined {
   const text = item?.['move']?.S;
   if (text === undefined) return undefined;
-  return { move: JSON.parse(text) as Move, wish: (item?.['wish']?.S as MoveWish | undefined) ?? null };
+  return { move: JSON.parse(text) as Move, desired: (item?.['desired']?.S as MoveRequest | undefined) ?? null };
 }

@@ -10,12 +10,13 @@ import type { DatastoreTopology, TopologySource } from '../topology/topology.ts'
 import {
   beginMove,
   hasEnded,
+  isSwitchWanted,
   newMove,
   readMove,
-  wishOf,
+  requestMove,
   type Move,
   type MoveItem,
-  type MoveWish,
+  type MoveRequest,
 } from './move-item.ts';
 
 interface MoveManagementOptions {
@@ -24,15 +25,13 @@ interface MoveManagementOptions {
   readonly stateTable: DynamoTable;
 }
 
-/** The moves of every datastore's shards, for those who run them. */
-export interface MoveManagement {
-  /** Throws `unknown_datastore`. */
-  moves(datastore: string): Promise<MoveOperations>;
-}
+export type MoveManagement = ReturnType<typeof moveManagement>;
 
-export function moveManagement(options: MoveManagementOptions): MoveManagement {
+/** The moves of every datastore's shards, for operators. */
+export function moveManagement(options: MoveManagementOptions) {
   return {
-    async moves(datastore) {
+    /** Throws `unknown_datastore`. */
+    async moves(datastore: string): Promise<MoveOperations> {
       await requireServed(options.topology, datastore);
       return moveOperations(options, datastore);
     },
@@ -53,14 +52,18 @@ function moveOperations(options: MoveManagementOptions, datastore: string): Move
     shard: parseShard(shard, (await requireDatastore(topology, datastore)).shards),
   });
 
-  function wish(wanted: MoveWish, mayBe: (move: Move) => boolean, why: string): MoveOperations['switchMove'] {
+  function requestOperation(
+    wanted: MoveRequest,
+    mayBe: (move: Move) => boolean,
+    why: string,
+  ): MoveOperations['switchMove'] {
     return ({ shard }) =>
       overState(async () => {
         const of = await found(shard);
-        const item = await wishOf(stateTable, of, (seen) => {
+        const item = await requestMove(stateTable, of, (seen) => {
           const { move } = required(seen, of);
           if (hasEnded(move) || !mayBe(move)) throw refused(move, hasEnded(move) ? 'it has ended' : why);
-          if (wanted === 'verify' && seen?.wish) throw refused(move, `${seen.wish} is asked for already`);
+          if (wanted === 'verify' && seen?.desired) throw refused(move, `${seen.desired} is asked for already`);
           return wanted;
         });
         return statusOf(required(item, of));
@@ -80,13 +83,25 @@ function moveOperations(options: MoveManagementOptions, datastore: string): Move
         const of = await found(shard);
         return statusOf(required(await readMove(stateTable, of), of));
       }),
-    createMove: (wished) =>
-      overState(async () => create(options, await now(), { ...wished, shard: (await found(wished.shard)).shard })),
-    switchMove: wish('switch', ({ switches }) => switches === 0, 'it was switched already: reverse it instead'),
-    reverseMove: wish('reverse', ({ switches }) => switches > 0, 'it was not switched yet'),
-    completeMove: wish('complete', ({ switches }) => switches > 0, 'it was not switched yet: cancel it instead'),
-    cancelMove: wish('cancel', ({ switches }) => switches === 0, 'it was switched already: reverse or complete it'),
-    verifyMove: wish('verify', () => true, ''),
+    createMove: (given) =>
+      overState(async () => create(options, await now(), { ...given, shard: (await found(given.shard)).shard })),
+    switchMove: requestOperation(
+      'switch',
+      ({ switches }) => switches === 0,
+      'it was switched already: reverse it instead',
+    ),
+    reverseMove: requestOperation('reverse', ({ switches }) => switches > 0, 'it was not switched yet'),
+    completeMove: requestOperation(
+      'complete',
+      ({ switches }) => switches > 0,
+      'it was not switched yet: cancel it instead',
+    ),
+    cancelMove: requestOperation(
+      'cancel',
+      ({ switches }) => switches === 0,
+      'it was switched already: reverse or complete it',
+    ),
+    verifyMove: requestOperation('verify', () => true, ''),
   };
 }
 
@@ -106,7 +121,7 @@ async function create(
   }
   if (from === to)
     throw new SchemalessError('move_refused', `shard ${shard} of ${datastore} is on ${to} already`, { field: 'to' });
-  // One that was taken, and never written, is gone on with: it has nothing but its id.
+  // A move that was taken, and never written, continues: it has nothing but its id.
   const left = copy && copy.move !== seen?.move.id ? copy : undefined;
   if (left && left.group !== to)
     throw new SchemalessError('move_refused', `a move of shard ${shard} to ${left.group} was begun: begin it again`, {
@@ -130,7 +145,7 @@ async function create(
       complete_after_seconds: options.complete_after_seconds ?? null,
     }),
   );
-  return statusOf({ move, wish: null });
+  return statusOf({ move, desired: null });
 }
 
 function required(item: MoveItem | undefined, { datastore, shard }: MovingShard): MoveItem {
@@ -147,18 +162,19 @@ function refused({ datastore, shard, step, switches }: Move, why: string): Schem
   });
 }
 
-function statusOf({ move, wish }: MoveItem): MoveStatus {
+function statusOf({ move, desired }: MoveItem): MoveStatus {
   const { source, target, head, bytes, bytes_per_second, step } = move;
   const copied = Math.max(move.copied, source.at);
   const left = Math.max(0, head - copied);
   const perCell = copied > 0 ? bytes / copied : 0;
   const isOver = hasEnded(move);
+  const isDropWanted = desired === 'complete' || desired === 'cancel';
   return {
     shard: move.shard,
     from: move.from,
     to: move.to,
     step,
-    wanted: isOver ? null : wantedOf(move, wish),
+    wanted: isOver ? null : isDropWanted ? 'drop' : isSwitchWanted(move, desired) ? 'switch' : null,
     switches: move.switches,
     created_at: move.created_at,
     switched_at: move.switched_at,
@@ -175,9 +191,4 @@ function statusOf({ move, wish }: MoveItem): MoveStatus {
     complete_after_seconds: move.complete_after_seconds,
     last_error: move.last_error,
   };
-}
-
-function wantedOf({ switchesAlone, switches }: Move, wish: MoveWish | null): MoveStatus['wanted'] {
-  if (wish === 'complete' || wish === 'cancel') return 'drop';
-  return wish === 'switch' || wish === 'reverse' || (switchesAlone && switches === 0) ? 'switch' : null;
 }

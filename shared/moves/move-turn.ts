@@ -7,10 +7,10 @@ import { copyDatabase } from '../address.ts';
 import { SqlError } from '../sql/client.ts';
 import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
 import { announceCopy, endMoving } from '../topology/moving-shards.ts';
-import { checkPlaces, compareCopy, comparedAnew, copiedAnew, copyPage, type MovingClients } from './copy-log.ts';
-import { hasAllIndexes, keepIndexes, withoutOldDebts } from './keep-indexes.ts';
-import type { Move, MoveWish, MoveWork } from './move-item.ts';
-import { dropForgotten, endAttempts, makeCopy, mendNames, putRight, tablesOf } from './shard-tables.ts';
+import { checkPlaces, compareCopy, recompared, recopied, copyPage, type MovingClients } from './copy-log.ts';
+import { hasAllIndexes, maintainIndexes, withoutOldDebts } from './maintain-indexes.ts';
+import { isSwitchWanted, type Move, type MoveRequest, type MoveWork } from './move-item.ts';
+import { dropForgotten, endAttempts, makeCopy, repairNames, putRight, tablesOf } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
 import { forgetShard } from './statements/shard-states.ts';
 import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
@@ -25,7 +25,7 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 
 /** Works on a move for a second or two; returns ms until the next turn, undefined at its end. May be repeated. */
-export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null): Promise<number | undefined> {
+export async function moveTurn(work: MoveWork, move: Move, desired: MoveRequest | null): Promise<number | undefined> {
   const clients: MovingClients = {
     source: await work.context.groups.client(move.from),
     target: await work.context.groups.client(move.to),
@@ -33,15 +33,15 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
   const { pollMs = FOLLOW_MS } = work.settings;
   switch (move.step) {
     case 'waiting':
-      if (wish === 'cancel' || wish === 'complete') return written(work, { ...move, step: 'dropping' });
+      if (desired === 'cancel' || desired === 'complete') return written(work, { ...move, step: 'dropping' });
       return work.mayCopy(move) ? prepare(work, move, clients) : pollMs;
     case 'copying':
     case 'following':
-      if (isDropWanted(move, wish)) return written(work, { ...move, step: 'dropping' });
+      if (isDropWanted(move, desired)) return written(work, { ...move, step: 'dropping' });
       // It was switched before it could be cancelled.
-      if (wish === 'cancel') return written(work, move, wish);
-      if (wish === 'verify') return written(work, { ...comparedAnew(move), step: 'copying' }, wish);
-      return copyTurn(work, move, wish, clients);
+      if (desired === 'cancel') return written(work, move, desired);
+      if (desired === 'verify') return written(work, { ...recompared(move), step: 'copying' }, desired);
+      return copyTurn(work, move, desired, clients);
     case 'switching':
       return ended(work, await resumeSwitch(work, move, clients));
     case 'dropping':
@@ -51,14 +51,17 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
   }
 }
 
-/** Waits until index entries that only the old group got are copied. A faulty move is kept: its copy may be all there is. */
-function isDropWanted(move: Move, wish: MoveWish | null): boolean {
-  if (wish === 'cancel') return move.switches === 0;
-  return move.owed.length === 0 && (wish === 'complete' || (isOverdue(move) && move.last_error === null));
+/**
+ * Waits until index entries that only the old group got are copied. A faulty move is kept: its copy may be all there
+ * is.
+ */
+function isDropWanted(move: Move, desired: MoveRequest | null): boolean {
+  if (desired === 'cancel') return move.switches === 0;
+  return move.owed.length === 0 && (desired === 'complete' || (isOverdue(move) && move.last_error === null));
 }
 
-async function written(work: MoveWork, move: Move, wish?: MoveWish): Promise<number> {
-  await work.write(move, wish);
+async function written(work: MoveWork, move: Move, desired?: MoveRequest): Promise<number> {
+  await work.write(move, desired);
   return 0;
 }
 
@@ -73,7 +76,7 @@ async function prepare(work: MoveWork, move: Move, { target }: MovingClients): P
 async function copyTurn(
   work: MoveWork,
   given: Move,
-  wish: MoveWish | null,
+  desired: MoveRequest | null,
   clients: MovingClients,
 ): Promise<number | undefined> {
   const { turnMs = 1000, share = 0.5 } = work.settings;
@@ -88,20 +91,21 @@ async function copyTurn(
   const seconds = (performance.now() - since) / 1000;
   const rate = Math.round(((move.bytes - before) * share) / seconds);
   const isNear = move.head - move.source.at <= NEAR_CELLS;
-  const isWanted = isSwitchWanted(move, wish);
+  const isWanted = isSwitchWanted(move, desired);
   move = {
     ...move,
     bytes_per_second: isFar ? rate : move.bytes_per_second,
     last_error: isWanted || move.restarts > given.restarts ? move.last_error : null,
   };
   if (isNear) {
-    await makeIndexTables(work, move, clients, indexes);
-    move = await keepIndexes(move, { clients, indexes, isWanted, signal: work.signal, ...work.settings });
+    const isIndexed = indexes.every(({ name, hash }) => move.indexed.includes(indexTableName(name, hash)));
+    if (work.isFirst || !isIndexed) await makeCopy(clients.target, move, indexes);
+    move = await maintainIndexes(move, { clients, indexes, isWanted, signal: work.signal, ...work.settings });
   }
   const isCompared = move.target.at === move.source.at;
   if (isNear && isCompared && hasAllIndexes(move, indexes)) {
     move = { ...move, step: 'following' };
-    if (isWanted && Date.now() >= move.retry_at) return switchNow(work, move, wish, clients);
+    if (isWanted && Date.now() >= move.retry_at) return switchNow(work, move, desired, clients);
   }
   const isIdle = JSON.stringify(move) === JSON.stringify(given);
   if (!isIdle) await work.write(move);
@@ -120,7 +124,7 @@ async function findItsFeet(
   if (!(await endAttempts(work, move, clients.source))) return false;
   const home = (await readDatastore(work.topologyTable, move.datastore))?.homes[move.shard];
   if (home?.group !== move.from) return false;
-  await mendNames(work, move, home, clients);
+  await repairNames(work, move, home, clients);
   await makeCopy(clients.target, move, indexes);
   return true;
 }
@@ -131,16 +135,6 @@ async function goOn(work: MoveWork, move: Move, clients: MovingClients): Promise
   if (home?.group !== move.to || home.copy?.move !== move.id)
     throw new SchemalessError('internal', `the topology has the shard on ${home?.group ?? 'no group'}`);
   return ended(work, await resumeSwitch(work, { ...move, epoch: home.epoch }, clients));
-}
-
-async function makeIndexTables(
-  work: MoveWork,
-  move: Move,
-  { target }: MovingClients,
-  indexes: readonly PhysicalIndex[],
-): Promise<void> {
-  if (!work.isFirst && indexes.every(({ name, hash }) => move.indexed.includes(indexTableName(name, hash)))) return;
-  await makeCopy(target, move, indexes);
 }
 
 /** From a reader while there is much to copy, from the writer what it took last, or where no reader answers. */
@@ -163,7 +157,9 @@ async function copyPages(given: Move, clients: MovingClients, mayGoOn: () => boo
   return move;
 }
 
-/** Compares with a reader, then with the writer if the reader differs or is silent. A copy that differs is begun again. */
+/**
+ * Compares with a reader, then with the writer if the reader differs or is silent. A copy that differs is begun again.
+ */
 async function compareOrGoBack(move: Move, clients: MovingClients, mayGoOn: () => boolean): Promise<Move> {
   const { abilities, nodes } = clients.target;
   if (abilities.readsFromReaders && nodes > 1) {
@@ -178,16 +174,12 @@ async function compareOrGoBack(move: Move, clients: MovingClients, mayGoOn: () =
     return await compareCopy(move, clients, 'writer', mayGoOn);
   } catch (error) {
     if (!isDifferent(error)) throw error;
-    return { ...(await copiedAnew(move, clients)), last_error: error.message };
+    return { ...(await recopied(move, clients)), last_error: error.message };
   }
 }
 
 function isDifferent(error: unknown): error is SchemalessError {
   return error instanceof SchemalessError && error.code === 'internal';
-}
-
-function isSwitchWanted(move: Move, wish: MoveWish | null): boolean {
-  return wish === 'switch' || wish === 'reverse' || (move.switchesAlone && move.switches === 0);
 }
 
 function isOverdue({ switches, switched_at, complete_after_seconds }: Move): boolean {
@@ -199,11 +191,11 @@ function isOverdue({ switches, switched_at, complete_after_seconds }: Move): boo
   );
 }
 
-/** Under the migration's lease: no index gets a table, or loses one, meanwhile. */
+/** Switches under the migration's lease, so that no index gets or loses a table. */
 async function switchNow(
   work: MoveWork,
   move: Move,
-  wish: MoveWish | null,
+  desired: MoveRequest | null,
   clients: MovingClients,
 ): Promise<number | undefined> {
   const { homes } = await requireDatastore(work.context.topology, move.datastore);
@@ -226,10 +218,10 @@ async function switchNow(
     return FOLLOW_MS;
   }
   if (held.result.isDone) await noteSwitched(work.stateTable, move.datastore, move.shard, { before, epoch });
-  return ended(work, held.result, wish);
+  return ended(work, held.result, desired);
 }
 
-async function ended(work: MoveWork, switched: Switched, wish: MoveWish | null = null): Promise<number> {
+async function ended(work: MoveWork, switched: Switched, desired: MoveRequest | null = null): Promise<number> {
   const { move, closedMs } = switched;
   const closed_ms = closedMs > 0 ? [...move.closed_ms, Math.round(closedMs)].slice(-20) : move.closed_ms;
   if (!switched.isDone) {
@@ -242,12 +234,12 @@ async function ended(work: MoveWork, switched: Switched, wish: MoveWish | null =
   work.tellMoved();
   await work.write(
     { ...move, step: 'following', switched_at: new Date().toISOString(), closed_ms, last_error: null },
-    wish ?? (move.switches > 1 ? 'reverse' : 'switch'),
+    desired ?? (move.switches > 1 ? 'reverse' : 'switch'),
   );
   return 0;
 }
 
-/** What was the shard's former place, or was to be its next one, keeps nothing of it. */
+/** Deletes the copy: on the shard's former group, or on the one that it was to move to. */
 async function drop(work: MoveWork, move: Move, clients: MovingClients): Promise<number | undefined> {
   const { source, target } = clients;
   const copy = copyDatabase(move.datastore, move.shard);

@@ -5,7 +5,7 @@ import { pauseFor } from '../pause-for.ts';
 
 type Moving = Pick<MoveOperations, 'listMoves' | 'getMove' | 'createMove'>;
 
-/** Where each shard is, or will be once its move ends. */
+/** Returns the group of each shard: the present one, or the one after its move ends. */
 export async function placedShards(
   operations: Pick<MoveOperations, 'listMoves'>,
   heads: readonly ShardHead[],
@@ -33,27 +33,20 @@ interface RebalanceOptions {
   readonly report?: (shard: number, what: string) => void;
 }
 
-interface RebalanceReport {
-  readonly moves: number;
-  readonly moved: number;
-  readonly not_moved: readonly { readonly shard: number; readonly why: string }[];
-  /** False if the signal ended the run. */
-  readonly complete: boolean;
-}
-
 /** Moves that wait or copy at once: more would only poll, since a group copies one shard at a time. */
 const AT_ONCE = 4;
 
 /**
  * Begins the moves of a plan, a few at a time, and waits until each shard has moved or will not. Retries while the API
- * is unavailable. After it was interrupted, a new plan goes on from where the shards are. Throws SchemalessError for
- * what a retry would not help.
+ * is unavailable. After it was interrupted, a new plan goes on from where the shards are. Returns what became of the
+ * moves:
+ * not `complete` if the signal ended the run. Throws SchemalessError for what a retry would not help.
  */
 export async function rebalance(
   operations: Moving,
   plan: readonly PlannedMove[],
   { completeAfterSeconds = 3600, pollMs = 1000, signal, report = () => undefined }: RebalanceOptions,
-): Promise<RebalanceReport> {
+) {
   const waiting = [...plan];
   const begun = new Map<number, PlannedMove>();
   const notMoved: { shard: number; why: string }[] = [];

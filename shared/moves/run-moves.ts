@@ -15,18 +15,18 @@ export interface MoveRun extends JobRun {
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;
   readonly settings?: MoveSettings;
-  /** Tells instances that the topology is another one. @default they hear of it within a minute */
+  /** Tells instances that the topology changed. @default they notice within a minute */
   readonly tellMoved?: () => void;
-  /** A move came to another step, or stumbled. @default nobody wants to know */
+  /** Reports a move that reached another step, or failed. @default not reported */
   readonly report?: (move: Move, error?: unknown) => void;
-  /** Moves under way, every half minute while there are any. @default nobody wants to know */
+  /** Reports the number of moves under way, every half minute while there are any. @default not reported */
   readonly measured?: (moves: number) => void;
-  /** Waits for moves where there are none. @default false: it ends */
+  /** Waits for moves if there are none. @default false: it ends */
   readonly staysIdle?: boolean;
 }
 
-/** Between looks for moves that are new. */
-const LOOK_MS = 1000;
+/** Between polls for new moves. */
+const POLL_MS = 1000;
 export const LEASE_MS = 10_000;
 const MEASURE_MS = 30_000;
 /** After a turn that failed; doubled with each, up to the last. */
@@ -42,14 +42,14 @@ export async function runMoves(run: MoveRun): Promise<void> {
       const mover: Mover = { run, token: lease.token, moves: new Map(), signal };
       held.work('look', {
         turn: movesFound(mover, held),
-        everyMs: run.settings?.pollMs ?? LOOK_MS,
+        everyMs: run.settings?.pollMs ?? POLL_MS,
         failed: () => undefined,
       });
     },
   });
 }
 
-/** Returns a look for moves, which begins work on each. It is over where there are none. */
+/** Returns a poll for moves, which begins work on each. It ends if there are none. */
 function movesFound(mover: Mover, held: HeldJob): () => Promise<'over' | void> {
   const { run, moves } = mover;
   let measuredAt = Number.NEGATIVE_INFINITY;
@@ -81,7 +81,7 @@ async function movingShards({ context, topologyTable }: MoveRun): Promise<readon
   return found;
 }
 
-/** Who works on moves, for as long as its lease lasts. */
+/** The process that works on moves while its lease lasts. */
 interface Mover {
   readonly run: MoveRun;
   readonly token: number;
@@ -90,7 +90,7 @@ interface Mover {
   readonly signal: AbortSignal;
 }
 
-/** Work on one move, until it ends. What fails is tried again, at growing distance. */
+/** Works on one move until it ends. Failed turns are retried at growing intervals. */
 function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): Turns {
   const name = nameOf(of);
   let isFirst = true;
@@ -100,11 +100,11 @@ function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): Turns 
   };
   async function turn(): Promise<number | 'over'> {
     const item = await readMove(run.stateTable, of);
-    // It was begun, but not written yet.
+    // The move was begun, but not written yet.
     if (!item || item.move.id !== of.id) return over();
     const before = item.move;
     if (hasEnded(before)) {
-      // It died before it said so.
+      // The mover ended before it recorded the end.
       await endMoving(run.topologyTable, before);
       return over();
     }
@@ -124,7 +124,7 @@ function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): Turns 
         else if (move.step !== before.step || move.last_error !== before.last_error) run.report?.(move);
       },
     };
-    const pauseMs = await moveTurn(work, before, item.wish);
+    const pauseMs = await moveTurn(work, before, item.desired);
     if (pauseMs === undefined) return over();
     const after = moves.get(name) ?? before;
     isFirst = after.step !== before.step || after.switches !== before.switches || after.failures !== before.failures;
@@ -148,7 +148,7 @@ function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): Turns 
   };
 }
 
-/** What it stumbled over, for who looks at it: the rest stays as it was written last. */
+/** Records the error of a move for its operator: the rest stays as it was written last. */
 async function note(run: MoveRun, token: number, of: MovingOne, { message }: Error): Promise<void> {
   const item = await readMove(run.stateTable, of);
   if (item?.move.id === of.id && item.move.last_error !== message)

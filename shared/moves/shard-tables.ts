@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoreContext } from '../access/context.ts';
-import { indexTableName, type PhysicalIndex } from '../index/index-table.ts';
+import { createIndexTable, indexTableName, type PhysicalIndex } from '../index/index-table.ts';
 import { SHARD_STEPS } from '../migrate/steps.ts';
 import { copyDatabase, shardDatabase } from '../address.ts';
-import type { SqlClient, Target } from '../sql/client.ts';
+import type { SqlClient } from '../sql/client.ts';
 import { quoteName } from '../sql/names.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 import { beginAttempt, isLastAttempt } from '../topology/moving-shards.ts';
 import type { ShardHome } from '../topology/topology.ts';
-import { indexTableStatement } from '../migrate/index-versions.ts';
 import type { MovingClients } from './copy-log.ts';
 import type { Move } from './move-item.ts';
 import {
@@ -100,7 +99,7 @@ export async function endAttempts(
   return true;
 }
 
-function movedByAnother({ shard, datastore }: Pick<Move, 'shard' | 'datastore'>): SchemalessError {
+export function movedByAnother({ shard, datastore }: Pick<Move, 'shard' | 'datastore'>): SchemalessError {
   return new SchemalessError('unavailable', `another moves shard ${shard} of ${datastore} by now`);
 }
 
@@ -121,7 +120,7 @@ export async function makeCopy(
     for (const sql of statements(quoteName(copy))) await target.change({ sql, parameters: [] });
   const there = await tablesOf(target, copy);
   for (const index of indexes)
-    if (!there.includes(indexTableName(index.name, index.hash))) await target.change(indexTableStatement(copy, index));
+    if (!there.includes(indexTableName(index.name, index.hash))) await target.change(createIndexTable(copy, index));
 }
 
 /** Drops what a copy has of index versions that no catalogue lists: with a switch they would be the shard's. */
@@ -140,12 +139,12 @@ export async function dropForgotten(
 }
 
 /**
- * Brings a shard and its copy to what the topology says of them: a group that failed over may have forgotten that
- * tables were renamed, or a shard closed or opened; and whoever moved it may have died in between. `home`: of the
- * shard, as the topology has it now: the move's source. Throws SchemalessError `internal` where tables lie under both
- * names: nobody but an operator knows which are which. A shard that is closed by an attempt is left closed.
+ * Makes a shard and its copy match the topology. A group that failed over may have lost a rename of tables, or the
+ * closing or opening of a shard, and the mover may have died in between. `home`: of the shard, as the topology has it
+ * now: the move's source. Throws SchemalessError `internal` if tables exist under both names: only an operator knows
+ * which are which. A shard closed by an attempt stays closed.
  */
-export async function mendNames(
+export async function repairNames(
   { context, topologyTable }: { readonly context: StoreContext; readonly topologyTable: DynamoTable },
   move: Move,
   home: ShardHome,
@@ -162,17 +161,11 @@ async function openHome(context: StoreContext, move: Move, home: ShardHome, sour
   const row = toShardState(await source.select(selectShardState(move), 'writer'));
   if (row && row.state !== 'arriving' && row.state !== 'moved') return;
   await source.change(arriveShard(move, home.epoch, { first_id: row?.first_id ?? 1, step: SHARD_STEPS.length }));
-  // Whether something was erased meanwhile the row may not know: to look for it harms nothing.
+  // The row may not know of recent erasures: checking for them harms nothing.
   await source.change(openShard(move, home.epoch, (await isBound(context, move.from)) ? 'nobody' : false, true));
 }
 
-/** The nodes that may become a group's writer; where storage is shared, one is all. */
-export async function nodesOf(context: StoreContext, group: string, client: SqlClient): Promise<readonly Target[]> {
-  if ((await sharesStorage(context.topology, group)) || !client.abilities.survivesDiskLoss) return ['writer'];
-  return Array.from({ length: client.nodes }, (_, node) => ({ node }));
-}
-
-/** Where copies of writes are kept, and the nodes have files of their own, one server at a time takes appends. */
+/** Returns whether one server at a time takes appends: the store keeps hints, and nodes have files of their own. */
 export async function isBound(context: StoreContext, group: string): Promise<boolean> {
   return context.bufferCopies > 0 && !(await sharesStorage(context.topology, group));
 }

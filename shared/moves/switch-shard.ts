@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nodesOf } from '../access/groups.ts';
 import { SchemalessError } from '../errors.ts';
 import { copyDatabase, shardDatabase } from '../address.ts';
 import { toNumber } from '../sql/cell-rows.ts';
@@ -8,7 +9,7 @@ import { readDatastore } from '../topology/dynamo-topology.ts';
 import { beginAttempt, switchHome, type SeenShard } from '../topology/moving-shards.ts';
 import { copyPage, type MovingClients } from './copy-log.ts';
 import type { Move, MoveWork } from './move-item.ts';
-import { isBound, nodesOf, dropFences, endAttempts, putRight, renameAll, tablesOf } from './shard-tables.ts';
+import { isBound, dropFences, endAttempts, movedByAnother, putRight, renameAll, tablesOf } from './shard-tables.ts';
 import { allClosed, isStillWhole, sameWriter, shows } from './switch-checks.ts';
 import {
   createDatabase,
@@ -37,28 +38,32 @@ type Switching = Pick<MoveWork, 'context' | 'topologyTable' | 'write' | 'tellMov
  * topology.
  */
 const CLOSED_MS = 150;
-const LOOK_MS = 4;
+const POLL_MS = 4;
 
-export type Switched =
-  | { readonly isDone: true; readonly move: Move; readonly closedMs: number }
-  | { readonly isDone: false; readonly move: Move; readonly why: string; readonly closedMs: number };
+export interface Switched {
+  readonly isDone: boolean;
+  readonly move: Move;
+  /** Why it is not done. */
+  readonly why?: string;
+  readonly closedMs: number;
+}
 
 /**
- * Makes a copy that has all but the last cells the shard. The shard is closed where it is, what it took last is copied,
- * compared and shown by every node that might become the copy's writer; then one write to the topology decides.
+ * Makes a copy that has all but the last cells the shard. Closes the shard, copies and compares its last cells, and
+ * waits until each possible writer of the copy shows them. Then one write to the topology decides.
  *
- * The order of the steps is what holds, so that whoever is killed between two of them harms nothing:
+ * The order of the steps makes an interruption between any two of them harmless:
  *
- * 1. The topology knows of the attempt: none before it decides anything any more, however late it goes on.
- * 2. The old group takes no appends (`closeShard`), and all its nodes that answer know. No transaction holds its tables.
+ * 1. The topology has the attempt: from now on no earlier attempt decides anything, however late it continues.
+ * 2. The old group takes no appends (`closeShard`), as all its nodes that answer know. No transaction has its tables.
  * 3. The copy is the shard, byte for byte, on each node that counts.
  * 4. Its tables take their names on the new group.
- * 5. **The topology says so**: reads go to the new group from now on. Before this the switch can be taken back, after it
- *    only be finished.
- * 6. The old group's tables lose their names: who goes by an older topology finds no table, and looks again.
- * 7. The new group takes appends. Not before: until 6 somebody might still read the old one for the shard's.
+ * 5. **The topology says so**: reads go to the new group from now on. Before this the switch can be undone, after it
+ *    only finished.
+ * 6. The old group's tables lose their names: a client with an older topology finds no table, and refreshes it.
+ * 7. The new group takes appends. Not earlier: until step 6 a client might still read the old one as the shard's.
  *
- * @param move with the epoch that the shard is to have
+ * @param given with the epoch that the shard is to have
  */
 export async function switchShard(switching: Switching, given: Move, clients: MovingClients): Promise<Switched> {
   const { source, target } = clients;
@@ -66,10 +71,10 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
   const before = toShardState(await source.select(selectShardState(given), 'writer'));
   if (!before || before.epoch >= given.epoch) return notDone(given, 'its epoch was raised', 0);
   if ((await tablesOf(target, shard)).length > 0)
-    return notDone(given, `${given.to} has tables of the name ${shard}, which nobody knows of`, 0);
+    return notDone(given, `${given.to} has unknown tables of the name ${shard}`, 0);
   const attempt = randomUUID();
-  // What takes long, and closes nothing, comes first; so does what fails where a node cannot be asked.
-  const nodes = await nodesOf(switching.context, given.to, target);
+  // Slow steps that close nothing come first, and so do those that fail if a node cannot be asked.
+  const nodes = await nodesOf(switching.context.topology, given.to, target);
   const tables: Tables = { ofShard: await tablesOf(source, shard), ofCopy: await tablesOf(target, copy) };
   await Promise.all([
     target.change(createDatabase(shard)),
@@ -116,25 +121,24 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
 }
 
 /**
- * Goes on with a switch that was cut off: finishes it where the topology has it, takes it back otherwise. Throws what
- * DynamoDB throws: nothing is known then.
+ * Continues an interrupted switch: finishes it if the topology has it, undoes it otherwise. Throws what DynamoDB
+ * throws: nothing is known then.
  */
 export async function resumeSwitch(switching: Switching, move: Move, clients: MovingClients): Promise<Switched> {
   const closedMs = (): number => Date.now() - move.closed_at;
   if (await takeBack(switching, move, clients))
     return notDone(move, 'it was cut off before it was decided', closedMs());
   const home = (await readDatastore(switching.topologyTable, move.datastore))?.homes[move.shard];
-  if (home?.group !== move.to || home.copy?.move !== move.id || home.epoch < move.epoch)
-    throw new SchemalessError('unavailable', `another moves shard ${move.shard} of ${move.datastore} by now`);
+  if (home?.group !== move.to || home.copy?.move !== move.id || home.epoch < move.epoch) throw movedByAnother(move);
   const settled = await settle(switching, move, clients);
   return { isDone: true, move: settled, closedMs: closedMs() };
 }
 
 /**
- * Takes a switch back that is not decided: from here on it never will be. Returns false where it is.
+ * Undoes a switch that is not decided: from here on it never will be. Returns false if it is.
  *
- * The shard is opened before anything is asked of the other group, which may be away. Its tables get their names back
- * then, or with the next turn.
+ * Opens the shard before it asks the other group, which may be unavailable. Its tables get their names back then, or
+ * with the next turn.
  */
 async function takeBack({ topologyTable }: Switching, move: Move, { source, target }: MovingClients): Promise<boolean> {
   if (!(await endAttempts({ topologyTable }, move, source))) return false;
@@ -152,8 +156,8 @@ interface CopiedRest {
 }
 
 /**
- * The move with all of the shard copied and compared; undefined where that takes too long. Throws SchemalessError
- * `internal` where the copy cannot become the shard.
+ * Returns the move with all of the shard copied and compared; undefined if that takes too long. Throws SchemalessError
+ * `internal` if the copy cannot become the shard.
  */
 async function copyRest(
   switching: Switching,
@@ -169,7 +173,7 @@ async function copyRest(
     const { at } = move.source;
     move = await copyPage(move, clients, 'writer');
     if (isLate()) return undefined;
-    if (move.source.at === at) await sleep(LOOK_MS);
+    if (move.source.at === at) await sleep(POLL_MS);
   }
   await Promise.all([
     sameWriter(move, source, before),
@@ -180,7 +184,7 @@ async function copyRest(
   return isLate() ? undefined : { ...move, target: move.source };
 }
 
-/** As they were before the shard was closed: nobody makes or drops any meanwhile, by the lease of the migration. */
+/** As before the shard was closed: the lease of the migration prevents that tables are made or dropped. */
 interface Tables {
   readonly ofShard: readonly string[];
   readonly ofCopy: readonly string[];
@@ -194,7 +198,7 @@ async function finishSwitch(
 ): Promise<Switched> {
   const { source, target } = clients;
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  // Once more, just before it is decided: a transaction may have begun since.
+  // A last check before the decision: a transaction may have begun since.
   await source.change(renameAndBack(shard, copy, tables.ofShard));
   const [rows] = await Promise.all([
     source.select(selectShardState(move), 'writer'),
@@ -202,7 +206,7 @@ async function finishSwitch(
   ]);
   const hasErasures = toShardState(rows)?.hasErasures !== false;
   const isSwitched = await switchHome(switching.topologyTable, move, seen);
-  // It was another's, or it was written, and the answer lost.
+  // Another attempt won, or the write succeeded and its answer was lost.
   if (!isSwitched) return resumeSwitch(switching, move, clients);
   switching.tellMoved();
   await source.change(renameFenced(shard, copy, tables.ofShard, move.attempt));
@@ -219,13 +223,13 @@ async function settle(switching: Switching, move: Move, { source, target }: Movi
   await renameAll(target, copy, shard);
   const since = { ...move, from: move.to, to: move.from };
   await putRight({ topologyTable: switching.topologyTable, move: since, client: source });
-  // The old group may not be there to say whether something was erased: to look for it harms nothing.
+  // The old group may be unavailable to tell of erasures: checking for them harms nothing.
   await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), true));
   await source.change(leaveShard(move, move.epoch));
   return switched(move);
 }
 
-/** The copy is the shard, and what was the shard its copy: it has what the shard has. */
+/** Exchanges the shard and its copy: the new copy has all cells of the shard. */
 function switched(move: Move): Move {
   return {
     ...move,

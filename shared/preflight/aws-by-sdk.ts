@@ -74,7 +74,7 @@ export class AwsBySdk {
   async account(): Promise<string> {
     return this.ask('sts:GetCallerIdentity', '', async () => {
       const { Account } = await this.clients.sts.send(new GetCallerIdentityCommand());
-      return said(Account, 'Account');
+      return required(Account, 'Account');
     });
   }
 
@@ -91,8 +91,8 @@ export class AwsBySdk {
     return this.ask('lambda:GetAccountSettings', '', async () => {
       const { AccountLimit } = await this.clients.lambda.send(new GetAccountSettingsCommand());
       return {
-        limit: said(AccountLimit?.ConcurrentExecutions, 'ConcurrentExecutions'),
-        unreserved: said(AccountLimit?.UnreservedConcurrentExecutions, 'UnreservedConcurrentExecutions'),
+        limit: required(AccountLimit?.ConcurrentExecutions, 'ConcurrentExecutions'),
+        unreserved: required(AccountLimit?.UnreservedConcurrentExecutions, 'UnreservedConcurrentExecutions'),
       };
     });
   }
@@ -107,7 +107,7 @@ export class AwsBySdk {
     // Unchanged quotas may be missing from the account's own.
     return this.ask('servicequotas:GetAWSDefaultServiceQuota', `${service} ${code}`, async () => {
       const { Quota } = await quotas.send(new GetAWSDefaultServiceQuotaCommand(id));
-      return said(Quota?.Value, 'Quota');
+      return required(Quota?.Value, 'Quota');
     });
   }
 
@@ -158,8 +158,8 @@ export class AwsBySdk {
       const command = new DescribeAvailabilityZonesCommand({ Filters: open });
       const { AvailabilityZones = [] } = await this.clients.ec2.send(command);
       return AvailabilityZones.map(({ ZoneName, ZoneId }) => ({
-        name: said(ZoneName, 'ZoneName'),
-        id: said(ZoneId, 'ZoneId'),
+        name: required(ZoneName, 'ZoneName'),
+        id: required(ZoneId, 'ZoneId'),
       }));
     });
   }
@@ -290,7 +290,7 @@ async function all<Page, Item>(
   return items;
 }
 
-function said<T>(value: T | undefined, name: string): T {
+function required<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new Error(`wanted ${name} in the answer, got none`);
   return value;
 }

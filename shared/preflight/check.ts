@@ -43,16 +43,16 @@ async function judged(check: Check, aws: AwsAnswers): Promise<Judgement> {
 }
 
 function notAnswered({ action, obstacle, message }: Unanswered): Judgement {
-  const said = message.replaceAll(/\s+/gu, ' ').trim();
+  const text = message.replaceAll(/\s+/gu, ' ').trim();
   const verdict = 'unknown';
   if (obstacle === 'rights')
-    return { verdict, found: `no right to ask: ${action}`, todo: `Allow ${action}, or ask somebody who may` };
+    return { verdict, found: `no right to ask: ${action}`, todo: `Allow ${action}, or ask a person with that right` };
   if (obstacle === 'credentials')
     return {
       verdict,
-      found: `not let in: ${said}`,
+      found: `not let in: ${text}`,
       todo: 'Log in, or name a profile; the region may have to be enabled',
     };
   if (obstacle === 'throttled') return { verdict, found: `asked too often: ${action}`, todo: 'Try again in a minute' };
-  return { verdict, found: `${action}: ${said}`, todo: 'Try again once that is mended' };
+  return { verdict, found: `${action}: ${text}`, todo: 'Try again once that is fixed' };
 }

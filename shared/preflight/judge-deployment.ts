@@ -17,7 +17,7 @@ interface Deployment {
 }
 
 /** Checks of a deployment, and their resources. */
-const JUDGED: readonly {
+export const JUDGED: readonly {
   readonly checksOf: ChecksOf;
   readonly of: (change: DeploymentChange) => readonly NeededResource[];
 }[] = [
@@ -39,7 +39,7 @@ export async function judgeDeployment(
   if (!change) return [];
   const checks = JUDGED.flatMap(({ checksOf, of }) => {
     const resources = of(change);
-    return resources.length === 0 ? [] : checksOf({ environment: '', stacks: [], resources });
+    return resources.length === 0 ? [] : checksOf({ stacks: [], resources });
   });
   return Promise.all(
     checks.map(async (check) => {
@@ -64,7 +64,7 @@ async function changeOf({ stack, wanted, before }: Deployment, aws: AwsAnswers):
   return isThere ? undefined : { before: {}, after: wanted };
 }
 
-export type DeployedResources = Readonly<Record<string, Omit<NeededResource, 'stack'>>>;
+export type DeployedResources = Readonly<Record<string, NeededResource>>;
 
 /** The resources before and after a deployment. */
 interface DeploymentChange {
@@ -75,46 +75,39 @@ interface DeploymentChange {
 const FUNCTION = 'AWS::Lambda::Function';
 
 function added({ before, after }: DeploymentChange): readonly NeededResource[] {
-  return needed(Object.entries(after).filter(([id]) => before[id] === undefined));
+  return Object.entries(after).flatMap(([id, resource]) => (before[id] === undefined ? resource : []));
 }
 
 function touched({ before, after }: DeploymentChange): readonly NeededResource[] {
-  return needed(Object.entries(after).filter(([id, resource]) => !isDeepStrictEqual(before[id], resource)));
+  return Object.entries(after).flatMap(([id, resource]) => (isDeepStrictEqual(before[id], resource) ? [] : resource));
 }
 
 /** The same with new properties only. */
 function touchedProperties({ before, after }: DeploymentChange): readonly NeededResource[] {
-  return needed(
-    Object.entries(after).map(([id, { type, properties }]) => {
-      const isNew = ([name, value]: [string, unknown]): boolean =>
-        !isDeepStrictEqual(before[id]?.properties[name], value);
-      return [id, { type, properties: Object.fromEntries(Object.entries(properties).filter(isNew)) }];
-    }),
-  );
+  return Object.entries(after).map(([id, { type, properties }]) => {
+    const isNew = ([name, value]: [string, unknown]): boolean =>
+      !isDeepStrictEqual(before[id]?.properties[name], value);
+    return { type, properties: Object.fromEntries(Object.entries(properties).filter(isNew)) };
+  });
 }
 
 /** All resources if subnets change, since zones depend on each other. */
 function allWithNewSubnets(change: DeploymentChange): readonly NeededResource[] {
   const isNew = Object.keys(change.before).length === 0;
   const moves = touched(change).some(({ type }) => type === 'AWS::EC2::Subnet');
-  return isNew || moves ? needed(Object.entries(change.after)) : [];
+  return isNew || moves ? Object.values(change.after) : [];
 }
 
 /** Newly reserved instances, with all schedules. Empty if no more are reserved. */
 function moreReserved({ before, after }: DeploymentChange): readonly NeededResource[] {
   const more = reservedIn(after) - reservedIn(before);
   if (more <= 0) return [];
-  const schedules = Object.entries(after).filter(([, { type }]) => type === 'AWS::Scheduler::Schedule');
-  return needed([['', { type: FUNCTION, properties: { ReservedConcurrentExecutions: more } }], ...schedules]);
+  const schedules = Object.values(after).filter(({ type }) => type === 'AWS::Scheduler::Schedule');
+  return [{ type: FUNCTION, properties: { ReservedConcurrentExecutions: more } }, ...schedules];
 }
 
 function reservedIn(resources: DeployedResources): number {
   return Object.values(resources)
     .filter(({ type }) => type === FUNCTION)
     .reduce((sum, { properties }) => sum + Number(properties['ReservedConcurrentExecutions'] ?? 0), 0);
-}
-
-/** The stack does not matter here. */
-function needed(resources: readonly (readonly [string, DeployedResources[string]])[]): readonly NeededResource[] {
-  return resources.map(([, resource]) => ({ ...resource, stack: '' }));
 }

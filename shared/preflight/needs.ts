@@ -1,6 +1,7 @@
 export interface NeededResource {
   readonly type: string;
-  readonly stack: string;
+  /** Undefined within a deployment: it is the only one. */
+  readonly stack?: string;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
@@ -14,7 +15,6 @@ interface NeededStack {
 
 /** An environment's needs, from its templates. */
 export interface Needs {
-  readonly environment: string;
   readonly stacks: readonly NeededStack[];
   readonly resources: readonly NeededResource[];
 }

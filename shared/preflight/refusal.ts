@@ -8,14 +8,14 @@ const MOST_REASON = 280;
 /** Formats a deployment's error with every obstacle, on one line: the provider framework repeats further lines. */
 export function refusalOf(failures: readonly Finding[]): string {
   const head = `this account does not take the deployment, for ${failures.length} ${failures.length === 1 ? 'reason' : 'reasons'}:`;
-  const said: string[] = [head];
+  const parts: string[] = [head];
   for (const [at, failure] of failures.entries()) {
     const reason = `${at + 1}) ${cut(reasonOf(failure))}`;
     const left = `and ${failures.length - at} more, in the log`;
-    if ([...said, reason, left].join(' ').length > MOST_TEXT) return [...said, left].join(' ');
-    said.push(reason);
+    if ([...parts, reason, left].join(' ').length > MOST_TEXT) return [...parts, left].join(' ');
+    parts.push(reason);
   }
-  return said.join(' ');
+  return parts.join(' ');
 }
 
 function reasonOf({ check, wanted, found, todo, link }: Finding): string {

@@ -1,21 +1,13 @@
 import type { AwsAnswers } from './aws-by-sdk.ts';
 import { type ChecksOf, type Finding, makeCheck } from './check.ts';
 import { accountCheck, bootstrapChecks, resourceTypeChecks, stackChecks } from './checks/first-deployment.ts';
-import { concurrencyChecks } from './checks/concurrency.ts';
-import { engineChecks } from './checks/engine.ts';
-import { nameChecks } from './checks/names.ts';
-import { quotaChecks } from './checks/quotas.ts';
-import { zoneChecks } from './checks/zones.ts';
+import { JUDGED } from './judge-deployment.ts';
 import type { Needs } from './needs.ts';
 
 const CHECKS: readonly ChecksOf[] = [
   bootstrapChecks,
   stackChecks,
-  nameChecks,
-  concurrencyChecks,
-  quotaChecks,
-  zoneChecks,
-  engineChecks,
+  ...JUDGED.map(({ checksOf }) => checksOf),
   resourceTypeChecks,
 ];
 

@@ -1,31 +1,30 @@
 import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import { ConditionalCheckFailedException, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { rowKeyOf } from '../address.ts';
 import type { IndexField } from '../definitions/definitions.ts';
-import { readState, type StateItem } from '../dynamo/state-table.ts';
+import { putState, readState, type StateItem } from '../dynamo/state-table.ts';
 import { ageOf, moment } from '../time.ts';
 import { requireRoot, unwrap, wrap, WrongKeyError, type KeyStore } from './key-store.ts';
 import { derivedKey, KEY_BYTES, NAME_BYTES } from './sealing.ts';
 
-/** What the key of a datastore gives, one key for each purpose. */
+/** Keys derived from the key of a datastore, one for each purpose. */
 export interface DatastoreKeys {
   readonly datastore: string;
-  /** The name of a subject: nobody learns of it who the subject is. 32 hexadecimal digits. */
+  /** Returns the name of a subject, which does not reveal the subject: 32 hexadecimal digits. */
   nameOf(subject: string): string;
-  /** The keyed hash of a value of an index's field, which is a UUID in form. Equal values of a field have equal ones. */
+  /** Returns the keyed hash of a value of an index's field, as a UUID. Equal values of a field have equal hashes. */
   hashOf(field: IndexField, value: string): string;
-  /** By the current key, as it was a minute ago at most. */
+  /** Wraps a key by the current key, as of at most a minute ago. */
   wrap(what: string, key: Uint8Array): Promise<Buffer>;
-  /** Asks for keys that came since where none opens it. Throws WrongKeyError. */
+  /** Unwraps a key; reads newer keys if no known one opens it. Throws WrongKeyError. */
   unwrap(what: string, wrapped: Uint8Array): Promise<Buffer>;
 }
 
-/** For how long an instance wraps subjects' keys without asking whether they were rotated. */
+/** How long an instance wraps subjects' keys before it checks for a rotation. */
 export const WRAPPING_MS = 60_000;
 
-/** Gives the keys of datastores, each read once by an instance. */
+/** Returns the keys of datastores; an instance reads each once. */
 export interface DatastoreKeyring {
-  /** Undefined where the datastore has none yet: nothing of it was ever sealed. */
+  /** Returns undefined if the datastore has none yet, since nothing of it was ever sealed. */
   known(datastore: string): Promise<DatastoreKeys | undefined>;
   made(datastore: string): Promise<DatastoreKeys>;
 }
@@ -40,7 +39,7 @@ export function datastoreKeyring(store: KeyStore): DatastoreKeyring {
     return root;
   }
 
-  /** The secret is read again where no key of it that is known opens the item. */
+  /** Reads an item, and the secret again if no known root key opens it. */
   async function readItem(datastore: string): Promise<OpenedItem | undefined> {
     const item = await readState(store.table, itemOf(datastore));
     if (!item?.['key']) return undefined;
@@ -71,7 +70,7 @@ export function datastoreKeyring(store: KeyStore): DatastoreKeyring {
       const [current] = await rootKeys();
       if (!current) throw new Error('no root key');
       await putOnce(store, itemOf(datastore), wrap(current, itemOf(datastore), randomBytes(KEY_BYTES)));
-      // Whoever came first has made it.
+      // The first of concurrent callers created it.
       const keys = await known(datastore);
       if (!keys) throw new Error(`${itemOf(datastore)}: gone as soon as it was written`);
       return keys;
@@ -81,7 +80,7 @@ export function datastoreKeyring(store: KeyStore): DatastoreKeyring {
 
 interface OpenedItem {
   readonly key: Buffer;
-  /** Of 32 bytes, the current one first. */
+  /** Of 32 bytes each, the current one first. */
   readonly wrappings: readonly KeyObject[];
 }
 
@@ -93,21 +92,9 @@ export function openItem(datastore: string, item: StateItem, root: readonly KeyO
   return { key, wrappings: wrappings ?? [derivedKey(key, 'wrap')] };
 }
 
-/** Writes an item with a wrapped key, unless there is one: that stays. Returns whether it was written. */
-export async function putOnce({ table: { client, table } }: KeyStore, pk: string, key: Uint8Array): Promise<boolean> {
-  try {
-    await client.send(
-      new PutItemCommand({
-        TableName: table,
-        Item: { pk: { S: pk }, key: { B: key } },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
+/** Writes an item with a wrapped key, unless one exists. Returns whether it was written. */
+export function putOnce({ table }: KeyStore, pk: string, key: Uint8Array): Promise<boolean> {
+  return putState(table, pk, { key: { B: key } }, 'attribute_not_exists(pk)');
 }
 
 export const itemOf = (datastore: string): string => `datastore#${datastore}`;

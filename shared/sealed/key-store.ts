@@ -4,21 +4,21 @@ import { SchemalessError } from '../errors.ts';
 import { decrypt, encrypt, NONCE_BYTES } from './sealing.ts';
 
 /**
- * Where keys are kept: items of a table of their own, each wrapped by the key above it, the highest by the root key of
- * the deployment, which never lies in the table.
+ * The table of keys. Each key is wrapped by the one above it. The deployment's root key, which is never in the table,
+ * wraps the highest.
  *
  * | pk | holds |
  * |---|---|
- * | `datastore#trips` | `key`: the datastore's key, wrapped by the root key; `wrappings`, once keys were rotated: those that wrap subjects' keys, the current one first |
- * | `subject#trips#NAME` | `key`: a subject's key, wrapped by a `wrapping`, or at first by what the datastore's key gives; once it is forgotten none, and `forgotten`: the record of that, JSON |
+ * | `datastore#trips` | `key`: the datastore's key, wrapped by the root key; `wrappings`, after a rotation: the keys that wrap subjects' keys, the current one first |
+ * | `subject#trips#NAME` | `key`: a subject's key, wrapped by a `wrapping`, or at first by a key derived from the datastore's. `forgotten`, instead of the key of a forgotten subject: the record of that, JSON |
  */
 export interface KeyStore {
   readonly table: DynamoTable;
-  /** The root keys, of 32 bytes, the current one first. Undefined where the environment has none. */
+  /** Reads the root keys, of 32 bytes each, the current one first. Undefined if the environment has none. */
   readonly root: (() => Promise<readonly Uint8Array[]>) | undefined;
 }
 
-/** A key does not open what was wrapped by it: the root key is another one than it was. */
+/** No known key opens a wrapped one: the root key has changed. */
 export class WrongKeyError extends Error {}
 
 /** @param what the key's item, which is authenticated with it */
@@ -26,7 +26,7 @@ export function wrap(by: KeyObject, what: string, key: Uint8Array): Buffer {
   return encrypt(by, randomBytes(NONCE_BYTES), Buffer.from(what), key);
 }
 
-/** Opens with the first of these keys that does. Throws WrongKeyError. */
+/** Unwraps with the first of these keys that fits. Throws WrongKeyError. */
 export function unwrap([by, ...others]: readonly KeyObject[], what: string, wrapped: Uint8Array): Buffer {
   try {
     if (!by) throw new Error('no key');
@@ -49,7 +49,7 @@ export function requireRoot({ root }: KeyStore): () => Promise<readonly Uint8Arr
   );
 }
 
-/** Does something with keys. Throws `unavailable` where they cannot be reached; it may be repeated then. */
+/** Runs a task on keys. Throws `unavailable` if they cannot be reached; a retry is safe. */
 export async function overKeys<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();

@@ -1,11 +1,11 @@
 import { PackedBody, unpacked } from '../body/packed-body.ts';
 import { packedMember, withPackedMembers, type PackedMember } from '../body/write-message-pack.ts';
 import type { Cell, Json } from '../cell.ts';
-import { SEALED_KEY } from '../definitions/field-value.ts';
+import { SEALED_KEY, valueAt } from '../definitions/field-value.ts';
 import { SchemalessError } from '../errors.ts';
 import { overKeys } from './key-store.ts';
 import type { Sealing, SealedParts } from './seal-cells.ts';
-import { replaceAt, tokenOf, valueAt, type SealedPath } from './sealed-paths.ts';
+import { replaceAt, tokenOf, type SealedPath } from './sealed-paths.ts';
 import { open, readToken, type Token } from './sealing.ts';
 import type { Subjects } from './subject-keyring.ts';
 
@@ -16,16 +16,16 @@ interface SealedBody {
 
 interface SealedMember {
   readonly at: SealedPath;
-  /** Undefined where it is none that this version knows. */
+  /** Undefined if this version does not know its format. */
   readonly token: Token | undefined;
-  /** Where it lies in a packed body. */
+  /** Its position in a packed body. */
   readonly packed: PackedMember | undefined;
 }
 
 /**
- * Opens what is sealed of some cells. Of a forgotten subject a field is null, and listed in `forgotten`. A cell of which
- * something else does not open has an `error` in the place of its body. Throws SchemalessError `unavailable` where keys
- * are needed and cannot be reached.
+ * Opens the sealed fields of some cells. A field of a forgotten subject is null, and listed in `forgotten`. A cell with
+ * another field that does not open has an `error` instead of its body. Throws SchemalessError `unavailable` if keys are
+ * needed and cannot be reached.
  */
 export async function openCells<Read extends Cell>(
   datastore: string,
@@ -43,7 +43,7 @@ export async function openCells<Read extends Cell>(
   });
 }
 
-/** In memory as a rule: then nothing is waited for. */
+/** Returns the subjects of tokens, at once if all are in memory, as most are. */
 function subjectsOf(found: readonly (SealedBody | undefined)[], { subjects }: Sealing): Subjects | Promise<Subjects> {
   const names = new Set<string>();
   for (const one of found) for (const { token } of one?.sealed ?? []) if (token) names.add(token.name);
@@ -55,7 +55,7 @@ function sealedIn(
   paths: readonly SealedPath[] | undefined,
 ): SealedBody | undefined {
   if (!paths || read === null || erasure || error) return undefined;
-  // Most that is written without a subject need not be read for that.
+  // Most bodies without a sealed field need not be parsed.
   if (
     read instanceof PackedBody &&
     !Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.length).includes(SEALED_KEY)
@@ -82,12 +82,12 @@ function openCell<Read extends Cell>(
   for (const { at, token, packed } of sealed) {
     const subject = token && known.get(token.name);
     if (!subject)
-      return { ...cell, body: null, error: doesNotOpen(cell, at, token ? 'its key is not there' : 'it was damaged') };
+      return { ...cell, body: null, error: doesNotOpen(cell, at, token ? 'its key is missing' : 'it was damaged') };
     if (!subject.keys) forgotten.push(at.path);
     const place = { datastore, row_key, column_name, ref_key, path: at.path };
     const value = subject.keys ? open(subject.keys, place, token) : null;
     if (value === undefined)
-      return { ...cell, body: null, error: doesNotOpen(cell, at, 'it was damaged, or is of another place') };
+      return { ...cell, body: null, error: doesNotOpen(cell, at, 'it was damaged, or is of another address') };
     opened.push({ at, packed, value });
   }
   return { ...cell, body: withOpened(body, opened), ...(forgotten.length > 0 && { forgotten }) };
@@ -97,7 +97,7 @@ interface OpenedMember extends Omit<SealedMember, 'token'> {
   readonly value: Json;
 }
 
-/** What is packed stays so, where it can: all but what was sealed is then handed on unread. */
+/** Replaces opened fields. A packed body stays packed if possible, so that its other fields are not parsed. */
 function withOpened(body: Json, opened: readonly OpenedMember[]): Json {
   if (body instanceof PackedBody) {
     const members = opened.flatMap(({ packed, value }) => (packed ? { ...packed, value } : []));

@@ -1,5 +1,6 @@
+import { scanState } from '../dynamo/table.ts';
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import { scanState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { updateState, type StateItem } from '../dynamo/state-table.ts';
 import { itemOf, openItem, WRAPPING_MS } from './datastore-keys.ts';
 import { requireRoot, unwrap, wrap, type KeyStore } from './key-store.ts';
 import { KEY_BYTES } from './sealing.ts';
@@ -11,12 +12,12 @@ interface Rotation {
   readonly say: (line: string) => void;
 }
 
-/** Instances wrap by the former key for so long: a request that is under way included. */
+/** How long instances may wrap by the former key, including requests under way. */
 const PAUSE_MS = 2 * WRAPPING_MS;
 
 /**
- * Wraps all keys anew while functions run: those of datastores by the current root key, those of subjects by a new key of
- * their datastore. The keys themselves stay, and cells with them. One that was interrupted continues when called again.
+ * Rewraps all keys while functions run: datastores' keys by the current root key, subjects' keys by a new key of their
+ * datastore. The keys themselves and the cells stay. A second call continues an interrupted rotation.
  */
 export async function rotateKeys(rotation: Rotation): Promise<void> {
   const { store, pause, say } = rotation;
@@ -27,7 +28,7 @@ export async function rotateKeys(rotation: Rotation): Promise<void> {
   await rewrap(rotation, root, 'end');
 }
 
-/** `begin` makes a new key for each datastore, unless a rotation has made one; `end` drops those before it. */
+/** Rewraps all keys. `begin` adds a key to each datastore, unless a rotation has; `end` drops the former ones. */
 async function rewrap({ store, say }: Rotation, root: readonly KeyObject[], step: 'begin' | 'end'): Promise<void> {
   for await (const { items } of scanState(store.table, itemOf(''), { having: 'key' }))
     for (const item of items) {
@@ -40,13 +41,12 @@ async function rewrap({ store, say }: Rotation, root: readonly KeyObject[], step
       const keep = async (kept: readonly KeyObject[], update: string, before: StateItem): Promise<StateItem> => {
         const values = { ':key': byRoot(key), ':wrappings': { L: kept.map((one) => byRoot(one.export())) } };
         const changed = await change(store, before, `SET #key = :key, #wrappings = :wrappings${update}`, values);
-        if (!changed)
-          throw new Error(`${datastore}: its keys were changed meanwhile, as by another rotation: repeat it`);
+        if (!changed) throw new Error(`${datastore}: its keys changed at the same time, as by another rotation: retry`);
         return changed;
       };
-      // No key is used before it is kept, and none is dropped while something may be wrapped by it.
+      // No key is used before it is stored, and none is dropped while it may wrap another.
       const kept = await keep(wrappings, step === 'begin' ? ', #rotating = :key' : '', item);
-      say(`${datastore}: ${await rewrapSubjects(store, datastore, current, former)} keys wrapped anew`);
+      say(`${datastore}: ${await rewrapSubjects(store, datastore, current, former)} keys rewrapped`);
       if (step === 'end') await keep([current], ' REMOVE #rotating', kept);
     }
 }
@@ -76,7 +76,7 @@ function isOpenedBy(key: KeyObject, pk: string, wrapped: Uint8Array): boolean {
   }
 }
 
-/** Undefined where the key is another by now: a subject that was forgotten stays so. */
+/** Updates an item; returns undefined if its key has changed: a forgotten subject stays forgotten. */
 function change({ table }: KeyStore, { pk, key }: StateItem, update: string, values: StateItem) {
   const expected = { condition: '#key = :before', values: { ...values, ':before': key ?? { NULL: true } } };
   return updateState(table, { key: pk?.S ?? '', update, ...expected });

@@ -3,9 +3,9 @@ import { checkBody } from '../body/measure.ts';
 import type { Json, NewCell } from '../cell.ts';
 import { wrongField } from '../errors.ts';
 import type { DatastoreKeys } from './datastore-keys.ts';
-import { HASH_KEY, SEALED_KEY, toFieldValue } from '../definitions/field-value.ts';
+import { HASH_KEY, SEALED_KEY, toFieldValue, valueAt } from '../definitions/field-value.ts';
 import { overKeys } from './key-store.ts';
-import { replaceAt, tokenOf, valueAt, valuesToSeal, type FoundValue, type SealedPaths } from './sealed-paths.ts';
+import { replaceAt, tokenOf, valuesToSeal, type FoundValue, type SealedPaths } from './sealed-paths.ts';
 import { parseSubject } from '../subject.ts';
 import { open, readToken, seal, type Place, type SubjectKeys } from './sealing.ts';
 import type { SubjectKeyring, Subjects } from './subject-keyring.ts';
@@ -17,16 +17,16 @@ export interface Sealing {
 
 export type SealedCell<Given extends NewCell> =
   | {
-      /** Fit for the store. */
+      /** Ready for the store. */
       readonly cell: Given;
-      /** Its body with nothing sealed; the same where nothing is. */
+      /** Its body with nothing sealed. */
       readonly plain: Json;
       readonly forgotten?: undefined;
     }
-  /** It names a subject that was forgotten: nothing is written of it. */
+  /** It names a forgotten subject, so it is not written. */
   | { readonly cell?: undefined; readonly forgotten: { readonly field: string; readonly row_key: string } };
 
-/** A cell and what of it is to be sealed, under whose name. */
+/** A cell and its values to seal, with their subjects. */
 interface Wanted<Given extends NewCell> {
   readonly cell: Given;
   readonly field: string;
@@ -34,9 +34,9 @@ interface Wanted<Given extends NewCell> {
 }
 
 /**
- * Seals what is to be sealed of some cells. `prefixOf`: how messages name each: `cells[3].`, or nothing. Keys are asked for
- * only where they are needed. Throws SchemalessError `invalid_field`, `missing_field` for a value that cannot be sealed, a
- * token that does not open where it stands, an address or a body; `unavailable`.
+ * Seals the sealed fields of some cells. `prefixOf`: how messages name each: `cells[3].`, or nothing. Reads keys only
+ * if needed. Throws SchemalessError `unavailable`. Throws `invalid_field` or `missing_field` for an address, a body, a
+ * value that cannot be sealed, or a token that does not open at its address.
  */
 export async function sealCells<Given extends NewCell>(
   datastore: string,
@@ -81,7 +81,7 @@ function sealCell<Given extends NewCell>(
     if (!ofSubject) throw new Error('a subject without a key that was to be made');
     if (!ofSubject.keys) return { forgotten: { field: `${field}.${at.subject}`, row_key } };
     const value = tokenOf(given) === undefined ? given : opened(given, `${field}.${at.path}`, ofSubject.keys, place);
-    // Undefined where an index would not take it.
+    // Undefined if an index would not accept it.
     const typed = at.hashed && toFieldValue(value, at.hashed.type);
     const hash = at.hashed && typeof typed === 'string' && { [HASH_KEY]: keys.hashOf(at.hashed, typed) };
     body = replaceAt(body, at.steps, { [SEALED_KEY]: seal(ofSubject.keys, place, value), ...hash });
@@ -96,14 +96,14 @@ function opened(given: Json, field: string, keys: SubjectKeys, place: Place): Js
   const read = others.length === 0 ? readToken(tokenOf(given)) : undefined;
   const value = read && open(keys, place, read);
   if (value !== undefined) return value;
-  const wanted = 'a value, or what was sealed of it at this address under the key of its subject';
+  const wanted = 'a value, or its sealed form at this address under the key of its subject';
   throw wrongField(field, wanted, 'something else');
 }
 
 export interface SealedParts {
   readonly paths: () => Promise<SealedPaths>;
-  /** The keys, made where there are none yet. */
+  /** Returns the keys, and creates them if there are none. */
   readonly made: () => Promise<Sealing>;
-  /** The keys, where there are any. At once where they were read before. */
+  /** Returns the keys, if there are any; at once if they were read before. */
   readonly known: () => Sealing | Promise<Sealing | undefined>;
 }

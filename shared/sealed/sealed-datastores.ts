@@ -10,7 +10,7 @@ import { sealedReads } from './sealed-reads.ts';
 import { sealedWrites } from './sealed-writes.ts';
 import { SubjectKeyring } from './subject-keyring.ts';
 
-/** Seals what is written to datastores and opens what is read; holds an instance's keys. One for each datastore. */
+/** Seals writes to datastores and opens reads; holds an instance's keys. Wraps each datastore once. */
 export function sealedDatastores(
   topology: TopologySource,
   keys: KeyStore,
@@ -48,7 +48,7 @@ export function sealedDatastores(
   };
 }
 
-/** What is sealed as it is known at the moment: made anew where the definitions are others. */
+/** Returns the sealed paths as now known; recomputes them if the definitions changed. */
 function pathsNow(topology: TopologySource, name: string): () => Promise<SealedPaths> {
   let last: { sealed: readonly SealedFields[]; indexes: readonly IndexCatalogue[]; paths: SealedPaths } | undefined;
   return async () => {

@@ -11,7 +11,7 @@ type Reads = Pick<
   'findEach' | 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'query' | 'count'
 >;
 
-/** Opens cells, unless they are to stay as they are stored. */
+/** Opens cells, unless the options ask for them as stored. */
 type Open = <Read extends Cell>(
   cells: readonly Read[],
   options?: Opening,
@@ -19,7 +19,7 @@ type Open = <Read extends Cell>(
 
 type Opening = Pick<ReadOptions, 'sealed'>;
 
-/** The reads of a datastore, with what may be opened of their bodies opened. */
+/** Returns the reads of a datastore, which open sealed fields. */
 export function sealedReads(stored: Stored, parts: SealedParts): Reads {
   const open: Open = (cells, { sealed = false } = {}) => (sealed ? cells : openCells(stored.name, parts, cells));
   return {
@@ -99,14 +99,14 @@ function cellsOf({ cells }: IndexEntry): readonly Cell[] {
 /** A hash that no value has. */
 const NOTHING = '00000000-0000-0000-0000-000000000000';
 
-/** By what sealed fields are asked for; nothing where none is: then no key is needed. */
+/** Returns how to hash sealed fields of a query; nothing if it has none, so that it needs no key. */
 async function hashed(
   { paths, known }: SealedParts,
   where: IndexQuery['where'],
 ): Promise<{ readonly hashed?: FieldHash }> {
   const fields = [...(await paths()).values()].flat().filter((one) => one.hashed !== undefined);
-  if (!where.some(({ field }) => fields.some(({ path }) => path === field))) return {};
+  if (!fields.some(({ path }) => Object.hasOwn(where, path))) return {};
   const sealing = await known();
-  // Without any key there is nothing that could be found.
+  // Without any key there is nothing to find.
   return { hashed: (field, value) => sealing?.keys.hashOf(field, value) ?? NOTHING };
 }

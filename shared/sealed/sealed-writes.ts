@@ -8,7 +8,7 @@ import { sealCells, type SealedCell, type SealedParts } from './seal-cells.ts';
 
 type Writes = Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'>;
 
-/** The writes of a datastore, with what is to be sealed of their bodies sealed before it sees them. */
+/** Returns the writes of a datastore, which seal fields before the datastore sees them. */
 export function sealedWrites(stored: Datastore, parts: SealedParts): Writes {
   async function sealed<Given extends NewCell>(
     cells: readonly Given[],
@@ -38,7 +38,7 @@ export function sealedWrites(stored: Datastore, parts: SealedParts): Writes {
   };
 }
 
-/** Those that name a forgotten subject are not written. */
+/** Returns the cells to write: those that name no forgotten subject. */
 function fitOf<Given extends NewCell>(cells: readonly SealedCell<Given>[]): readonly Given[] {
   return cells.flatMap(({ cell }) => cell ?? []);
 }
@@ -48,7 +48,7 @@ interface Written {
   readonly result: PutResult;
 }
 
-/** The outcomes in the order of the cells, with those of the cells that were not written. */
+/** Returns the outcomes in the order of the cells, including cells that were not written. */
 async function resultsOf(
   stored: Datastore,
   parts: SealedParts,
@@ -68,8 +68,8 @@ async function resultsOf(
 }
 
 /**
- * The same value may have been sealed in other bytes: before its field was sealed, or indexed. So conflicts are compared by
- * their values, in one read. What does not open, or is too large, stays one; what cannot be reached is `unavailable`.
+ * Compares conflicts by their values, in one read: the same value has other bytes from before its field was sealed or
+ * indexed. A cell that does not open, or is too large, stays a conflict; an unreachable one is `unavailable`.
  */
 async function judge(
   stored: Datastore,
@@ -82,7 +82,7 @@ async function judge(
   try {
     judged = await compare(stored, parts, conflicts);
   } catch (error) {
-    // The other outcomes stand, whatever becomes of these.
+    // The other outcomes stand.
     judged = new Map(conflicts.map(({ result }) => [result, unread(result, error)]));
   }
   return written.map(({ result }) => judged.get(result) ?? result);
@@ -114,7 +114,7 @@ async function compare(
   return judged;
 }
 
-/** What is told of a conflict whose stored cell was not read. */
+/** Returns the outcome of a conflict whose stored cell was not read. */
 function unread(result: PutResult, error: unknown): PutResult {
   if (!(error instanceof SchemalessError) || error.code !== 'unavailable') return result;
   return { outcome: 'unavailable', shard: result.shard, reason: error.message };

@@ -5,13 +5,13 @@ import type { CellAddress, Json } from '../cell.ts';
 /**
  * A value sealed under the key of a subject: AES-256-GCM.
  *
- * The nonce is made of the value and its place (HMAC-SHA-256), so that the same put is the same bytes however often it is
- * sealed: repetitions, copies and comparisons need no key. It says no more than that: two equal values at one place are
- * of one cell. The place is authenticated, so that a token moved elsewhere does not open.
+ * The nonce is an HMAC-SHA-256 of the value and its place, so that sealing a put again gives the same bytes. Retries,
+ * hints and comparisons thus need no key. It reveals no more, since equal values at one place are of one cell. The
+ * place is authenticated, so that a token moved elsewhere does not open.
  */
 
 export interface SubjectKeys {
-  /** By which tokens name the subject: 32 hexadecimal digits. */
+  /** The subject's name in tokens: 32 hexadecimal digits. */
   readonly name: string;
   readonly sealing: KeyObject;
   readonly nonces: KeyObject;
@@ -19,17 +19,17 @@ export interface SubjectKeys {
 
 export interface Place extends CellAddress {
   readonly datastore: string;
-  /** Of the field: `rider.phone`. */
+  /** The path of the field: `rider.phone`. */
   readonly path: string;
 }
 
-/** Of all keys, in bytes. */
+/** The length of every key, in bytes. */
 export const KEY_BYTES = 32;
-/** Of the names of subjects, in bytes. */
+/** The length of subjects' names, in bytes. */
 export const NAME_BYTES = 16;
 export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** What a token begins with: how it was made. */
+/** The prefix of a token, which names its format. */
 const VERSION = '1.';
 const CIPHER = 'aes-256-gcm';
 
@@ -41,14 +41,14 @@ export function subjectKeys(name: string, dataKey: Uint8Array): SubjectKeys {
   return { name, sealing: derivedKey(dataKey, 'seal'), nonces: derivedKey(dataKey, 'nonce') };
 }
 
-/** AES-256-GCM: the nonce, what becomes of the text, and the tag. The context is authenticated with it. */
+/** Returns the nonce, the AES-256-GCM ciphertext and the tag, which authenticates the context as well. */
 export function encrypt(key: KeyObject, nonce: Uint8Array, context: Uint8Array, text: Uint8Array): Buffer {
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(context);
   return Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws where it is not what `encrypt` made with this key and context. */
+/** Returns the text. Throws unless `encrypt` made the bytes with this key and context. */
 export function decrypt(key: KeyObject, context: Uint8Array, sealed: Uint8Array): Buffer {
   const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAAD(context);
@@ -56,7 +56,7 @@ export function decrypt(key: KeyObject, context: Uint8Array, sealed: Uint8Array)
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }
 
-/** The same value at the same place gives the same token, with its keys in any order: that is not kept. */
+/** Returns a token: the same for equal values at one place, whose order of keys is lost. */
 export function seal(keys: SubjectKeys, place: Place, value: Json): string {
   const context = contextOf(place);
   const text = sortedText(value);
@@ -70,17 +70,17 @@ export interface Token {
   readonly bytes: Buffer;
 }
 
-/** Undefined where a text is no token, or one that was written in another way than `seal` writes it. */
+/** Parses a token; returns undefined if the text is not as `seal` writes it. */
 export function readToken(text: unknown): Token | undefined {
   if (typeof text !== 'string' || !text.startsWith(VERSION)) return undefined;
   const bytes = Buffer.from(text.slice(VERSION.length), 'base64url');
   if (bytes.length < NAME_BYTES + NONCE_BYTES + TAG_BYTES + 1) return undefined;
-  // What decodes and is written otherwise was changed.
+  // A token that decodes, but encodes differently, was changed.
   if (bytes.toString('base64url') !== text.slice(VERSION.length)) return undefined;
   return { name: bytes.toString('hex', 0, NAME_BYTES), bytes };
 }
 
-/** The value; undefined where a token does not open with these keys at this place. */
+/** Returns the value; undefined if the token does not open with these keys at this place. */
 export function open(keys: SubjectKeys, place: Place, { name, bytes }: Token): Json | undefined {
   if (name !== keys.name) return undefined;
   try {
@@ -90,7 +90,7 @@ export function open(keys: SubjectKeys, place: Place, { name, bytes }: Token): J
   }
 }
 
-/** One text for one place: a JSON array, so that nothing can be shifted from one part into another. */
+/** Returns a unique text for a place: a JSON array, so that no part can shift into another. */
 function contextOf({ datastore, row_key, column_name, ref_key, path }: Place): Buffer {
   return Buffer.from(JSON.stringify([datastore, row_key, column_name, ref_key, path]));
 }

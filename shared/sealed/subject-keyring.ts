@@ -1,30 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
-import { BatchGetItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { KEYS_A_READ, readStates } from '../dynamo/state-table.ts';
+import { slicesOf } from '../slices-of.ts';
 import { ageOf, moment, type Moment } from '../time.ts';
 import { putOnce, type DatastoreKeys } from './datastore-keys.ts';
 import type { KeyStore } from './key-store.ts';
 import { KEY_BYTES, subjectKeys, type SubjectKeys } from './sealing.ts';
 
-/** For how long an instance trusts a subject's key: a forgotten one stays readable there as long. */
+/** How long an instance trusts a subject's key: a forgotten subject stays readable there as long. */
 export const KNOWN_MS = 5000;
-/** From this age on a key that is in use is asked for anew: who uses it once in so long never waits for it. */
+/** The age from which a key in use is renewed: a caller that uses it at this interval never waits. */
 const RENEWED_MS = KNOWN_MS / 2;
-/** From this age on it comes along: of two at any distance one does, so that all in use end up in one call. */
+/** The age from which a key joins another's renewal. Of any two, one does, so that one call renews all in use. */
 const JOINS_MS = RENEWED_MS / 2;
-/** Subjects of a datastore that an instance knows at most. */
+/** The most subjects of a datastore that an instance caches. */
 const MOST_KNOWN = 10_000;
-/** Of one BatchGetItem. */
-const KEYS_A_CALL = 100;
-const TRIES = 6;
-/** Of asking for what has come too old while the rest was waited for. */
+/** The most tries, since some keys may expire while the rest is read. */
 const ASKED = 3;
 
-/** A subject: with its keys, or forgotten, which it stays. */
+/** A subject with its keys, or forgotten for good. */
 type Subject = { readonly keys: SubjectKeys } | { readonly keys: undefined };
 const FORGOTTEN: Subject = { keys: undefined };
 
-/** By their names; those that have no key, and never had one, are not among them. */
+/** Subjects by name, without those that never had a key. */
 export type Subjects = ReadonlyMap<string, Subject>;
 
 export const subjectItem = (datastore: string, name: string): string => `subject#${datastore}#${name}`;
@@ -32,17 +30,17 @@ export const subjectItem = (datastore: string, name: string): string => `subject
 interface Known {
   readonly subject: Subject;
   readonly at: Moment;
-  /** Since it was asked for. */
+  /** Whether it was used since it was read. */
   isUsed?: boolean;
 }
 
 export class SubjectKeyring {
   readonly #store: KeyStore;
   readonly #keys: DatastoreKeys;
-  /** The one that was not used for longest comes first. */
+  /** The least recently used comes first. */
   readonly #known = new Map<string, Known>();
   #isRenewing = false;
-  /** What is asked for with the next call: whoever comes in the same turn shares it. */
+  /** The names of the next call, which all callers in one turn of the event loop share. */
   #asked: { readonly names: Set<string>; readonly found: Promise<ReadonlyMap<string, Known>> } | undefined;
 
   constructor(store: KeyStore, keys: DatastoreKeys) {
@@ -50,7 +48,7 @@ export class SubjectKeyring {
     this.#keys = keys;
   }
 
-  /** Where all of them are in memory; undefined where one has to be asked for. */
+  /** Returns the subjects if all are in memory; undefined otherwise. */
   recalled(names: ReadonlySet<string>): Subjects | undefined {
     const found = new Map<string, Subject>();
     for (const name of names) {
@@ -64,11 +62,11 @@ export class SubjectKeyring {
   async known(names: ReadonlySet<string>): Promise<Subjects> {
     for (let asked = 0; asked < ASKED; asked += 1) {
       const found = await this.#find(names);
-      // Also what was in memory, or came at once, may be too old by the time at which the last one is there.
+      // Those from memory may be too old by the time the last one arrives.
       if (found.values().every(({ at }) => ageOf(at) < KNOWN_MS))
         return new Map([...found].map(([name, { subject }]) => [name, subject]));
     }
-    throw new Error('the table of keys answers more slowly than a key may be old');
+    throw new Error('the table of keys is too slow: keys expired before the last one arrived');
   }
 
   async #find(names: ReadonlySet<string>): Promise<ReadonlyMap<string, Known>> {
@@ -88,7 +86,7 @@ export class SubjectKeyring {
     return found;
   }
 
-  /** As `known`, with a key made for each that has none. */
+  /** Finds subjects like `known`, and creates a key for each that has none. */
   async made(names: ReadonlySet<string>): Promise<Subjects> {
     const known = await this.known(names);
     const missing = [...names].filter((name) => !known.has(name));
@@ -96,11 +94,11 @@ export class SubjectKeyring {
     const made = await Promise.all(missing.map((name) => this.#make(name)));
     const found = new Map([...known, ...made.filter((one) => one !== undefined)]);
     const others = missing.filter((name) => !found.has(name));
-    // Whoever came first has made it, or has had it forgotten.
+    // A concurrent caller has created the key, or forgotten the subject.
     return others.length === 0 ? found : new Map([...found, ...(await this.known(new Set(others)))]);
   }
 
-  /** Undefined where there is one already. */
+  /** Creates a key; returns undefined if the subject's item exists already. */
   async #make(name: string): Promise<[string, Subject] | undefined> {
     const at = moment();
     const pk = subjectItem(this.#keys.datastore, name);
@@ -123,14 +121,14 @@ export class SubjectKeyring {
   }
 
   /**
-   * Asks anew, with one call, for those in use that will soon be too old, so that nobody waits, and for younger ones, which
-   * would each have a call of their own. Where that fails, whoever needs one after its time is told.
+   * Renews the keys in use that will soon expire, so that no caller waits, with one call. Includes younger ones, which
+   * would need a call each. After a failure, the next caller that needs an expired key gets the error.
    */
   #renew(): void {
     if (this.#isRenewing) return;
     this.#isRenewing = true;
     const due = [...this.#known].filter(([, { isUsed, at }]) => isUsed === true && ageOf(at) >= JOINS_MS);
-    void this.#ask(due.slice(-KEYS_A_CALL).map(([name]) => name))
+    void this.#ask(due.slice(-KEYS_A_READ).map(([name]) => name))
       .catch(() => undefined)
       .finally(() => (this.#isRenewing = false));
   }
@@ -149,11 +147,9 @@ export class SubjectKeyring {
   }
 
   async #read(names: readonly string[]): Promise<ReadonlyMap<string, Known>> {
-    // As old as the question is what comes of it.
+    // The age of the result counts from the request.
     const at = moment();
-    const calls = Array.from({ length: Math.ceil(names.length / KEYS_A_CALL) }, (_, call) =>
-      this.#readSome(names.slice(call * KEYS_A_CALL, (call + 1) * KEYS_A_CALL)),
-    );
+    const calls = slicesOf(names, KEYS_A_READ).map((some) => this.#readSome(some));
     const found = new Map((await Promise.all(calls)).flat().map(([name, subject]) => [name, { subject, at }]));
     for (const [name, known] of found) this.#keep(name, known);
     this.#forgetOld();
@@ -165,33 +161,25 @@ export class SubjectKeyring {
     this.#known.set(name, known);
   }
 
-  /** Keys are in memory for no longer than they are used. */
+  /** Drops expired keys, and those beyond `MOST_KNOWN`. */
   #forgetOld(): void {
     for (const [name, { at }] of this.#known) {
-      // What comes behind was used later.
+      // The entries behind this one were used later.
       if (this.#known.size <= MOST_KNOWN && ageOf(at) < KNOWN_MS) return;
       this.#known.delete(name);
     }
   }
 
   async #readSome(names: readonly string[]): Promise<[string, Subject][]> {
-    const { client, table } = this.#store.table;
-    const { datastore } = this.#keys;
+    const prefix = subjectItem(this.#keys.datastore, '');
+    const items = await readStates(
+      this.#store.table,
+      names.map((name) => `${prefix}${name}`),
+    );
     const found: [string, Subject][] = [];
-    let keys: Record<string, AttributeValue>[] = names.map((name) => ({ pk: { S: subjectItem(datastore, name) } }));
-    for (let tried = 1; keys.length > 0; tried += 1) {
-      const { Responses, UnprocessedKeys } = await client.send(
-        new BatchGetItemCommand({ RequestItems: { [table]: { Keys: keys, ConsistentRead: true } } }),
-      );
-      for (const item of Responses?.[table] ?? []) {
-        const pk = item['pk']?.S ?? '';
-        const name = pk.slice(subjectItem(datastore, '').length);
-        const key = item['key']?.B;
-        found.push([name, key ? { keys: subjectKeys(name, await this.#keys.unwrap(pk, key)) } : FORGOTTEN]);
-      }
-      keys = UnprocessedKeys?.[table]?.Keys ?? [];
-      if (keys.length > 0 && tried === TRIES) throw new Error('the table of keys answers in part alone');
-      if (keys.length > 0) await sleep(Math.random() * 20 * tried);
+    for (const [pk, { key }] of items) {
+      const name = pk.slice(prefix.length);
+      found.push([name, key?.B ? { keys: subjectKeys(name, await this.#keys.unwrap(pk, key.B)) } : FORGOTTEN]);
     }
     return found;
   }

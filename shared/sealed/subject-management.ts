@@ -1,7 +1,8 @@
+import { scanState } from '../dynamo/table.ts';
 import { requireServed } from '../access/groups.ts';
 import { LIMITS } from '../cell.ts';
 import type { ForgottenSubject, SubjectOperations } from '../api/subjects.ts';
-import { readState, scanState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import { wrongField } from '../errors.ts';
 import type { TopologySource } from '../topology/topology.ts';
 import { datastoreKeyring } from './datastore-keys.ts';
@@ -9,25 +10,25 @@ import { overKeys, type KeyStore } from './key-store.ts';
 import { KNOWN_MS, subjectItem } from './subject-keyring.ts';
 
 export interface SubjectManagement {
-  /** `caller`: who asks, for the records. Throws SchemalessError `unknown_datastore`. */
+  /** Returns operations whose records name `caller`. Throws SchemalessError `unknown_datastore`. */
   subjects(datastore: string, caller: string): Promise<SubjectOperations>;
 }
 
 interface SubjectWork {
   readonly topology: TopologySource;
   readonly keys: KeyStore;
-  /** How long the table of keys can be set back; 0: it cannot. */
+  /** Days for which the table of keys can be restored to a point in time; 0: it cannot. */
   readonly keyDays: number;
 }
 
 const DAY_MS = 86_400_000;
-/** A change of an item that was given up after three seconds may have been done a little later. */
+/** A write that timed out after three seconds may still take effect a little later. */
 const CHANGED_WITHIN_MS = 5000;
 
 const NOT_REACHED = [
   'keyed hashes of its values that indexes have, in cells, indexes, backups and exports, as long as these live',
   'the field that names it, and all else of its cells that is not sealed',
-  'what was read, and kept elsewhere, before it was forgotten',
+  'values that readers copied elsewhere before it was forgotten',
 ] as const;
 
 export function subjectManagement({ topology, keys, keyDays }: SubjectWork): SubjectManagement {
@@ -43,7 +44,7 @@ export function subjectManagement({ topology, keys, keyDays }: SubjectWork): Sub
           return overKeys(() => forget(keys, datastore, record));
         },
         async listForgotten({ limit = LIMITS.defaultLimit, after } = {}) {
-          const start = after === undefined ? undefined : parsePlace(after);
+          const start = after === undefined ? undefined : parsePosition(after);
           return overKeys(() => forgottenPage(keys, datastore, start, limit));
         },
       };
@@ -51,7 +52,7 @@ export function subjectManagement({ topology, keys, keyDays }: SubjectWork): Sub
   };
 }
 
-/** Until it is known whether there was a key. */
+/** A record before it is known whether there was a key. */
 type Prepared = Omit<ForgottenSubject, 'had_key'>;
 
 function timesOf(keyDays: number) {
@@ -65,10 +66,10 @@ function timesOf(keyDays: number) {
   };
 }
 
-/** A key is made once, and goes once: more often than that nothing changes under who forgets. */
+/** A key is created once and deleted once: the item cannot change more often in between. */
 const FORGET_TRIES = 3;
 
-/** Puts the record in the place of the key. Returns the first one that was put there. */
+/** Replaces the key by the record. Returns the first record written there. */
 async function forget({ table }: KeyStore, datastore: string, prepared: Prepared): Promise<ForgottenSubject> {
   const key = subjectItem(datastore, prepared.subject_name);
   for (let tried = 1; tried <= FORGET_TRIES; tried += 1) {
@@ -85,10 +86,10 @@ async function forget({ table }: KeyStore, datastore: string, prepared: Prepared
     const record = toRecord(written);
     if (record) return record;
   }
-  throw new Error('a subject that is to be forgotten changes all the time');
+  throw new Error('the item of a subject to forget keeps changing');
 }
 
-/** Of a page of records the table is read so far at most: keys of subjects that are not forgotten lie between. */
+/** The most scans for a page of records: keys of subjects that are not forgotten lie in between. */
 const SCANS = 8;
 
 async function forgottenPage(
@@ -113,11 +114,11 @@ async function forgottenPage(
   return { subjects, next: null };
 }
 
-/** Where a page ended: a key of the table, in a form that goes into a query string. */
+/** Returns the end of a page, a key of the table, in a form for a query string. */
 const placeOf = (pk: string): string => Buffer.from(pk).toString('base64url');
 
-/** The key of an item, of whatever datastore: the table is read from end to end. Throws `invalid_field`. */
-function parsePlace(after: string): string {
+/** Parses the key of an item, of any datastore, since a scan reads all of the table. Throws `invalid_field`. */
+function parsePosition(after: string): string {
   const pk = Buffer.from(after, 'base64url').toString();
   if (placeOf(pk) === after && /^(?:datastore|subject)#./u.test(pk)) return pk;
   throw wrongField('after', '`next` of the page before', 'something else');

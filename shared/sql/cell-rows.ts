@@ -11,7 +11,7 @@ export interface StoredCell {
   readonly column_name: string;
   readonly ref_key: number;
   readonly body: Uint8Array | null;
-  /** What is left of a body that was erased: its hashes. */
+  /** The remainder of an erased body: its hashes. */
   readonly erased?: Uint8Array;
   /** The retention hides it; lists leave it out. */
   readonly isOut?: true;

@@ -14,19 +14,19 @@ export interface Statement {
   /** Its sender expects a `duplicate`, so the statements committed with it are done without it. */
   readonly mayBeThere?: true;
   /** Runs on a connection of its own: neither a dead socket nor a full pool delays it. */
-  readonly apart?: true;
-  /** The time limit of an `apart` statement, in ms. On the Data API it goes on after that and ends as `unclear`. */
+  readonly isolated?: true;
+  /** The time limit of an `isolated` statement, in ms. Past it, a statement on the Data API goes on, and ends as `unclear`. */
   readonly withinMs?: number;
   /** Waits a second at most for locks of tables; MySQL would go on after its client has given up. */
   readonly waitsBriefly?: true;
-  /** What to read from the writer after the commit, in the same round trip if possible; may be skipped. */
-  readonly thenSelect?: ReadBehind;
+  /** A read from the writer after the commit, in the same round trip if possible; may be skipped. */
+  readonly readAfter?: ReadAfterCommit;
   /** A shard whose followers are notified once the change is committed. */
   readonly moves?: Moved;
   readonly log?: AppendedLog;
 }
 
-export interface ReadBehind {
+export interface ReadAfterCommit {
   /** How many SELECTs it is made of. */
   readonly branches: number;
   /** Returns SELECTs for a union, whose rows begin with a number. */
@@ -59,9 +59,9 @@ export type SqlRow = readonly SqlValue[];
 export interface SqlChange {
   readonly affectedRows: number;
   readonly insertId: number;
-  /** The rows of `thenSelect` from a snapshot after the commit; absent if not read. */
+  /** The rows of `readAfter` from a snapshot after the commit; absent if not read. */
   readonly rows?: readonly SqlRow[];
-  readonly hasRung?: true;
+  readonly hasNotified?: true;
 }
 
 export type Target = 'writer' | 'reader' | { readonly node: number };
@@ -70,7 +70,7 @@ interface SqlAbilities {
   readonly readsFromReaders: boolean;
   /** An acknowledged write outlives the writer's disk, since each reader can be asked for it. */
   readonly survivesDiskLoss: boolean;
-  readonly hasBells?: boolean;
+  readonly hasNotifications?: boolean;
   readonly sharesCommits?: boolean;
   readonly bounds: SqlBounds;
 }
@@ -126,7 +126,7 @@ export interface SqlClient {
  */
 export type SqlFailure = 'duplicate' | 'contention' | 'unclear' | 'unreachable' | 'rejected';
 
-type SqlErrorOptions = Partial<Omit<SqlError, 'failure' | 'name' | 'message' | 'stack' | 'at'>>;
+type SqlErrorOptions = Partial<Omit<SqlError, 'failure' | 'name' | 'message' | 'stack' | 'at' | 'isLockWait'>>;
 
 export class SqlError extends Error {
   override readonly name = 'SqlError';
@@ -136,8 +136,8 @@ export class SqlError extends Error {
   readonly key: string;
   /** A time limit passed without a word from the server. */
   readonly timedOut: boolean;
-  /** A time limit passed while this process itself stood still: no evidence against the server. */
-  readonly stoodStill: boolean;
+  /** A time limit passed while this process was paused: no evidence against the server. */
+  readonly wasPaused: boolean;
   /** The statement or its result exceeds what this way to MySQL carries. */
   readonly tooLarge: boolean;
   /** All connections were in use, which says nothing about the server. */
@@ -150,10 +150,15 @@ export class SqlError extends Error {
     this.errno = options.errno ?? 0;
     this.key = options.key ?? '';
     this.timedOut = options.timedOut ?? false;
-    this.stoodStill = options.stoodStill ?? false;
+    this.wasPaused = options.wasPaused ?? false;
     this.tooLarge = options.tooLarge ?? false;
     this.poolExhausted = options.poolExhausted ?? false;
     this.position = options.position;
+  }
+
+  /** The statement waited for a lock until its time limit. */
+  get isLockWait(): boolean {
+    return this.errno === LOCK_WAIT;
   }
 
   /** Returns the same error at another position of its transaction. */
@@ -170,5 +175,8 @@ export function unlessFailed(error: unknown): undefined {
 /** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: not the writer, or not any more. */
 export const READ_ONLY: ReadonlySet<number> = new Set([1290, 1836]);
 
+/** ER_LOCK_WAIT_TIMEOUT */
+export const LOCK_WAIT = 1205;
+
 /** Asks whether a server answers. */
-export const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };
+export const HEALTH_CHECK: Statement = { sql: 'SELECT 1', parameters: [] };

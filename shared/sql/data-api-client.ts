@@ -17,7 +17,7 @@ interface DataApiCluster {
   readonly secretArn: string;
 }
 
-export interface DataApiSettings {
+interface DataApiSettings {
   /** A call is abandoned after this time. Longer than the servers' lock wait of 3 s; two fit in 30 s. @default 10000 */
   readonly callTimeoutMs?: number;
   /** How long a paused cluster may resume, and throttled calls are repeated. @default 18000 */
@@ -34,7 +34,7 @@ export const DATA_API_BREAKERS: Partial<BreakerSettings> = { slowMs: 30_000, pro
 /** The Data API's limit of headers and body, less a margin for the headers. Base64 and JSON count. */
 const REQUEST_BYTES = 4096 * KIB - 16 * KIB;
 const STATEMENT_CHARACTERS = 65_536;
-/** What the other columns leave of 64 KiB a row, 1 MiB a result and 4 MiB a request; bodies travel as base64. */
+/** The rest of 64 KiB a row, 1 MiB a result and 4 MiB a request after the other columns; bodies travel as base64. */
 const BOUNDS: SqlBounds = { bodyBytes: 60 * KIB, writtenBytes: 2900 * KIB, pageBytes: 512 * KIB };
 const SETS_INSERT_ID = /\bLAST_INSERT_ID\(./;
 const FIRST_PAUSE_MS = 100;
@@ -93,7 +93,7 @@ export function dataApiClient(
     async change(statement) {
       const { numberOfRecordsUpdated = 0, generatedFields = [] } = await run(statement);
       const insertId = Number(generatedFields[0]?.longValue ?? generatedFields[0]?.stringValue ?? 0);
-      // Added ids are counted back from it: without one the outcome is unknown, and the caller has to look.
+      // Added ids are counted back from it: without one the outcome is unknown, and the caller has to check.
       if (insertId < numberOfRecordsUpdated && SETS_INSERT_ID.test(statement.sql))
         throw new SqlError('unclear', `${numberOfRecordsUpdated} rows, and insert id ${insertId}`);
       return { affectedRows: numberOfRecordsUpdated, insertId };

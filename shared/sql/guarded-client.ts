@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../cell.ts';
-import { READ_ONLY, SIGN_OF_LIFE, type SqlClient, type Statement, type Target, SqlError } from './client.ts';
+import { READ_ONLY, HEALTH_CHECK, type SqlClient, type Statement, type Target, SqlError } from './client.ts';
 import { writeHealthCheck } from './statements/write-health-check.ts';
-import { ownStandstill, type Standstill } from './standstill.ts';
-import { SignOfLife } from './sign-of-life.ts';
+import { ownProcessPause, type ProcessPause } from './process-pause.ts';
+import { healthCheck } from './health-check.ts';
 
 const BREAKER_SETTINGS = {
-  /** Failures in a row after which a sign of life is asked for; one timeout is enough. */
+  /** Failures in a row that start a health check; one timeout is enough. */
   failures: 3,
   /** A slower statement counts as a failure, though its answer is used. */
   slowMs: 3000,
@@ -27,55 +27,46 @@ export type SuspectedBy = 'here' | 'elsewhere';
 
 interface BreakerOptions {
   readonly name: string;
-  /** Asks for a sign of life in a way that no load can block. */
+  /** Runs a health check that no load can block. */
   readonly probe: () => Promise<unknown>;
-  /** A lock wait makes it ask: one table's fault, or what stops all. */
+  /** A lock wait starts a health check: one table's fault, or an obstacle to all. */
   readonly suspectsLocks: boolean;
   readonly settings: BreakerSettings;
-  readonly standstill: Standstill;
+  readonly processPause: ProcessPause;
   readonly onOpen: (suspectedBy: SuspectedBy) => void;
 }
 
 const TICK_MS = 100;
-/** A breaker that did not look for this time, plus a probe's limit, was frozen. */
+/** A breaker that did not poll for this time, plus a probe's limit, was frozen. */
 const FROZEN_MS = 1000;
 
 /**
- * Guards one role of one group. Only a missing sign of life opens it: one that was asked for and did not come while
- * this process was awake. A timeout may be one locked table's fault, a lost connection a freeze's, so they only make it
- * ask; other statements go on meanwhile.
+ * Guards one role of one group. Only a failed health check opens it: one without an answer while this process was
+ * awake. A timeout may be one locked table's fault, a lost connection a freeze's, so they only start a health check;
+ * other statements continue.
  *
- * While open it keeps asking in the background; no statement is used as a probe. An instance that Lambda froze
- * meanwhile finds the probe overdue: only then the first statements wait for the answer, as they do after `doubt`.
+ * While open it repeats the health check in the background; no statement is used as a probe. An instance that Lambda
+ * froze finds the probe overdue: only then the first statements wait for the answer, as they do after `suspect`.
  */
 class CircuitBreaker {
-  readonly #name: string;
+  readonly #options: BreakerOptions;
   readonly #settings: BreakerSettings;
-  readonly #onOpen: BreakerOptions['onOpen'];
-  readonly #suspectsLocks: boolean;
-  readonly #life: SignOfLife;
+  /** One probe at a time, which concurrent callers share. */
+  #asking: Promise<boolean> | undefined;
   #isOpen = false;
   #failures = 0;
   #closedAt = 0;
   #answeredAt = performance.now();
   /** By the wall clock: a steady one may stand still in a frozen instance. */
-  #lookedAt = 0;
+  #polledAt = 0;
   #dueAt = 0;
   #pauseMs: number;
   #awaited: Promise<void> | undefined;
 
-  constructor({ name, probe, suspectsLocks, settings, standstill, onOpen }: BreakerOptions) {
-    this.#name = name;
-    this.#settings = settings;
-    this.#onOpen = onOpen;
-    this.#suspectsLocks = suspectsLocks;
-    this.#pauseMs = settings.probeAfterMs;
-    this.#life = new SignOfLife({
-      probe,
-      timeoutMs: settings.probeTimeoutMs,
-      standstill,
-      answeredAt: () => this.#answeredAt,
-    });
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+    this.#settings = options.settings;
+    this.#pauseMs = options.settings.probeAfterMs;
   }
 
   /** Runs a statement, or fails at once with `unreachable` while the circuit is open. */
@@ -94,8 +85,8 @@ class CircuitBreaker {
     }
   }
 
-  /** Asks for a sign of life, which statements wait for; without one the circuit opens. */
-  doubt(): void {
+  /** Starts a health check, which statements wait for; if it fails the circuit opens. */
+  suspect(): void {
     if (!this.#isOpen) this.#waitFor(this.#suspect('elsewhere'));
   }
 
@@ -104,28 +95,37 @@ class CircuitBreaker {
   }
 
   async #pass(): Promise<void> {
-    if (this.#isOpen && this.#isFrozen()) void this.#look();
+    if (this.#isOpen && this.#isFrozen()) void this.#poll();
     await this.#awaited;
-    if (this.#isOpen) throw new SqlError('unreachable', `the circuit of ${this.#name} is open`);
+    if (this.#isOpen) throw new SqlError('unreachable', `the circuit of ${this.#options.name} is open`);
   }
 
   #judge(error: SqlError, begun: number): void {
     // A full pool without any answer for a while: the connections hang, before their time limits pass.
     const isSilent = error.poolExhausted && performance.now() - this.#answeredAt > this.#settings.silentMs;
-    const isLimit = isSilent || error.timedOut || (this.#suspectsLocks && error.errno === LOCK_WAIT);
+    const isLimit = isSilent || error.timedOut || (this.#options.suspectsLocks && error.isLockWait);
     if (isLimit || isOutage(error)) this.#fail(begun, isLimit);
-    else if (!error.poolExhausted && !error.stoodStill) this.#answeredAt = performance.now();
+    else if (!error.poolExhausted && !error.wasPaused) this.#answeredAt = performance.now();
+  }
+
+  #isAlive(): Promise<boolean> {
+    const { probe, processPause } = this.#options;
+    const timeoutMs = this.#settings.probeTimeoutMs;
+    this.#asking ??= healthCheck({ probe, timeoutMs, processPause, answeredAt: () => this.#answeredAt }).finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
   }
 
   #fail(begun: number, isLimit: boolean): void {
     // A statement that began before the circuit closed says nothing about now.
-    if (this.#isOpen || this.#life.isAskedFor() || begun < this.#closedAt) return;
+    if (this.#isOpen || this.#asking || begun < this.#closedAt) return;
     this.#failures += 1;
     if (isLimit || this.#failures >= this.#settings.failures) void this.#suspect('here');
   }
 
   async #suspect(by: SuspectedBy): Promise<void> {
-    if (await this.#life.comes()) this.#failures = 0;
+    if (await this.#isAlive()) this.#failures = 0;
     else if (!this.#isOpen) this.#open(by);
   }
 
@@ -133,23 +133,23 @@ class CircuitBreaker {
     this.#isOpen = true;
     this.#failures = 0;
     this.#pauseMs = this.#settings.probeAfterMs;
-    this.#lookedAt = Date.now();
-    this.#dueAt = this.#lookedAt + this.#pauseMs;
-    this.#onOpen(by);
+    this.#polledAt = Date.now();
+    this.#dueAt = this.#polledAt + this.#pauseMs;
+    this.#options.onOpen(by);
     void this.#keepAsking();
   }
 
   async #keepAsking(): Promise<void> {
     while (this.#isOpen) {
       await sleep(TICK_MS, undefined, { ref: false });
-      await this.#look();
+      await this.#poll();
     }
   }
 
-  #look(): Promise<void> {
+  #poll(): Promise<void> {
     const wasFrozen = this.#isFrozen();
-    this.#lookedAt = Date.now();
-    if (wasFrozen) this.#dueAt = this.#lookedAt;
+    this.#polledAt = Date.now();
+    if (wasFrozen) this.#dueAt = this.#polledAt;
     const asking = this.#askIfDue();
     if (wasFrozen) this.#waitFor(asking);
     return asking;
@@ -157,7 +157,7 @@ class CircuitBreaker {
 
   async #askIfDue(): Promise<void> {
     if (!this.#isOpen || Date.now() < this.#dueAt) return;
-    if (await this.#life.comes()) {
+    if (await this.#isAlive()) {
       this.#isOpen = false;
       this.#closedAt = performance.now();
       return;
@@ -166,9 +166,9 @@ class CircuitBreaker {
     this.#dueAt = Date.now() + this.#pauseMs * (0.5 + Math.random() / 2);
   }
 
-  /** A clock that was set back says nothing about elapsed time either. */
+  /** A clock that jumped back says nothing about elapsed time either. */
   #isFrozen(): boolean {
-    return Math.abs(Date.now() - this.#lookedAt) > FROZEN_MS + this.#settings.probeTimeoutMs;
+    return Math.abs(Date.now() - this.#polledAt) > FROZEN_MS + this.#settings.probeTimeoutMs;
   }
 
   #waitFor(asking: Promise<void>): void {
@@ -178,28 +178,25 @@ class CircuitBreaker {
   }
 }
 
-/** ER_LOCK_WAIT_TIMEOUT */
-const LOCK_WAIT = 1205;
-
 /** The circuit of the writer's changes. */
 const CHANGES = 'changes';
 
 /** Whether a failure may speak against the server. A refusal or a lock shows that it lives. */
-function isOutage({ failure, errno, poolExhausted, stoodStill }: SqlError): boolean {
-  if (poolExhausted || stoodStill || READ_ONLY.has(errno)) return false;
+function isOutage({ failure, errno, poolExhausted, wasPaused }: SqlError): boolean {
+  if (poolExhausted || wasPaused || READ_ONLY.has(errno)) return false;
   return failure === 'unclear' || failure === 'unreachable';
 }
 
 export interface GuardOptions {
   readonly settings?: Partial<BreakerSettings>;
-  readonly standstill?: Standstill;
+  readonly processPause?: ProcessPause;
   readonly onOpen?: (role: Role, suspectedBy: SuspectedBy) => void;
 }
 
 export interface GuardedClient extends SqlClient {
   circuit(role: Role): CircuitName;
-  /** Another instance found a role down: the circuit opens unless a sign of life comes. */
-  doubt(role: Role): void;
+  /** Another instance found a role down: the circuit opens unless a health check succeeds. */
+  suspect(role: Role): void;
 }
 
 export type Guard = (client: SqlClient, group: string, onOpen: Required<GuardOptions>['onOpen']) => GuardedClient;
@@ -210,7 +207,7 @@ export function guardWith(settings: Partial<BreakerSettings> = {}): Guard {
 
 /** Asks in two ways: a machine too busy to open a connection may answer on an open one. */
 function inTwoWays(statement: Statement, ask: (statement: Statement) => Promise<unknown>): Promise<unknown> {
-  return Promise.any([{ ...statement, apart: true } as const, statement].map(ask));
+  return Promise.any([{ ...statement, isolated: true } as const, statement].map(ask));
 }
 
 /** A refusal, as of a server that may only be read, is an answer. */
@@ -222,7 +219,7 @@ function unlessRefused(error: unknown): void {
 export function guardedClient(
   client: SqlClient,
   group: string,
-  { settings, standstill = ownStandstill(), onOpen = () => undefined }: GuardOptions = {},
+  { settings, processPause = ownProcessPause(), onOpen = () => undefined }: GuardOptions = {},
 ): GuardedClient {
   const breakers = new Map<string, CircuitBreaker>();
   const isOpen = (name: string): boolean => breakers.get(name)?.state() === 'open';
@@ -237,10 +234,10 @@ export function guardedClient(
       probe: () =>
         target === CHANGES
           ? inTwoWays(writeHealthCheck(), (statement) => client.change(statement).catch(unlessRefused))
-          : inTwoWays(SIGN_OF_LIFE, (statement) => client.select(statement, target)),
+          : inTwoWays(HEALTH_CHECK, (statement) => client.select(statement, target)),
       suspectsLocks: target === CHANGES,
       settings: { ...BREAKER_SETTINGS, ...settings },
-      standstill,
+      processPause,
       onOpen: (suspectedBy) => {
         const isSecond = role === 'writer' && isOpen('writer') && isOpen(CHANGES);
         if (typeof role === 'string' && !isSecond) onOpen(role, suspectedBy);
@@ -256,9 +253,9 @@ export function guardedClient(
     select: (statement, target) => breakerOf(target).run(() => client.select(statement, target)),
     change: (statement) => breakerOf(CHANGES).run(() => breakerOf('writer').run(() => client.change(statement))),
     circuit: (role) => (role === 'writer' && isOpen(CHANGES) ? 'open' : breakerOf(role).state()),
-    doubt(role) {
-      breakerOf(role).doubt();
-      if (role === 'writer') breakers.get(CHANGES)?.doubt();
+    suspect(role) {
+      breakerOf(role).suspect();
+      if (role === 'writer') breakers.get(CHANGES)?.suspect();
     },
     close: () => client.close(),
   };

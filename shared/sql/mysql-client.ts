@@ -14,8 +14,8 @@ import {
 import { checkParameters } from './names.ts';
 import { toSqlError } from './mysql-error.ts';
 import { MysqlPool } from './mysql-pool.ts';
-import { MAY_BE_IDLE } from './mysql-together.ts';
-import { ownStandstill, type Standstill } from './standstill.ts';
+import { MAY_BE_IDLE } from './mysql-plan.ts';
+import { ownProcessPause, type ProcessPause } from './process-pause.ts';
 
 export interface Credentials {
   readonly username: string;
@@ -41,7 +41,7 @@ export interface MysqlSettings {
   readonly acquireTimeoutMs?: number;
   /** Encrypts, and accepts only a certificate of the endpoint's name by these authorities. @default Node's */
   readonly tls?: { readonly ca?: string | string[] };
-  readonly standstill?: Standstill;
+  readonly processPause?: ProcessPause;
 }
 
 const OF_TRANSACTIONS = `${MAY_BE_IDLE}, SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1`;
@@ -51,28 +51,24 @@ const DEFAULTS = { connections: 8, lanes: 2, connectTimeoutMs: 1000, queryTimeou
 /**
  * Reaches one group over the MySQL protocol, with a small pool for each endpoint, opened on first use, and one for the
  * writer's transactions. Text protocol, since prepared statements pin the connections of a proxy. A read whose
- * connection was lost is run once more; a change is its caller's to repeat. `login`: called once for each new pool.
+ * connection was lost is retried; a change is its caller's to repeat. `login`: called once for each new pool.
  */
 export function mysqlClient(
   address: GroupEndpoints,
   login: () => Promise<Login>,
   settings: MysqlSettings = {},
 ): SqlClient {
-  const options = { ...DEFAULTS, standstill: ownStandstill(), ...settings };
+  const options = { ...DEFAULTS, processPause: ownProcessPause(), ...settings };
   const lanes: Endpoint = { ...address.writer };
-  const pools = new EndpointPools({
-    keyOf: (endpoint) => `${endpoint === lanes ? 'lanes ' : ''}${endpoint.host}:${endpoint.port}`,
-    open: async (endpoint) => {
+  const ofLanes = { connections: options.lanes, begin: OF_TRANSACTIONS };
+  const pools = new EndpointPools(
+    (endpoint) => `${endpoint === lanes ? 'lanes ' : ''}${endpoint.host}:${endpoint.port}`,
+    async (endpoint) => {
       const connection = connectionOptions(endpoint, await login(), options);
       if (endpoint !== lanes) return new MysqlPool({ ...options, connection });
-      return new MysqlPool({
-        ...options,
-        connection: { ...connection, multipleStatements: true },
-        connections: options.lanes,
-        begin: OF_TRANSACTIONS,
-      });
+      return new MysqlPool({ ...options, ...ofLanes, connection: { ...connection, multipleStatements: true } });
     },
-  });
+  );
 
   function endpointOf(target: Target): Endpoint {
     if (target === 'writer') return address.writer;
@@ -85,7 +81,7 @@ export function mysqlClient(
   function run<T>(statement: Statement, target: Target, ofWriter = false): Promise<T> {
     checkParameters(statement.parameters);
     return pools.ask(endpointOf(target), (pool) =>
-      statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement, ofWriter),
+      statement.isolated === true ? pool.runIsolated<T>(statement) : pool.run<T>(statement, ofWriter),
     );
   }
 
@@ -94,7 +90,7 @@ export function mysqlClient(
     spare: Math.floor(options.lanes / 2),
     async run(statements) {
       for (const { parameters } of statements) checkParameters(parameters);
-      const done = await pools.ask(lanes, (pool) => pool.runTogether(statements));
+      const done = await pools.ask(lanes, (pool) => pool.runPlan(statements));
       return done.map(({ change, rows }) => ({ ...toChange(change), ...(rows && { rows }) }));
     },
   };
@@ -104,7 +100,7 @@ export function mysqlClient(
       // Without readers their endpoint leads to the writer, whose answers are not stale.
       readsFromReaders: address.nodes.length > 1,
       survivesDiskLoss: !address.sharedStorage,
-      hasBells: true,
+      hasNotifications: true,
       sharesCommits: true,
       bounds: UNBOUNDED,
     },
@@ -117,7 +113,7 @@ export function mysqlClient(
         return await ask();
       } catch (error) {
         // Its connection was opened for it alone.
-        if (statement.apart === true || !isLost(error)) throw error;
+        if (statement.isolated === true || !isLost(error)) throw error;
         return await ask();
       }
     },
@@ -166,28 +162,21 @@ function authentication(endpoint: Endpoint, login: Login, { tls }: MysqlSettings
 /** Whether a connection was lost under a statement. A timeout does not count, since the caller has waited for it. */
 function isLost(error: unknown): boolean {
   return (
-    error instanceof SqlError &&
-    error.failure === 'unclear' &&
-    error.errno === 0 &&
-    !error.timedOut &&
-    !error.stoodStill
+    error instanceof SqlError && error.failure === 'unclear' && error.errno === 0 && !error.timedOut && !error.wasPaused
   );
-}
-
-interface EndpointPoolsOptions {
-  readonly keyOf: (endpoint: Endpoint) => string;
-  /** May fail, since it asks for the credentials. */
-  readonly open: (endpoint: Endpoint) => Promise<MysqlPool>;
 }
 
 const ACCESS_DENIED = 1045;
 
 class EndpointPools {
-  readonly #options: EndpointPoolsOptions;
+  readonly #keyOf: (endpoint: Endpoint) => string;
+  readonly #open: (endpoint: Endpoint) => Promise<MysqlPool>;
   readonly #pools = new Map<string, Promise<MysqlPool>>();
 
-  constructor(options: EndpointPoolsOptions) {
-    this.#options = options;
+  /** @param open may fail, since it asks for the credentials */
+  constructor(keyOf: (endpoint: Endpoint) => string, open: (endpoint: Endpoint) => Promise<MysqlPool>) {
+    this.#keyOf = keyOf;
+    this.#open = open;
   }
 
   async ask<T>(endpoint: Endpoint, ask: (pool: MysqlPool) => Promise<T>): Promise<T> {
@@ -209,10 +198,10 @@ class EndpointPools {
   }
 
   #poolOf(endpoint: Endpoint): Promise<MysqlPool> {
-    const key = this.#options.keyOf(endpoint);
+    const key = this.#keyOf(endpoint);
     let opening = this.#pools.get(key);
     if (!opening) {
-      opening = this.#options.open(endpoint);
+      opening = this.#open(endpoint);
       this.#pools.set(key, opening);
       // A failed look-up of credentials must not be remembered.
       opening.catch(() => this.#pools.delete(key));
@@ -222,7 +211,7 @@ class EndpointPools {
 
   /** The password was rotated: the next statement asks for the credentials again. */
   async #forget(endpoint: Endpoint, pool: MysqlPool): Promise<void> {
-    const key = this.#options.keyOf(endpoint);
+    const key = this.#keyOf(endpoint);
     if ((await this.#pools.get(key)) !== pool) return;
     this.#pools.delete(key);
     void pool.end();

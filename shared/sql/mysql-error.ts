@@ -1,4 +1,4 @@
-import { SqlError, type SqlFailure } from './client.ts';
+import { READ_ONLY, SqlError, type SqlFailure } from './client.ts';
 
 interface DriverError {
   readonly name?: string;
@@ -17,8 +17,6 @@ const UNREACHABLE = new Set([1040, 1045, 1129, 1130, 1203, 1226]);
 /** RDS Proxy got no connection to the database, which saw nothing ("Troubleshooting for RDS Proxy"). */
 const PROXY_TIMED_OUT = 9501;
 const TIMED_OUT = 'ETIMEDOUT';
-/** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: the server lost the writer's role. */
-const READ_ONLY = new Set([1290, 1836]);
 
 /** The errors whose messages quote names alone: of users, hosts, databases, tables and columns. */
 const QUOTE_NAMES = new Set([1007, 1008, 1044, 1045, 1049, 1050, 1051, 1054, 1130, 1142, 1143, 1146, 1226, 1396]);

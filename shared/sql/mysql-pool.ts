@@ -1,9 +1,9 @@
 import { createPool, type ConnectionOptions, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
 import { SqlError, type SqlRow, type Statement } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
-import { doneTogether, TAKE_BACK, textTogether, type DoneTogether, type SentText } from './mysql-together.ts';
-import { runApart } from './run-apart.ts';
-import type { Standstill } from './standstill.ts';
+import { toPlanResult, TAKE_BACK, planText, type PlanResult, type SentText } from './mysql-plan.ts';
+import { runIsolated } from './run-isolated.ts';
+import type { ProcessPause } from './process-pause.ts';
 import { GRACE_MS, timeLimit, type TimeLimit } from './time-limit.ts';
 
 interface MysqlPoolOptions {
@@ -11,7 +11,7 @@ interface MysqlPoolOptions {
   readonly connections: number;
   readonly acquireTimeoutMs: number;
   readonly queryTimeoutMs: number;
-  readonly standstill: Standstill;
+  readonly processPause: ProcessPause;
   readonly begin?: string;
 }
 
@@ -33,7 +33,7 @@ interface Used {
   usedAt: number;
   /** The pool's `losses` when it last answered. */
   losses: number;
-  /** When its server last said that it is the writer. */
+  /** When its server last confirmed that it is the writer. */
   writerAt: number;
 }
 
@@ -119,26 +119,26 @@ export class MysqlPool {
   }
 
   /** Runs statements as one transaction, and the reads behind it. Throws `SqlError` with a `position`. */
-  runTogether(statements: readonly Statement[]): Promise<readonly DoneTogether[]> {
-    const together = textTogether(statements);
+  runPlan(statements: readonly Statement[]): Promise<readonly PlanResult[]> {
+    const plan = planText(statements);
     return new Promise((resolve, reject) => {
       this.#acquire(NO_TABLE, (error, used) => {
         if (!used) return reject(error as SqlError);
         const { connection } = used;
         const leave = (isOver: boolean): void =>
           this.#leave(NO_TABLE, () => (isOver ? connection.release() : connection.destroy()));
-        this.#query<unknown>(used, together, (failure, results, isOver, changes) => {
-          if (changes.length >= together.changes) {
+        this.#query<unknown>(used, plan, (failure, results, isOver, changes) => {
+          if (changes.length >= plan.changes) {
             // Committed, whatever became of the reads.
             leave(isOver);
-            return resolve(doneTogether(statements, together, changes, failure ? undefined : results));
+            return resolve(toPlanResult(statements, plan, changes, failure ? undefined : results));
           }
           if (!failure || !isOver) {
             leave(false);
             const few = `${changes.length} answers to ${statements.length} statements`;
             return reject(failure ?? new SqlError('unclear', few));
           }
-          if (together.before === 0) {
+          if (plan.before === 0) {
             leave(true);
             return reject(failure);
           }
@@ -166,7 +166,7 @@ export class MysqlPool {
     const { connection, limit } = used;
     /** Answers of changes, in order; reads bring none. */
     const changes: ResultSetHeader[] = [];
-    limit.begin((stoodStill) => tell(this.#late(used, stoodStill), undefined, false, changes));
+    limit.begin((wasPaused) => tell(this.#late(used, wasPaused), undefined, false, changes));
     const query = connection.query({ sql, values: [...values] }, (failure, result) => {
       if (!limit.end()) return;
       if (!failure) {
@@ -184,8 +184,8 @@ export class MysqlPool {
     if (before !== undefined) query.on('result', (header) => changes.push(header as unknown as ResultSetHeader));
   }
 
-  runApart<T>(statement: Statement): Promise<T> {
-    return runApart<T>(this.#options.connection, statement);
+  runIsolated<T>(statement: Statement): Promise<T> {
+    return runIsolated<T>(this.#options.connection, statement);
   }
 
   /** Finishes statements under way; those that wait for a connection are not sent. */
@@ -204,10 +204,10 @@ export class MysqlPool {
     if (this.#hasEnded) return give(ended());
     const begun = performance.now();
     if (this.#mayHave(table)) return this.#enter(table, begun, give);
-    const { acquireTimeoutMs, standstill } = this.#options;
+    const { acquireTimeoutMs, processPause } = this.#options;
     const leave = (): void => {
       // Answers that would have freed a connection may be here, unread.
-      if (standstill.since(begun)) waiting.timer = setTimeout(refuse, GRACE_MS);
+      if (processPause.since(begun)) waiting.timer = setTimeout(refuse, GRACE_MS);
       else refuse();
     };
     const refuse = (): void => {
@@ -232,8 +232,8 @@ export class MysqlPool {
   #connect(table: string, begun: number, give: Give): void {
     this.#pool.getConnection((error, connection) => {
       if (!connection) {
-        // This process stood still while it opened: try once more.
-        if (this.#options.standstill.since(begun)) return this.#connect(table, Number.POSITIVE_INFINITY, give);
+        // This process was paused while the connection opened: retry.
+        if (this.#options.processPause.since(begun)) return this.#connect(table, Number.POSITIVE_INFINITY, give);
         this.#leave(table);
         return give(toSqlError(error, false));
       }
@@ -250,20 +250,20 @@ export class MysqlPool {
   }
 
   /** Returns why a statement is given up. One sent before a freeze lost its connection as an idle one does. */
-  #late({ usedAt }: Used, stoodStill: boolean): SqlError {
+  #late({ usedAt }: Used, wasPaused: boolean): SqlError {
     const { queryTimeoutMs } = this.#options;
-    if (stoodStill && Math.abs(Date.now() - usedAt) > queryTimeoutMs + TRUSTED_MS)
+    if (wasPaused && Math.abs(Date.now() - usedAt) > queryTimeoutMs + TRUSTED_MS)
       return new SqlError('unclear', 'the connection was frozen with this process');
     return new SqlError(
       'unclear',
       `no answer within ${queryTimeoutMs} ms`,
-      stoodStill ? { stoodStill } : { timedOut: true },
+      wasPaused ? { wasPaused } : { timedOut: true },
     );
   }
 
   #remember(connection: PoolConnection, now: number): Used {
-    const { queryTimeoutMs, standstill } = this.#options;
-    const limit = timeLimit(queryTimeoutMs, standstill);
+    const { queryTimeoutMs, processPause } = this.#options;
+    const limit = timeLimit(queryTimeoutMs, processPause);
     const used: Used = { connection, limit, usedAt: now, losses: this.#losses, writerAt: 0 };
     this.#known.set(connection, used);
     return used;

@@ -1,6 +1,6 @@
 const KEPT_MS = 30_000;
 
-/** Names of tables or groups that are set apart for a while. */
+/** Names of tables or groups that are isolated for a while. */
 export class Quarantine {
   readonly #until = new Map<string, number>();
 

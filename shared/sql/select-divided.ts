@@ -7,10 +7,10 @@ export interface DividedAnswer {
 }
 
 /**
- * Runs the union of several statements. If the server rejects it, halves it until each part at fault stands alone, so
- * one bad table takes nothing from the others. A part that is a union is not divided. n parts with one at fault cost
- * about 2 log2 n statements more. A right missing for the first log2 n + 2 tables is taken to be missing for all.
- * `parts`: number their own rows. Throws SqlError for any failure other than `rejected`.
+ * Runs the union of several statements. If the server rejects it, halves it until each faulty part is alone, so one bad
+ * table takes nothing from the others. A part that is a union is not divided. n parts with one faulty part cost about 2
+ * log2 n statements more. A right missing for the first log2 n + 2 tables is taken to be missing for all. `parts`:
+ * number their own rows. Throws SqlError for any failure other than `rejected`.
  */
 export function selectDivided(
   client: Pick<SqlClient, 'select'>,

@@ -1,22 +1,19 @@
-import { SIGN_OF_LIFE, type SqlClient, SqlError, type Statement } from './client.ts';
+import { HEALTH_CHECK, type SqlClient, SqlError, type Statement } from './client.ts';
 import type { Role } from '../cell.ts';
 import { comesWithin } from './comes-within.ts';
 import { type DividedAnswer, selectDivided } from './select-divided.ts';
+import { Quarantine } from './quarantine.ts';
 import { SEVERAL_TABLES } from './union.ts';
 
 /** How long a table may take to show one row while its node answers. */
 const PATIENCE_MS = 500;
-/** How long a locked table is left out of unions: about as long as an ALTER may take. */
-const REST_MS = 30_000;
-/** ER_LOCK_WAIT_TIMEOUT */
-const LOCK_WAIT = 1205;
-
 interface LockedTables {
-  readonly until: Map<string, number>;
-  readonly looks: Map<string, Promise<unknown>>;
+  /** Left out of unions for about as long as an ALTER may take. */
+  readonly isolated: Quarantine;
+  readonly polls: Map<string, Promise<unknown>>;
 }
 
-const known = new WeakMap<SqlClient, Map<Role, LockedTables>>();
+const known = new WeakMap<SqlClient, Record<Role, LockedTables>>();
 
 /**
  * Runs a union as `selectDivided` does. After a timeout it asks each table for one row; those that show none while the
@@ -26,7 +23,7 @@ const known = new WeakMap<SqlClient, Map<Role, LockedTables>>();
  */
 export function selectParts(client: SqlClient, parts: readonly Statement[], role: Role): Promise<DividedAnswer> {
   const locked = lockedTablesOf(client, role);
-  return locked.until.size === 0 ? selectQuick(client, parts, role, locked) : selectAround(client, parts, role, locked);
+  return locked.isolated.isEmpty ? selectQuick(client, parts, role, locked) : selectAround(client, parts, role, locked);
 }
 
 async function selectAround(
@@ -35,7 +32,7 @@ async function selectAround(
   role: Role,
   locked: LockedTables,
 ): Promise<DividedAnswer> {
-  for (const table of tablesOf(parts)) if (isLocked(locked, table)) void look(client, role, locked, table);
+  for (const table of tablesOf(parts)) if (locked.isolated.has(table)) void poll(client, role, locked, table);
   const { quick, late } = divideByLocks(parts, locked);
   if (late.size === 0) return selectQuick(client, parts, role, locked);
   return withLate(quick, late, await selectQuick(client, partsAt(parts, quick), role, locked));
@@ -66,11 +63,11 @@ function isLate(error: unknown): boolean {
   return (
     error instanceof SqlError &&
     (error.failure === 'unclear' || error.failure === 'contention') &&
-    (error.timedOut || error.errno === LOCK_WAIT)
+    (error.timedOut || error.isLockWait)
   );
 }
 
-/** Looks which tables are locked. Returns false if that is unknown: the node does not answer, or its pool is full. */
+/** Finds which tables are locked. Returns false if that is unknown: the node does not answer, or its pool is full. */
 async function findLocked(
   client: SqlClient,
   role: Role,
@@ -79,29 +76,29 @@ async function findLocked(
 ): Promise<boolean> {
   const late = new Set(tables);
   for (const table of tables)
-    void look(client, role, locked, table).then(
+    void poll(client, role, locked, table).then(
       () => late.delete(table),
       (error: unknown) => isLate(error) || late.delete(table),
     );
   // Asked after them, and of none of them: it waits for whatever they wait for.
-  const node = client.select(SIGN_OF_LIFE, role);
+  const node = client.select(HEALTH_CHECK, role);
   if (!(await comesWithin(PATIENCE_MS, node))) return false;
-  const looks = [...tables].map((table) => locked.looks.get(table)?.catch(() => undefined));
-  await comesWithin(PATIENCE_MS, Promise.all(looks));
-  for (const table of late) locked.until.set(table, performance.now() + REST_MS);
+  const polls = [...tables].map((table) => locked.polls.get(table)?.catch(() => undefined));
+  await comesWithin(PATIENCE_MS, Promise.all(polls));
+  for (const table of late) locked.isolated.keep(table);
   return true;
 }
 
-/** Asks a table for one row; concurrent callers share the look. */
-function look(client: SqlClient, role: Role, { until, looks }: LockedTables, table: string): Promise<unknown> {
-  let asked = looks.get(table);
+/** Asks a table for one row; concurrent callers share the poll. */
+function poll(client: SqlClient, role: Role, { isolated, polls }: LockedTables, table: string): Promise<unknown> {
+  let asked = polls.get(table);
   if (!asked) {
     asked = client
       .select({ sql: `SELECT 1 FROM ${table} LIMIT 1`, parameters: [], table }, role)
-      .finally(() => looks.delete(table));
-    looks.set(table, asked);
+      .finally(() => polls.delete(table));
+    polls.set(table, asked);
     asked.then(
-      () => until.delete(table),
+      () => isolated.release(table),
       () => undefined,
     );
   }
@@ -113,11 +110,11 @@ interface DividedParts {
   readonly late: ReadonlyMap<number, SqlError>;
 }
 
-function divideByLocks(parts: readonly Statement[], locked: LockedTables): DividedParts {
+function divideByLocks(parts: readonly Statement[], { isolated }: LockedTables): DividedParts {
   const quick: number[] = [];
   const late = new Map<number, SqlError>();
   for (const [position, { table }] of parts.entries()) {
-    if (table === undefined || !isLocked(locked, table)) quick.push(position);
+    if (table === undefined || !isolated.has(table)) quick.push(position);
     else
       late.set(
         position,
@@ -144,16 +141,9 @@ function tablesOf(parts: readonly Statement[]): Set<string> {
   return tables;
 }
 
-function isLocked({ until }: LockedTables, table: string): boolean {
-  const end = until.get(table);
-  if (end !== undefined && performance.now() >= end) until.delete(table);
-  return until.has(table);
-}
-
 function lockedTablesOf(client: SqlClient, role: Role): LockedTables {
   let roles = known.get(client);
-  if (!roles) known.set(client, (roles = new Map()));
-  let locked = roles.get(role);
-  if (!locked) roles.set(role, (locked = { until: new Map(), looks: new Map() }));
-  return locked;
+  const none = (): LockedTables => ({ isolated: new Quarantine(), polls: new Map() });
+  if (!roles) known.set(client, (roles = { writer: none(), reader: none() }));
+  return roles[role];
 }

@@ -1,27 +1,27 @@
-import type { Standstill } from './standstill.ts';
+import type { ProcessPause } from './process-pause.ts';
 
-/** How long a process that stood still waits for an answer that may be here, unread. */
+/** How long a process that was paused waits for an answer that may be here, unread. */
 export const GRACE_MS = 500;
 
 export interface TimeLimit {
-  begin(onLate: (stoodStill: boolean) => void): void;
+  begin(onLate: (wasPaused: boolean) => void): void;
   end(): boolean;
 }
 
 /** Reuses one timer: a new one for each statement, as mysql2 makes, takes longer than all else here. */
-export function timeLimit(milliseconds: number, standstill: Standstill): TimeLimit {
-  let onLate: ((stoodStill: boolean) => void) | undefined;
+export function timeLimit(milliseconds: number, processPause: ProcessPause): TimeLimit {
+  let onLate: ((wasPaused: boolean) => void) | undefined;
   let begun = 0;
   let grace: NodeJS.Timeout | undefined;
-  const fire = (stoodStill: boolean): void => {
+  const fire = (wasPaused: boolean): void => {
     const tell = onLate;
     onLate = undefined;
-    tell?.(stoodStill);
+    tell?.(wasPaused);
   };
-  // It runs on after a statement's end; the next sets it anew.
+  // The timer continues after a statement's end; the next statement resets it.
   const timer = setTimeout(() => {
     if (!onLate) return;
-    if (standstill.since(begun)) grace = setTimeout(fire, GRACE_MS, true);
+    if (processPause.since(begun)) grace = setTimeout(fire, GRACE_MS, true);
     else fire(false);
   }, milliseconds).unref();
   return {

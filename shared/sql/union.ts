@@ -2,7 +2,7 @@ import type { Statement } from './client.ts';
 
 export const SEVERAL_TABLES = 'several tables';
 
-/** Joins SELECTs as a union, unordered. An adapter may run parts apart: one snapshot needs one part. */
+/** Joins SELECTs as a union, unordered. An adapter may run parts separately: one snapshot needs one part. */
 export function unionOf(parts: readonly Statement[]): Statement {
   const [only] = parts;
   if (only && parts.length === 1) return only;

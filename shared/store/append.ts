@@ -11,7 +11,8 @@ import {
   type EncodedCell,
   type ShardFence,
 } from '../sql/statements/append-cells.ts';
-import { dropBells, ringBells, RINGS_A_DROP } from '../sql/statements/ring-bells.ts';
+import { Quarantine } from '../sql/quarantine.ts';
+import { dropNotifications, notifyFollowers, NOTIFICATIONS_A_DROP } from '../sql/statements/notifications.ts';
 import type { StoreContext } from '../access/context.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import { isGone } from '../sql/gone.ts';
@@ -27,21 +28,21 @@ interface Appended {
   readonly rows?: readonly SqlRow[];
 }
 
-type AppendOptions = Pick<ShardFence, 'anyWriter'> & Pick<Statement, 'thenSelect'>;
+type AppendOptions = Pick<ShardFence, 'anyWriter'> & Pick<Statement, 'readAfter'>;
 
 /** The first try, and one on a fresh connection. */
 const TRIES = 2;
 /** A MariaDB snapshot may hide a cell that an append met for a moment. */
-const LOOKS = 5;
-/** After so many empty looks nothing is there. */
-const SURE_LOOKS = 3;
-const LOOK_PAUSE_MS = 4;
+const POLLS = 5;
+/** After so many empty polls nothing is there. */
+const SURE_POLLS = 3;
+const POLL_PAUSE_MS = 4;
 const CONTENTION_PAUSE_MS = 20;
 /** How long an append that is done waits for its notification. */
-const RING_MS = 50;
+const NOTIFY_MS = 50;
 
 /**
- * Appends cells to one shard of its primary, and says what became of each. An unclear end is tried once more, so that a
+ * Appends cells to one shard of its primary, and returns the outcome of each. An unclear end is retried once, so that a
  * dead socket does not buffer a healthy write; the append leaves out what the first try stored. A shard found closed,
  * moved or gone is tried where it is now. `cells`: of this shard, no address twice. Throws SqlError or SchemalessError
  * when the primary failed; `unclear`: the cells may be there.
@@ -51,7 +52,7 @@ export async function appendToPrimary(
   datastore: string,
   shard: number,
   cells: readonly EncodedCell[],
-  { anyWriter = false, thenSelect }: AppendOptions = {},
+  { anyWriter = false, readAfter }: AppendOptions = {},
 ): Promise<Appended> {
   const isFollowed = areWanted(await context.topology.triggers(datastore), cells);
   const opening = whenOpened(context, datastore, shard);
@@ -66,7 +67,7 @@ export async function appendToPrimary(
     const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter };
     try {
       const client = await context.groups.client(home.group);
-      const once = { thenSelect, isFollowed, isRepeated };
+      const once = { readAfter, isFollowed, isRepeated };
       const done = await checkingErasures(context, client, { fence, cells }, (checked) =>
         appendOnce(client, checked, cells, once),
       );
@@ -97,7 +98,7 @@ export function areWanted(
 }
 
 interface AppendOnce {
-  readonly thenSelect: Statement['thenSelect'];
+  readonly readAfter: Statement['readAfter'];
   readonly isFollowed: boolean;
   readonly isRepeated: boolean;
 }
@@ -109,16 +110,16 @@ async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
   cells: readonly EncodedCell[],
-  { thenSelect, isFollowed, isRepeated }: AppendOnce,
+  { readAfter, isFollowed, isRepeated }: AppendOnce,
 ): Promise<AppendedHere | 'unchecked' | undefined> {
   const append = statementOf(fence, cells);
-  const isToRing = isFollowed && client.abilities.hasBells === true;
+  const isToNotify = isFollowed && client.abilities.hasNotifications === true;
   const change = await client.change({
     ...append,
-    ...(thenSelect && { thenSelect }),
-    ...(isToRing && { moves: fence }),
+    ...(readAfter && { readAfter }),
+    ...(isToNotify && { moves: fence }),
   });
-  if (isToRing && !change.hasRung && (change.affectedRows > 0 || isRepeated)) await ring(client, fence);
+  if (isToNotify && !change.hasNotified && (change.affectedRows > 0 || isRepeated)) await notify(client, fence);
   if (change.affectedRows > 0 && change.insertId < change.affectedRows)
     throw new SqlError(
       'unclear',
@@ -133,17 +134,17 @@ async function appendOnce(
     }));
     return { results, epoch: fence.epoch, ...(change.rows && { rows: change.rows }) };
   }
-  for (let look = 1; look <= LOOKS; look += 1) {
-    if (look > 1) await sleep(LOOK_PAUSE_MS * look);
+  for (let poll = 1; poll <= POLLS; poll += 1) {
+    if (poll > 1) await sleep(POLL_PAUSE_MS * poll);
     const { found, isUnchecked } = await lookUpMet(client, fence, cells);
     if (isUnchecked && change.affectedRows === 0) return 'unchecked';
     if (found.every((cell) => cell !== undefined)) {
       const results = found.map((cell, position) => judge(cell, fence.shard, cells[position] as EncodedCell, change));
-      // The rows read behind the append came before this look.
+      // The rows read after the append came before this poll.
       return { results, epoch: fence.epoch };
     }
     // None is there and none was inserted: the shard's row did not match.
-    if (look >= SURE_LOOKS && change.affectedRows === 0 && found.every((cell) => cell === undefined)) return undefined;
+    if (poll >= SURE_POLLS && change.affectedRows === 0 && found.every((cell) => cell === undefined)) return undefined;
   }
   if (change.affectedRows === 0) return undefined;
   throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');
@@ -155,34 +156,28 @@ function statementOf(fence: ShardFence, cells: readonly EncodedCell[]): Statemen
   return cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells);
 }
 
-/** Notifies followers apart from the append. Waits briefly: without it their slow poll finds the cells. */
-async function ring(client: SqlClient, moved: Moved): Promise<void> {
-  const rung = client.change(ringBells([moved])).catch(() => undefined);
-  const change = await Promise.race([rung, sleep(RING_MS, undefined)]);
-  if (change && change.insertId > 0 && Math.random() * RINGS_A_DROP < 1)
-    client.change(dropBells(change.insertId)).catch(() => undefined);
+/** Notifies followers independently of the append. Waits briefly: without it their slow poll finds the cells. */
+async function notify(client: SqlClient, moved: Moved): Promise<void> {
+  const notified = client.change(notifyFollowers([moved])).catch(() => undefined);
+  const change = await Promise.race([notified, sleep(NOTIFY_MS, undefined)]);
+  if (change && change.insertId > 0 && Math.random() * NOTIFICATIONS_A_DROP < 1)
+    client.change(dropNotifications(change.insertId)).catch(() => undefined);
 }
 
 /** How long a write waits for a shard that is being moved: a slower switch is given up. */
 const HOLD_MS = 300;
-const LOOK_EVERY_MS = 12;
+const POLL_EVERY_MS = 12;
 /** After a shard stayed closed for `HOLD_MS` no write waits for it for this time. */
 const REST_MS = 2000;
-/** One look at the topology is enough for many writers. */
+/** One poll of the topology is enough for many writers. */
 const REFRESH_MS = 8;
 
-const resting = new WeakMap<TopologySource, Map<string, number>>();
-
-function restsOf(topology: TopologySource): Map<string, number> {
-  const known = resting.get(topology) ?? new Map<string, number>();
-  resting.set(topology, known);
-  return known;
-}
+const resting = new WeakMap<TopologySource, Quarantine>();
 
 /**
- * Handles a shard found closed or gone: looks where it is now. Waits for one that is being moved; later writes to it
- * fail at once, and are buffered. Returns takes where the shard was looked for, and resolves when the write is to be
- * tried again. Throws SchemalessError `unavailable` if the shard takes no appends for longer.
+ * Handles a shard found closed or gone: finds where it is now. Waits for one that is being moved; later writes to it
+ * fail at once, and are buffered. Returns a function that takes the home tried, and resolves when to retry. Throws
+ * SchemalessError `unavailable` if the shard takes no appends for longer.
  */
 function whenOpened(context: StoreContext, datastore: string, shard: number): (tried: ShardHome) => Promise<void> {
   const { topology } = context;
@@ -192,24 +187,26 @@ function whenOpened(context: StoreContext, datastore: string, shard: number): (t
     const now = performance.now();
     if (since === undefined) {
       since = now;
-      refreshSoon(topology, LOOK_EVERY_MS);
+      refreshSoon(topology, POLL_EVERY_MS);
       context.report({ kind: 'topology_refreshed', datastore, shard });
-      // It may have been opened meanwhile: one more look even without a copy.
+      // It may have been opened since: one more poll even without a copy.
       return;
     }
-    const rest = restsOf(topology);
+    let rest = resting.get(topology);
+    if (!rest) resting.set(topology, (rest = new Quarantine()));
     const name = `${datastore}/${shard}`;
     const home = homeOf(await requireDatastore(topology, datastore), shard);
     const isElsewhere = home.group !== tried.group || home.epoch !== tried.epoch;
-    if (isElsewhere && now - since < HOLD_MS) return;
-    if (!home.copy || now - since >= HOLD_MS || now < (rest.get(name) ?? 0)) {
-      if (home.copy && now - since >= HOLD_MS) rest.set(name, now + REST_MS);
+    const isHeld = now - since < HOLD_MS;
+    if (isElsewhere && isHeld) return;
+    if (!home.copy || !isHeld || rest.has(name)) {
+      if (home.copy && !isHeld) rest.keep(name, REST_MS);
       throw new SchemalessError(
         'unavailable',
         `shard ${shard} of ${datastore} is closed, being moved, or being brought back from the buffers`,
       );
     }
-    await sleep(LOOK_EVERY_MS * (0.75 + Math.random() / 2));
+    await sleep(POLL_EVERY_MS * (0.75 + Math.random() / 2));
     refreshSoon(topology, REFRESH_MS);
   };
 }

@@ -4,7 +4,7 @@ import { discardConflicts } from '../sql/statements/change-buffered.ts';
 import { selectBufferStatus, toBufferStatus } from '../sql/statements/select-buffer-status.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { BufferOperations, GroupBuffer } from '../api/buffer.ts';
-import { keepUndecided } from './keep-undecided.ts';
+import { chooseInDoubt } from './choose-in-doubt.ts';
 import { listKept, parseKeptIds } from './kept-writes.ts';
 import { onWriter } from '../access/ask-parts.ts';
 
@@ -46,14 +46,14 @@ export function bufferOperations(context: StoreContext, datastore: string): Buff
       return { discarded: counts.reduce((sum, count) => sum + count, 0) };
     },
 
-    async listUndecidedWrites(options = {}) {
-      const { writes, next } = await listKept(context, datastore, 'undecided', options);
-      return { undecided: writes, next };
+    async listWritesInDoubt(options = {}) {
+      const { writes, next } = await listKept(context, datastore, 'in_doubt', options);
+      return { in_doubt: writes, next };
     },
 
-    async keepUndecidedWrites({ ids }) {
+    async keepWritesInDoubt({ ids }) {
       const parsed = parseKeptIds(ids, await groups.names());
-      return { kept: await keepUndecided(context, datastore, parsed) };
+      return { kept: await chooseInDoubt(context, datastore, parsed) };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../cell.ts';
 import type { CircuitName } from '../sql/guarded-client.ts';
-import { SIGN_OF_LIFE, type SqlClient, SqlError } from '../sql/client.ts';
+import { HEALTH_CHECK, type SqlClient, SqlError } from '../sql/client.ts';
 import { requireServed } from '../access/groups.ts';
 import { bufferOperations } from './buffer-operations.ts';
 import { openContext, type DeploymentOptions, type StoreContext } from '../access/context.ts';
@@ -9,7 +9,7 @@ import type { Datastore } from '../contract/datastore.ts';
 import type { BufferOperations } from '../api/buffer.ts';
 import type { GroupHealth, NodeHealth } from '../api/service.ts';
 import type { IndexOperations } from '../api/indexes.ts';
-import { indexLooks } from '../index/index-looks.ts';
+import { indexPolls } from '../index/index-polls.ts';
 import type { IndexesAsked } from '../index/query.ts';
 import { entryReads, runQuery } from '../index/run-query.ts';
 import { runCount } from '../index/run-count.ts';
@@ -93,7 +93,7 @@ export function indexReads(
   context: StoreContext,
   datastore: string,
 ): Pick<Datastore, 'query' | 'count'> & IndexOperations {
-  const asked: IndexesAsked = { topology: context.topology, datastore, looks: indexLooks(context.topology, datastore) };
+  const asked: IndexesAsked = { topology: context.topology, datastore, polls: indexPolls(context.topology, datastore) };
   const reads = entryReads(datastore);
   return {
     query: (query) => runQuery(context, asked, reads, query),
@@ -108,7 +108,7 @@ async function probe(client: SqlClient, role: Role, circuit: () => CircuitName):
   const served_by = client.abilities.readsFromReaders ? role : 'writer';
   const milliseconds = () => Math.round(performance.now() - start);
   try {
-    await client.select(SIGN_OF_LIFE, role);
+    await client.select(HEALTH_CHECK, role);
     return { state: 'up', served_by, milliseconds: milliseconds(), circuit: circuit() };
   } catch (error) {
     const message = error instanceof SqlError ? error.failure : 'unreachable';
@@ -122,7 +122,7 @@ type Reads = Pick<
 > &
   LookUps;
 
-/** Reads again after looks at the topology; the second time at once. */
+/** Reads again after polls of the topology; the second time at once. */
 const TRIES = 3;
 const PAUSE_MS = 30;
 const REFRESH_MS = 20;

@@ -1,9 +1,13 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { erasedBody } from '../body/codec.ts';
 import type { ErasureTarget } from '../address.ts';
-import { SqlError, type SqlClient } from '../sql/client.ts';
+import type { SqlClient } from '../sql/client.ts';
+import { retryContention } from '../sql/retry-contention.ts';
 import { replaceBodies, type ErasedBody } from '../sql/statements/replace-bodies.ts';
 import { selectBodies, toBodyToErase, type BodyToErase } from '../sql/statements/select-bodies.ts';
+
+/** An append of the row may hold a lock. */
+const TRIES = 3;
 
 const PAGE_CELLS = 100;
 const PAGE_BYTES = 1024 * 1024;
@@ -24,17 +28,17 @@ export async function eraseBodies(
   database: string,
   target: ErasureTarget,
   done: ErasedBodies = { cells: 0, bytes: 0 },
-  beside: (page: readonly BodyToErase[], areGone: boolean) => Promise<void> = async () => undefined,
+  alongside: (page: readonly BodyToErase[], areGone: boolean) => Promise<void> = async () => undefined,
 ): Promise<ErasedBodies> {
   const bytesOfPage = Math.min(PAGE_BYTES, client.abilities.bounds.pageBytes);
   let after: BodyToErase | undefined;
   for (;;) {
     const statement = selectBodies(database, target, after, PAGE_CELLS, bytesOfPage);
-    const rows = await patiently(() => client.select(statement, 'writer'));
+    const rows = await retryContention(TRIES, () => client.select(statement, 'writer'));
     const page = rows.map(toBodyToErase);
     after = page.at(-1);
     if (!after) return done;
-    await beside(page, false);
+    await alongside(page, false);
     const erased: ErasedBody[] = [];
     let bytes = 0;
     for (const { added_id, body } of page) {
@@ -43,24 +47,9 @@ export async function eraseBodies(
       bytes += body.length;
       if (body.length > PAGE_BYTES / PAGE_CELLS) await nextTurn();
     }
-    const { affectedRows } = await patiently(() => client.change(replaceBodies(database, target, erased)));
+    const { affectedRows } = await retryContention(TRIES, () => client.change(replaceBodies(database, target, erased)));
     done.cells += affectedRows;
     done.bytes += Math.round((bytes * affectedRows) / page.length);
-    await beside(page, true);
-  }
-}
-
-/** An append of the row may hold a lock. */
-const TRIES = 3;
-const PAUSE_MS = 20;
-
-async function patiently<T>(ask: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof SqlError) || error.failure !== 'contention' || tries === TRIES) throw error;
-      await sleep(PAUSE_MS * (0.5 + Math.random()));
-    }
+    await alongside(page, true);
   }
 }

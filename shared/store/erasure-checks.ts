@@ -21,25 +21,19 @@ export async function checkingErasures<Done>(
 ): Promise<Done> {
   const isErasing = cells.some(({ column_name }) => isErasureName(column_name));
   if (isErasing) await client.change(requireChecks(fence));
-  const known = shardsWithErasures(groups, fence.datastore);
-  const done = await append({ ...fence, checksErasures: isErasing || known.has(fence.shard) });
+  let known = met.get(groups);
+  if (!known) met.set(groups, (known = new Set()));
+  const shard = `${fence.datastore}/${fence.shard}`;
+  const done = await append({ ...fence, checksErasures: isErasing || known.has(shard) });
   if (done !== 'unchecked') return done;
-  known.add(fence.shard);
+  known.add(shard);
   const checked = await append({ ...fence, checksErasures: true });
   if (checked === 'unchecked') throw new Error('an append that checks for erasures did not');
   return checked;
 }
 
 /** The shards with erasures that this instance has met: few, and for ever. */
-function shardsWithErasures(groups: Groups, datastore: string): Set<number> {
-  let known = met.get(groups);
-  if (!known) met.set(groups, (known = new Map()));
-  let shards = known.get(datastore);
-  if (!shards) known.set(datastore, (shards = new Set()));
-  return shards;
-}
-
-const met = new WeakMap<Groups, Map<string, Set<number>>>();
+const met = new WeakMap<Groups, Set<string>>();
 
 export interface Met {
   /** By cell: the one at its address, or `erased`; undefined if neither is seen. */

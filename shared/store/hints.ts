@@ -22,7 +22,7 @@ export interface HintPart {
 /** Cells of one write, and the groups with hints of them. */
 export interface HeldCells {
   readonly cells: readonly BufferedCell[];
-  readonly holders: readonly string[];
+  readonly hintHolders: readonly string[];
 }
 
 /** Gives cells a new write id for further hints: a late withdrawal of earlier hints must not affect these. */
@@ -63,8 +63,8 @@ export async function bufferOnSecondaries(
   const candidates = shuffle((await groups.names()).filter((group) => !avoid.includes(group)));
   candidates.sort((one, other) => rank(one) - rank(other));
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
-  const holders: string[] = [];
-  const isWanted = (): boolean => holders.length < copies;
+  const hintHolders: string[] = [];
+  const isWanted = (): boolean => hintHolders.length < copies;
   const lateMs = LATE_MS + encodedBytes(cells) / BYTES_A_MS;
   let pending = 0;
 
@@ -87,18 +87,18 @@ export async function bufferOnSecondaries(
         if (isHeld && !isLate) late.release(group);
         // A hint that its writer does not rely on would stand against what is stored after a loss.
         if (!isWanted()) return isHeld ? withdraw(group, cells) : undefined;
-        if (isHeld) holders.push(group);
+        if (isHeld) hintHolders.push(group);
         else if (!isLate) begin();
-        if (pending === 0 || !isWanted()) resolve(holders);
+        if (pending === 0 || !isWanted()) resolve(hintHolders);
       }, reject);
   }
 
   for (let copy = 0; copy < copies; copy += 1) begin();
-  if (pending === 0) resolve(holders);
+  if (pending === 0) resolve(hintHolders);
   return promise;
 }
 
-/** Puts hints into one group's buffer, once more after an unclear end. Returns whether it holds them. */
+/** Puts hints into one group's buffer, with one retry after an unclear end. Returns whether it holds them. */
 export async function bufferOn(
   context: StoreContext,
   group: string,
@@ -108,7 +108,7 @@ export async function bufferOn(
   const cells = parts.flatMap((part) => part.cells);
   // The same statement twice counts once.
   const statement = insertBuffered(datastore, cells);
-  const [isHeld] = await onHolders(context, [group], async (client) => {
+  const [isHeld] = await onHintHolders(context, [group], async (client) => {
     const isOpen = ({ failure }: SqlError): boolean => failure !== 'rejected' && failure !== 'unreachable';
     await changeTwice(client, statement, (error) => isOpen(error) && parts.some(({ isWanted }) => isWanted()));
     return true;
@@ -121,20 +121,20 @@ export async function withdrawCopies(
   context: StoreContext,
   datastore: string,
   cells: readonly BufferedCell[],
-  holders: readonly string[],
+  hintHolders: readonly string[],
 ): Promise<void> {
   if (cells.length === 0) return;
-  await onHolders(context, holders, async (client) => {
+  await onHintHolders(context, hintHolders, async (client) => {
     await changeTwice(client, withdrawBuffered(datastore, cells));
     await client.change(deleteWithdrawn(datastore, cells));
   });
 }
 
 /**
- * Marks hints of one write that is about to be answered `buffered`: they give way to an acknowledged cell when the
- * primary's last cells are brought back, unless their append may have been done (`isShown`). One group must confirm a
- * hint of each cell; a hint drained meanwhile is not confirmed, so the client may have to retry and get `stored_before`.
- * Returns whether they may be answered `buffered`.
+ * Marks hints of one write that is about to be answered `buffered`. They give way to an acknowledged cell when the
+ * primary's last cells are restored, unless their append may have been done (`isShown`). One group must confirm a hint
+ * of each cell. A hint drained since is not confirmed, so the client may have to retry and get `stored_before`. Returns
+ * whether they may be answered `buffered`.
  */
 export async function markAnswered(
   context: StoreContext,
@@ -142,15 +142,15 @@ export async function markAnswered(
   held: readonly HeldCells[],
   isShown: boolean,
 ): Promise<boolean> {
-  const mark = ({ cells, holders }: HeldCells): Promise<readonly (boolean | undefined)[]> =>
-    onHolders(context, holders, async (client) => {
+  const mark = ({ cells, hintHolders }: HeldCells): Promise<readonly (boolean | undefined)[]> =>
+    onHintHolders(context, hintHolders, async (client) => {
       const { affectedRows } = await changeTwice(client, answerBuffered(datastore, cells, isShown));
       return affectedRows === cells.length;
     });
   return (await Promise.all(held.map(mark))).flat().includes(true);
 }
 
-/** Sends a change of hints, and once more after such a failure. @default a lost connection: a timeout leaves no time */
+/** Sends a change of hints, with a retry after such a failure. @default a lost connection: a timeout leaves no time */
 function changeTwice(
   client: SqlClient,
   statement: Statement,
@@ -163,13 +163,13 @@ function changeTwice(
 }
 
 /** Returns each group's answer; undefined if it could not be asked, which is reported. */
-function onHolders<T>(
+function onHintHolders<T>(
   context: StoreContext,
-  holders: readonly string[],
+  hintHolders: readonly string[],
   work: (client: SqlClient) => Promise<T>,
 ): Promise<readonly (T | undefined)[]> {
   return Promise.all(
-    holders.map(async (group) => {
+    hintHolders.map(async (group) => {
       try {
         return await work(await context.groups.client(group));
       } catch (error) {

@@ -6,8 +6,8 @@ import { readGroup, type GroupItem } from '../access/ask-parts.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decodeSizedCell, noRoomLeft } from '../access/decode.ts';
 import { byGroup, homeOf, requireDatastore } from '../access/groups.ts';
-import { joinedByKey } from '../access/joined.ts';
-import type { Found, ReadOptions } from '../contract/datastore.ts';
+import { batchedByKey } from '../access/batched.ts';
+import type { Found, StoreReadOptions } from '../contract/datastore.ts';
 import { told, type LookedUp, type LookUps } from './look-ups.ts';
 import { explained, isErased, type ReadFrom } from './why-erased.ts';
 
@@ -18,12 +18,12 @@ interface LookUp extends ReadFrom {
 }
 
 interface CellLookUps extends LookUps {
-  find(key: CellKey, options: ReadOptions): Promise<Found>;
+  find(key: CellKey, options: StoreReadOptions): Promise<Found>;
 }
 
 /** Looks up cells by key; concurrent look-ups of a group share a statement. */
 export function cellLookUps(context: StoreContext, name: string, shards: number): CellLookUps {
-  const lookUp = joinLookUps(context);
+  const lookUp = batchLookUps(context);
 
   /** Asks for items in order. They take one place of the admission, as those of a `batchGet`. */
   function ask(wanted: LookUp): Promise<readonly GroupItem[]> {
@@ -72,7 +72,7 @@ export function cellLookUps(context: StoreContext, name: string, shards: number)
 }
 
 /** Throws the item's error, or `answer_too_large` if the shared answer is full. */
-function toFound(item: GroupItem, { packed, room }: ReadOptions): Found {
+function toFound(item: GroupItem, { packed, room }: StoreReadOptions): Found {
   if (item.error) throw item.error;
   const { cells, served_by, stale } = item;
   const decoded = cells[0] && decodeSizedCell(cells[0], packed);
@@ -80,7 +80,7 @@ function toFound(item: GroupItem, { packed, room }: ReadOptions): Found {
   return { cell: decoded?.cell ?? null, served_by, stale };
 }
 
-function lookedUp(item: GroupItem, options: ReadOptions): LookedUp {
+function lookedUp(item: GroupItem, options: StoreReadOptions): LookedUp {
   try {
     return toFound(item, options);
   } catch (error) {
@@ -88,8 +88,8 @@ function lookedUp(item: GroupItem, options: ReadOptions): LookedUp {
   }
 }
 
-function joinLookUps(context: StoreContext): (one: LookUp) => Promise<readonly GroupItem[]> {
-  return joinedByKey<LookUp, readonly GroupItem[]>(
+function batchLookUps(context: StoreContext): (one: LookUp) => Promise<readonly GroupItem[]> {
+  return batchedByKey<LookUp, readonly GroupItem[]>(
     {
       atOnce: LOOK_UPS_OF_A_GROUP,
       fits: (taken, { topology, wanted }) =>

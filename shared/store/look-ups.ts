@@ -1,9 +1,9 @@
 import type { CellKey } from '../cell.ts';
-import type { Datastore, Found, ReadOptions } from '../contract/datastore.ts';
+import type { Datastore, Found, StoreReadOptions } from '../contract/datastore.ts';
 
 export type LookUpKey = Omit<CellKey, 'min_added_id'>;
 
-/** What `get` returns, or throws. */
+/** The result of `get`, or the error that it throws. */
 export type LookedUp = Found | { readonly error: unknown };
 
 export interface LookUps {
@@ -14,7 +14,7 @@ export interface LookUps {
    */
   findEach(
     keys: readonly LookUpKey[],
-    options: ReadOptions,
+    options: StoreReadOptions,
     tell: (position: number, found: LookedUp) => void,
   ): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface LookUps {
 export function findOne(
   reads: Pick<Datastore, 'get' | 'getLatest'>,
   { row_key, column_name, ref_key }: LookUpKey,
-  options: ReadOptions,
+  options: StoreReadOptions,
 ): Promise<Found> {
   return ref_key === undefined
     ? reads.getLatest({ row_key, column_name }, options)

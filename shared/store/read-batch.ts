@@ -6,64 +6,48 @@ import type { ShardKey } from '../sql/statements/select-cells.ts';
 import { answerRoom } from '../access/decode.ts';
 import type { StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
-import { readWanted, wantingCells, type WantedCells } from '../access/wanted-cells.ts';
-import type { AnswerRoom } from '../contract/answer-room.ts';
-import type { BatchItem, ReadOptions } from '../contract/datastore.ts';
-
-interface BatchSource {
-  readonly context: StoreContext;
-  readonly name: string;
-  readonly shards: number;
-}
+import { readWanted, wantingCells } from '../access/wanted-cells.ts';
+import type { BatchItem, StoreReadOptions } from '../contract/datastore.ts';
 
 /** Reads cells at many keys; each group is asked once, and again for what was too much at once. */
 export async function readBatch(
-  { context, name, shards }: BatchSource,
+  context: StoreContext,
+  name: string,
+  shards: number,
   keys: readonly CellKey[],
-  options: Pick<ReadOptions, 'read' | 'packed'>,
+  options: Pick<StoreReadOptions, 'read' | 'packed'>,
 ): Promise<readonly BatchItem[]> {
   const read = parseRead(options.read);
   const wanted = parseBatch(keys, 'keys', parseKey).map((key): ShardKey => ({
     key,
     shard: shardOf(key.row_key, shards),
   }));
-  const cells = await readWanted(
-    wantingCells({
-      context,
-      topology: await requireDatastore(context.topology, name),
-      read,
-      packed: options.packed,
-    }),
-    wanted,
-  );
-  const full: FullAnswer = { room: answerRoom(), refused: false };
+  const topology = await requireDatastore(context.topology, name);
+  const cells = await readWanted(wantingCells({ context, topology, read, packed: options.packed }), wanted);
+  const room = answerRoom();
+  let isRefused = false;
+
+  function itemAt(position: number): BatchItem {
+    const answer = cells.answer(position);
+    if (answer.error) return { error: answer.error };
+    const [stored] = answer.cells;
+    if (!stored) return null;
+    // After an item without room only cells that fit in any case are decoded.
+    if (cells.isLeftOut(position) || (isRefused && cells.atMostBytes(stored) > room.left()))
+      return { error: noRoomFor(stored) };
+    const decoded = cells.decode(stored);
+    if (decoded.cell.error) return { error: decoded.cell.error };
+    if (room.take(decoded)) return { ...decoded.cell, served_by: answer.served_by, stale: answer.stale };
+    isRefused = true;
+    return { error: noRoomFor(stored) };
+  }
+
   const items: BatchItem[] = [];
   for (const position of wanted.keys()) {
-    if (cells.isLeftOut(position)) await cells.complete({ from: position, to: position + 1 }, full.room.left());
-    items.push(toBatchItem(cells, position, full));
+    if (cells.isLeftOut(position)) await cells.complete({ from: position, to: position + 1 }, room.left());
+    items.push(itemAt(position));
   }
   return items;
-}
-
-function toBatchItem(cells: WantedCells, position: number, full: FullAnswer): BatchItem {
-  const { room } = full;
-  const answer = cells.answer(position);
-  if (answer.error) return { error: answer.error };
-  const [stored] = answer.cells;
-  if (!stored) return null;
-  // After an item without room only cells that fit in any case are decoded.
-  if (cells.isLeftOut(position) || (full.refused && cells.atMostBytes(stored) > room.left()))
-    return { error: noRoomFor(stored) };
-  const decoded = cells.decode(stored);
-  if (decoded.cell.error) return { error: decoded.cell.error };
-  if (room.take(decoded)) return { ...decoded.cell, served_by: answer.served_by, stale: answer.stale };
-  full.refused = true;
-  return { error: noRoomFor(stored) };
-}
-
-interface FullAnswer {
-  readonly room: AnswerRoom;
-  refused: boolean;
 }
 
 function noRoomFor({ row_key, column_name, ref_key }: StoredCell): SchemalessError {

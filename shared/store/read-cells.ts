@@ -17,7 +17,7 @@ import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { StoreContext } from '../access/context.ts';
-import type { Datastore, Page, ReadOptions } from '../contract/datastore.ts';
+import type { Datastore, Page, StoreReadOptions } from '../contract/datastore.ts';
 import { decodeUntilFull, noRoomLeft } from '../access/decode.ts';
 import { readGroup, pageBytes } from '../access/ask-parts.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
@@ -30,7 +30,6 @@ type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'bat
 export function cellReads(context: StoreContext, name: string, shards: number): CellReads {
   const readOne = oneOfRow(context, name, shards);
   const { find, findEach } = cellLookUps(context, name, shards);
-  const source = { context, name, shards };
 
   return {
     async get(address, options = {}) {
@@ -76,13 +75,13 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       return toPage(answer, LIMITS.listCells, options, ({ column_name }) => column_name);
     },
 
-    batchGet: (keys, options = {}) => readBatch(source, keys, options),
+    batchGet: (keys, options = {}) => readBatch(context, name, shards, keys, options),
   };
 }
 
 type ReadOne = (
   rowKey: string,
-  options: ReadOptions,
+  options: StoreReadOptions,
   statement: (topology: DatastoreTopology, shard: number, heads: boolean, bytes: number) => Statement,
 ) => Promise<ItemRows & Served & { readonly bytes: number }>;
 
@@ -118,7 +117,7 @@ const FEW_COLUMNS = 8;
 async function readColumns(
   readOne: ReadOne,
   { row_key, columns = [], after }: Pick<RowRange, 'row_key' | 'columns' | 'after'>,
-  options: ReadOptions,
+  options: StoreReadOptions,
 ): Promise<Awaited<ReturnType<ReadOne>> | undefined> {
   const few = [...new Set(columns)];
   if (after !== undefined || few.length === 0 || few.length > FEW_COLUMNS) return undefined;
@@ -138,11 +137,11 @@ function byName(one: StoredCell, other: StoredCell): number {
 function toPage<Next>(
   answer: ItemRows & Served & { readonly bytes: number },
   limit: number,
-  { room, packed }: ReadOptions,
+  { room, packed }: StoreReadOptions,
   nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next,
 ): Page<Next> {
   const wanted = answer.cells.slice(0, limit);
-  const cells = decodeUntilFull(wanted, packed, room, room === undefined);
+  const cells = decodeUntilFull(wanted, packed, room);
   const last = cells.at(-1);
   // One row too many, or a list cut by its bytes, may go on.
   const encoded = answer.cells.reduce((sum, cell) => sum + bytesCome(cell), 0);

@@ -9,7 +9,7 @@ import type { DatastoreTopology } from '../topology/topology.ts';
 import { askParts, partsOf, pageBytes } from '../access/ask-parts.ts';
 import { answerRoom, decodeOrMark } from '../access/decode.ts';
 import type { StoreContext } from '../access/context.ts';
-import type { Datastore, LogOptions, ShardHead, ShardLog } from '../contract/datastore.ts';
+import type { Datastore, ShardHead, ShardLog } from '../contract/datastore.ts';
 import { parseBatch, parseLimit, parseLocation, parseRead } from '../address.ts';
 import type { AnswerRoom } from '../contract/answer-room.ts';
 
@@ -23,7 +23,7 @@ const MOST_ROUNDS = 16;
 
 export function logReads(context: StoreContext, name: string, shards: number): Pick<Datastore, 'log' | 'heads'> {
   return {
-    async log(locations, options: LogOptions = {}): Promise<readonly ShardLog[]> {
+    async log(locations, options: Parameters<Datastore['log']>[1] = {}): Promise<readonly ShardLog[]> {
       const limit = parseLimit(options.limit);
       const read = parseRead(options.read);
       const wanted = parseBatch(
@@ -96,10 +96,9 @@ async function locate({ context, topology, read }: Reading, logs: readonly OpenL
 }
 
 /**
- * Reads logs into one answer, of all shards a cell, then of all the next. Each shard's share is bounded by stored
- * bytes; what some leave over goes to others in further rounds, to half as many shards at a time if most next cells
- * exceed their shares. The first shard's first cell comes whatever its size, and a random shard is first: no shard
- * waits for ever.
+ * Reads logs into one answer: a cell of each shard, then the next of each. Each shard's share is bounded by stored
+ * bytes. Unused shares go to others in further rounds, to half as many shards at a time if most next cells exceed their
+ * shares. The first shard's first cell comes at any size. A random shard is first: no shard waits for ever.
  */
 async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<void> {
   const room = answerRoom();

@@ -4,7 +4,7 @@ import { equalJson } from '../body/equal.ts';
 import { LIMITS, type NewCell, type PutResult, type RestoredCell } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import type { RowsAfter } from '../index/rows-after.ts';
-import { keepEntries } from '../index/keep-entries.ts';
+import { maintainEntries } from '../index/maintain-entries.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
 import type { BufferedCell, PlacedCell } from '../sql/statements/insert-buffered.ts';
@@ -12,7 +12,7 @@ import { parseTime } from '../time.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import { isRefused } from './append-result.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies, withNewWriter, type HeldCells } from './hints.ts';
-import { joinWrites, type JoinedWrites } from './join-writes.ts';
+import { batchWrites, type BatchedWrites } from './batch-writes.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
 
@@ -22,7 +22,7 @@ export function cellWrites(
   name: string,
   shards: number,
 ): Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'> {
-  const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
+  const writes: WriteContext = { ...context, datastore: name, ...batchWrites(context, name) };
   const prepare = (cell: NewCell, prefix: string): PlacedCell => {
     const address = parseAddress(cell, prefix);
     const encoded = encodeBody(cell.body, `${prefix}body`);
@@ -69,7 +69,7 @@ export async function reservedWrites(
   name: string,
 ): Promise<(cell: NewCell) => Promise<PutResult>> {
   const { shards } = await requireDatastore(context.topology, name);
-  const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
+  const writes: WriteContext = { ...context, datastore: name, ...batchWrites(context, name) };
   return async (cell) => {
     const shard = shardOf(cell.row_key, shards);
     const { group } = homeOf(await requireDatastore(context.topology, name), shard);
@@ -105,7 +105,7 @@ function checkBounds(
 
 const NO_GROUPS: readonly string[] = [];
 
-type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string; readonly stepAside?: () => void };
+type WriteContext = StoreContext & BatchedWrites & { readonly datastore: string; readonly stepAside?: () => void };
 
 /** Refuses an overload before anything is buffered: hints of refused writes would add to it. */
 async function admitToGroup(
@@ -121,19 +121,20 @@ async function admitToGroup(
   }
 }
 
-/** Writes cells of one primary: buffered together, appended shard by shard. */
+/** Writes cells of one primary: buffered in one batch, appended shard by shard. */
 async function writeToGroup(
   context: WriteContext,
   group: string,
   cells: readonly BufferedCell[],
 ): Promise<readonly PutResult[]> {
   const { datastore } = context;
-  const holders =
+  const hintHolders =
     context.bufferCopies === 0
       ? NO_GROUPS
       : await bufferOnSecondaries(context, cells, context.bufferCopies, [group], await copyGroups(context, cells));
   // The primary is not tried: a cell on it alone could be lost with it.
-  if (holders.length < Math.min(1, context.bufferCopies)) return unavailable(cells, 'no other group could take a copy');
+  if (hintHolders.length < Math.min(1, context.bufferCopies))
+    return unavailable(cells, 'no other group could take a copy');
   const found: RowsAfter[] = [];
   const results = await inParts(
     cells,
@@ -142,24 +143,26 @@ async function writeToGroup(
       try {
         const { results, after, group: at } = await context.append(shard, ofShard);
         if (after) found.push(after);
-        return at === group ? results : await withCopiesElsewhere(context, { cells: ofShard, holders }, at, results);
+        return at === group
+          ? results
+          : await withCopiesElsewhere(context, { cells: ofShard, hintHolders }, at, results);
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
         context.report({ kind: 'primary_failed', group, error });
         const mayBeStored = error instanceof SqlError && error.failure === 'unclear';
-        return settleWithoutPrimary(context, { cells: ofShard, holders, mayBeStored }, group);
+        return settleWithoutPrimary(context, { cells: ofShard, hintHolders, mayBeStored }, group);
       }
     },
   );
   if (results.every(isStored)) {
     const areNew = results.every(({ outcome }) => outcome === 'stored');
-    await keepEntries(context, datastore, cells, { after: found, areNew });
+    await maintainEntries(context, datastore, cells, { after: found, areNew });
   } else {
     const whose = (isSo: (result: PutResult) => boolean): BufferedCell[] =>
       cells.filter((_, position) => isSo(results[position] as PutResult));
     await Promise.all([
-      withdrawCopies(context, datastore, whose(isRefused), holders),
-      keepEntries(context, datastore, whose(isStored), { after: found }),
+      withdrawCopies(context, datastore, whose(isRefused), hintHolders),
+      maintainEntries(context, datastore, whose(isStored), { after: found }),
     ]);
   }
   return results;
@@ -178,15 +181,16 @@ interface UnstoredCells extends HeldCells {
   readonly mayBeStored: boolean;
 }
 
-/** Gives cells appended to a group that became their primary another hint, if it was their only hint holder. */
+/** Gives cells appended to a group that became their primary another hint, if it was their only hint hintHolder. */
 async function withCopiesElsewhere(
   context: WriteContext,
-  { cells, holders }: HeldCells,
+  { cells, hintHolders }: HeldCells,
   primary: string,
   results: readonly PutResult[],
 ): Promise<readonly PutResult[]> {
   const stored = cells.filter((_, position) => isStored(results[position] as PutResult));
-  if (stored.length === 0 || holders.length === 0 || holders.some((holder) => holder !== primary)) return results;
+  if (stored.length === 0 || hintHolders.length === 0 || hintHolders.some((hintHolder) => hintHolder !== primary))
+    return results;
   if ((await bufferOnSecondaries(context, withNewWriter(stored), 1, [primary])).length > 0) return results;
   const reason = `shard ${cells[0]?.shard} was moved to ${primary}, and no other group could take a copy`;
   return results.map((result) => (isStored(result) ? { outcome: 'unavailable', shard: result.shard, reason } : result));
@@ -224,25 +228,27 @@ async function inParts<Part, Item, Result>(
 /** Puts a second hint on another group after the primary failed. Hints of restored cells are taken back. */
 async function settleWithoutPrimary(
   context: WriteContext,
-  { cells, holders, mayBeStored }: UnstoredCells,
+  { cells, hintHolders, mayBeStored }: UnstoredCells,
   group: string,
 ): Promise<readonly PutResult[]> {
-  if (holders.length === 0) return unavailable(cells, 'the primary failed and writes are not buffered here');
+  if (hintHolders.length === 0) return unavailable(cells, 'the primary failed and writes are not buffered here');
   if (areRestored(cells)) {
-    await withdrawCopies(context, context.datastore, cells, holders);
+    await withdrawCopies(context, context.datastore, cells, hintHolders);
     return unavailable(cells, 'the primary failed, and a buffered copy would not keep the time');
   }
   const again = withNewWriter(cells);
   const more =
-    holders.length >= 2 ? [] : await bufferOnSecondaries(context, again, 2 - holders.length, [group, ...holders]);
+    hintHolders.length >= 2
+      ? []
+      : await bufferOnSecondaries(context, again, 2 - hintHolders.length, [group, ...hintHolders]);
   const held = [
-    { cells, holders },
-    { cells: again, holders: more },
+    { cells, hintHolders },
+    { cells: again, hintHolders: more },
   ];
   // The hints stay: whether they were marked is unknown, and another writer may rely on them.
   if (!(await markAnswered(context, context.datastore, held, mayBeStored)))
     return unavailable(cells, 'the primary failed, and no group confirmed its copy');
-  return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies: holders.length + more.length }));
+  return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies: hintHolders.length + more.length }));
 }
 
 /** Settles repeats in a batch: judged by the first one's outcome, or written after it if that is open. */

@@ -5,7 +5,7 @@ import { GROUPS_KEY } from '../granted-names.ts';
 import { ageOf, moment, type Moment } from '../time.ts';
 import { putState, readState, setState, type StateItem } from '../dynamo/state-table.ts';
 import { allItems, type DynamoTable } from '../dynamo/table.ts';
-import { nextLook } from '../next-look.ts';
+import { nextPoll } from '../next-poll.ts';
 import { toAppliedName, toDeployedNames } from './defined.ts';
 import { toCopy } from './moving-shards.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
@@ -18,46 +18,46 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  *
  * | pk | holds |
  * |---|---|
- * | `groups` | `groups`: how every group is reached, JSON |
- * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `moving`: of each shard that has a copy, who holds it, see `moving-shards.ts`; `retention`, `sealed`: how long cells are kept, and which of their fields are sealed, JSON |
+ * | `groups` | `groups`: how to reach every group, JSON |
+ * | `datastore#trips` | `names`: groups by number. `owners`, `epochs`: for each shard, its group's number and its epoch. `making`: some shards do not exist yet. `moving`: the copies of shards, see `moving-shards.ts`. `retention`, `sealed`: retention rules and sealed fields, JSON |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
- * | `progress#trips#rider_index` | how far the repair is with it, see `index-now.ts` |
+ * | `progress#trips#rider_index` | the progress of its repair, see `index-now.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
- * | `applied#…` | what was defined through the API, see `defined.ts` |
- * | `deployed…` | what the deployment defines, see `defined.ts` |
+ * | `applied#…` | a definition applied through the API, see `defined.ts` |
+ * | `deployed…` | the deployment's definitions, see `defined.ts` |
  *
- * A datastore that neither a deployment nor an `apply` defines any more is retired: its items and cells stay, requests do
- * not find it, and the functions of the background go on with it.
+ * A datastore is retired if neither a deployment nor an `apply` defines it any more. Its items and cells stay, and
+ * background functions continue, but requests do not find it.
  *
- * One item a datastore: 4096 shards take about 30 KB, a cold instance reads them with one request, and a shard moves
- * by changing one element of two lists.
+ * Each datastore is one item: 4096 shards take about 30 KB, which a cold instance reads with one request. A shard moves
+ * by a change of one element of two lists.
  */
 const DATASTORE = 'datastore#';
 
-/** After this time an instance asks again, so that added groups and datastores become known without a failed write. */
+/** After this time an instance reads again, so that it learns of new groups and datastores without a failed write. */
 const MAX_AGE_MS = 60_000;
-/** How long what is known is gone on with when the table cannot be read. */
+/** How long the known topology stays in use before the next try, if the table cannot be read. */
 const RETRY_MS = 2000;
-/** How long somebody who knows one waits for a newer one. */
+/** How long a call waits for a newer topology if it knows one. */
 const PATIENCE_MS = 1000;
 
 /**
- * Reads the topology, cached for a minute, or until `refresh`. When the table cannot be read, what is known stays in
- * use: shards rarely move, and a write to a shard that did is refused by its fence. Throws SchemalessError
- * `unavailable` when the table cannot be read and nothing is known.
+ * Reads the topology, cached for a minute, or until `refresh`. If the table cannot be read, the cached topology stays
+ * in use: shards rarely move, and fences refuse writes to a former group. Throws SchemalessError `unavailable` if the
+ * table cannot be read and nothing is cached.
  */
 export function dynamoTopology(table: DynamoTable): TopologySource {
   let known: WholeTopology | undefined;
-  /** The same, for who asks while it is fresh: nearly everybody, several times a request. */
+  /** The same as a promise, for calls while it is fresh: nearly all, several in each request. */
   let knownAlready: Promise<WholeTopology> | undefined;
   let reading: Promise<WholeTopology> | undefined;
-  /** The reading after that, wanted by who refreshed meanwhile. */
+  /** The next read, for calls after a `refresh` during the current one. */
   let following: Promise<WholeTopology> | undefined;
-  /** The answer of the reading under way may be older than a `refresh`. */
+  /** The result of the current read may be older than a `refresh`. */
   let isStale = false;
-  /** When it was read, or last tried; undefined once it is to be read anew. */
+  /** When it was read, or last tried; undefined if the next call must read it. */
   let triedAt: Moment | undefined;
-  let isAway = false;
+  let isUnavailable = false;
 
   async function read(): Promise<WholeTopology> {
     const begun = moment();
@@ -65,12 +65,12 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     try {
       known = await readTopology(table);
       knownAlready = Promise.resolve(known);
-      isAway = false;
-      // It is as old as the question: the answer may have waited for an instance that was frozen.
+      isUnavailable = false;
+      // Its age counts from the request: the response may have waited in a frozen instance.
       triedAt = isStale ? undefined : begun;
       return known;
     } catch (cause) {
-      isAway = true;
+      isUnavailable = true;
       if (!known) throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
       triedAt = moment();
       return known;
@@ -80,26 +80,26 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   }
 
   function current(): Promise<WholeTopology> {
-    const isFresh = triedAt !== undefined && ageOf(triedAt) < (isAway ? RETRY_MS : MAX_AGE_MS);
+    const isFresh = triedAt !== undefined && ageOf(triedAt) < (isUnavailable ? RETRY_MS : MAX_AGE_MS);
     return knownAlready && isFresh ? knownAlready : refreshed();
   }
 
-  const renew = nextLook(async () => {
-    // It may have begun before the call.
+  const renew = nextPoll(async () => {
+    // The current read may have begun before the call.
     await reading?.catch(() => undefined);
     reading ??= read();
     await reading;
-    if (isAway) throw new SchemalessError('unavailable', 'the topology cannot be read');
+    if (isUnavailable) throw new SchemalessError('unavailable', 'the topology cannot be read');
   });
 
   async function refreshed(): Promise<WholeTopology> {
     const newest = next();
     if (!known) return newest;
-    // An attempt may take many seconds: nobody waits for all of it, nor again while the table is away.
-    return isAway ? known : Promise.race([newest, sleep(PATIENCE_MS, known, { ref: false })]);
+    // A read may take many seconds: a call waits for part of it, and for none while the table is unavailable.
+    return isUnavailable ? known : Promise.race([newest, sleep(PATIENCE_MS, known, { ref: false })]);
   }
 
-  /** A reading that began after the last `refresh`. */
+  /** Returns a read that began after the last `refresh`. */
   function next(): Promise<WholeTopology> {
     if (!reading || !isStale) return (reading ??= read());
     following ??= reading
@@ -132,9 +132,9 @@ interface WholeTopology {
   readonly groups: readonly GroupAddress[];
   readonly datastores: ReadonlyMap<string, DatastoreTopology>;
   readonly served: readonly string[];
-  /** By datastore; those that have a version, by name. */
+  /** By datastore, then by name; only those with a version. */
   readonly indexes: ReadonlyMap<string, readonly IndexCatalogue[]>;
-  /** By datastore; by name. */
+  /** By datastore, then by name. */
   readonly triggers: ReadonlyMap<string, readonly DeployedTrigger[]>;
 }
 
@@ -161,18 +161,18 @@ async function readTopology(table: DynamoTable): Promise<WholeTopology> {
   }
   for (const catalogues of indexes.values()) catalogues.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const deployed of triggers.values()) deployed.sort((a, b) => (a.definition.name < b.definition.name ? -1 : 1));
-  // Before the first migration has said what is deployed, whatever is there counts as defined.
+  // Before the first migration records what is deployed, every existing datastore counts as defined.
   const defined = deployed && new Set([...deployed, ...applied]);
   const served = [...datastores.keys()].filter((name) => defined?.has(name) ?? true).sort();
   return { groups, datastores, served, indexes, triggers };
 }
 
-/** Writes how the groups are reached: the one part of the topology that a deploy may change at will. */
+/** Writes how to reach the groups: the one part of the topology that a deployment may change at will. */
 export async function writeGroups(table: DynamoTable, groups: readonly GroupAddress[]): Promise<void> {
   await putState(table, GROUPS_KEY, { groups: { S: JSON.stringify(groups) } });
 }
 
-/** Reads how the groups are reached as it is now, past every cache. */
+/** Reads how to reach the groups, past every cache. */
 async function readGroups(table: DynamoTable): Promise<readonly GroupAddress[]> {
   try {
     const item = await readState(table, GROUPS_KEY);
@@ -187,16 +187,13 @@ function toGroups(item: StateItem): readonly GroupAddress[] {
   return JSON.parse(item['groups']?.S ?? '[]') as GroupAddress[];
 }
 
-/** Reads one datastore's topology as it is now, past every cache. */
+/** Reads one datastore's topology, past every cache. */
 export async function readDatastore(table: DynamoTable, name: string): Promise<DatastoreTopology | undefined> {
   const item = await readState(table, `${DATASTORE}${name}`);
   return item && toTopology(name, item);
 }
 
-/**
- * Writes a datastore's topology unless there is one already. Returns what is written now: another's, when it came
- * first.
- */
+/** Writes a datastore's topology unless one exists. Returns the stored one, which may be an earlier writer's. */
 export async function createDatastore(table: DynamoTable, topology: DatastoreTopology): Promise<DatastoreTopology> {
   const names = [...new Set(topology.homes.map(({ group }) => group))];
   const attributes = {
@@ -213,12 +210,12 @@ export async function createDatastore(table: DynamoTable, topology: DatastoreTop
   return first;
 }
 
-/** Notes that all shards of a datastore have been made: one that is missing from now on was lost. */
+/** Records that all shards of a datastore exist: one that is missing from now on was lost. */
 export function endMaking(table: DynamoTable, datastore: string): Promise<void> {
   return setAttribute(table, datastore, 'making', undefined);
 }
 
-/** Writes the rules of a datastore that is there, in the place of those before; undefined: cells are kept for good. */
+/** Replaces the retention rules of an existing datastore; undefined: cells are kept for good. */
 export function writeRetention(
   table: DynamoTable,
   datastore: string,
@@ -227,7 +224,7 @@ export function writeRetention(
   return setAttribute(table, datastore, 'retention', rules);
 }
 
-/** Says from now on which fields of a datastore that is there are sealed; instances know it within a minute. */
+/** Sets the sealed fields of an existing datastore; instances know them within a minute. */
 export function writeSealed(table: DynamoTable, datastore: string, sealed: DatastoreTopology['sealed']): Promise<void> {
   return setAttribute(table, datastore, 'sealed', sealed?.length === 0 ? undefined : sealed);
 }

@@ -5,25 +5,25 @@ import type { StateItem } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 
 /**
- * Which versions of which indexes there are: items of the topology table, read and cached with it.
+ * The versions of indexes, as items of the topology table, read and cached with it.
  *
  * | pk | holds |
  * |---|---|
  * | `index#trips#driver_partner_index` | `catalogue`: its versions, JSON; `version`: see `changeItem` |
  *
- * A version that is building or live has its table in every shard that is open: tables are created before the version
- * is listed, and dropped once it is retired, before it is forgotten. A retired version never comes back: where its
- * definition is wished again, that is another version, with another hash and empty tables.
+ * A building or live version has its table in every open shard. Tables are created before the version is listed, and
+ * dropped after it is retired, before it is forgotten. A retired version never returns: if its definition is desired
+ * again, that is another version, with another hash and empty tables.
  */
 export interface IndexCatalogue {
   readonly name: string;
-  /** In the order in which they came. At most one is live. */
+  /** In the order in which they were added. At most one is live. */
   readonly versions: readonly IndexVersion[];
 }
 
 /** A definition that an index has or had, with a table of its own in every shard: `<name>_<hash>`. */
 export interface IndexVersion {
-  /** See `definitionHash`. Unlike that of any other version listed. */
+  /** See `definitionHash`. Unique among the listed versions. */
   readonly hash: string;
   readonly definition: IndexDefinition;
   readonly state: IndexState;
@@ -32,18 +32,18 @@ export interface IndexVersion {
 }
 
 /**
- * - `building`: kept by every write, and being filled from the start of the logs; answers nothing yet.
+ * - `building`: maintained by every write, and filled from the start of the logs; answers no queries yet.
  * - `live`: answers queries.
- * - `retired`: neither kept nor asked any more; its tables are to be dropped.
+ * - `retired`: neither maintained nor queried; its tables will be dropped.
  */
 export type IndexState = 'building' | 'live' | 'retired';
 
 /**
- * Names a definition by what it says: the first eight hexadecimal digits of the SHA-256 of its fields and keys.
- * `round`: 1, 2, … where versions of the same definition were retired and not forgotten yet @default 0.
+ * Returns the first eight hexadecimal digits of the SHA-256 of a definition's fields and keys. `round`: 1, 2, … if
+ * versions of the same definition were retired and not forgotten yet @default 0.
  */
 export function definitionHash({ fields, keys }: IndexDefinition, round = 0): string {
-  const said = {
+  const hashed = {
     fields: fields.map(({ field, type, column_key, sealed }) => ({
       field,
       type,
@@ -53,10 +53,10 @@ export function definitionHash({ fields, keys }: IndexDefinition, round = 0): st
     keys,
     ...(round > 0 && { round }),
   };
-  return hash('sha256', JSON.stringify(said), 'hex').slice(0, 8);
+  return hash('sha256', JSON.stringify(hashed), 'hex').slice(0, 8);
 }
 
-/** Makes a catalogue of an item of the topology table; undefined when the item is something else. */
+/** Parses an item of the topology table; returns undefined if it is no catalogue. */
 export function toIndexCatalogue(
   item: StateItem,
 ): { readonly datastore: string; readonly catalogue: IndexCatalogue } | undefined {
@@ -72,9 +72,9 @@ export interface IndexName {
 }
 
 /**
- * Changes an index's versions, whatever others change beside it: what `change` makes of them is written only over what
- * it was made of, and made again otherwise. `change`: returns the versions it was given when there is nothing to
- * change: then nothing is written. Returns the versions as they are then.
+ * Changes an index's versions with optimistic concurrency: writes the result of `change` only over its input, and calls
+ * `change` again otherwise. Writes nothing if `change` returns the array that it was given. Returns the versions as
+ * they are then.
  */
 export function changeIndexVersions(
   table: DynamoTable,
@@ -89,8 +89,8 @@ export function changeIndexVersions(
 }
 
 /**
- * Moves a version from one state to another, unless it has another one by now. Where it becomes live, the one that was
- * live so far is retired with the same write. Returns whether it was in the state `from`.
+ * Moves a version from one state to another, unless its state has changed by now. If it becomes live, the same write
+ * retires the former live version. Returns whether it was in the state `from`.
  */
 export async function setIndexState(
   table: DynamoTable,
@@ -111,9 +111,7 @@ export async function setIndexState(
   return moved;
 }
 
-/**
- * Takes a retired version out of the catalogue, after its tables were dropped. Returns whether it was there, retired.
- */
+/** Removes a retired version from the catalogue, after its tables were dropped. Returns whether it was there. */
 export async function forgetIndexVersion(table: DynamoTable, index: IndexName, hash: string): Promise<boolean> {
   let found = false;
   await changeIndexVersions(table, index, (versions) => {
@@ -124,7 +122,7 @@ export async function forgetIndexVersion(table: DynamoTable, index: IndexName, h
   return found;
 }
 
-/** The version in another state, with what belongs to that state. */
+/** Returns the version in another state, with the time if that is `retired`. */
 export function inState(version: IndexVersion, state: IndexState, now = new Date()): IndexVersion {
   const { retired_at: _retiredAt, ...rest } = version;
   return { ...rest, state, ...(state === 'retired' && { retired_at: now.toISOString() }) };

@@ -3,19 +3,19 @@ import { slicesOf } from '../slices-of.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { indexKey, versionsOf, type IndexName, type IndexVersion } from './index-catalogue.ts';
 
-/** What the topology table says of an index at this moment. */
+/** The current state of an index in the topology table. */
 export interface IndexNow {
-  /** In the order in which they came; none where there is no such index. */
+  /** In the order in which they were added; none if there is no such index. */
   readonly versions: readonly IndexVersion[];
-  /** Undefined while nobody has written it. */
+  /** Undefined before the first write. */
   readonly progress: IndexProgress | undefined;
   /** Of all versions listed. */
   readonly mistyped: readonly MistypedCounted[];
 }
 
-/** How far the repair of an index is, written every few seconds. */
+/** The progress of an index's repair, written every few seconds. */
 interface RepairProgress {
-  /** Of each version that is being built: cells of the logs looked at, of those there are. By hash. */
+  /** By hash of each version being built: the cells of the logs read so far, and all of them. */
   readonly builds: Readonly<Record<string, { readonly done: number; readonly total: number }>>;
   /** How far the repair is behind the logs, in cells. */
   readonly lag: number;
@@ -37,7 +37,7 @@ export interface MistypedFound {
   readonly row_key: string;
 }
 
-/** What was counted of a version's field since the version was listed. */
+/** The counts of a version's field since the version was listed. */
 interface MistypedCounted extends MistypedFound {
   /** When one was found last: RFC 3339, UTC. */
   readonly at: string;
@@ -47,7 +47,7 @@ interface MistypedCounted extends MistypedFound {
 const FIELDS_A_WRITE = 20;
 const COUNT = /^mistyped_([0-9a-f]{8})_(\d+)$/u;
 
-/** The item that says how far the repair is, and what it counted. */
+/** Returns the key of the item with the repair's progress and counts. */
 const progressKey = ({ datastore, name }: IndexName): string => `progress#${datastore}#${name}`;
 
 /** Reads one index past every cache: two items. Throws what DynamoDB throws. */
@@ -92,7 +92,7 @@ export async function addMistyped(
   }
 }
 
-/** Takes the counts of a version away, after it was forgotten. */
+/** Deletes the counts of a version after it was forgotten. */
 export async function forgetMistyped(
   table: DynamoTable,
   index: IndexName,
@@ -106,7 +106,7 @@ export async function forgetMistyped(
     await setState(table, progressKey(index), Object.fromEntries(some.map((name) => [name, undefined])));
 }
 
-/** The counts that an item holds, in the order of versions and fields. */
+/** Returns an item's counts in the order of versions and fields. */
 function toMistyped(item: StateItem): MistypedCounted[] {
   return Object.entries(item)
     .flatMap(([attribute, { N: rows }]) => {

@@ -4,27 +4,27 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import type { ShardCopy } from './topology.ts';
 
 /**
- * Where shards are, and where their copies, as a move changes it: attributes of the datastore's own item of the topology
- * table, so that one write decides for everybody who holds a shard.
+ * The groups of shards and of their copies, which a move changes: attributes of the datastore's item of the topology
+ * table. One write decides for all processes.
  *
  * | attribute | holds |
  * |---|---|
- * | `moving` | by shard: `{"to": "group-4", "entries": true, "id": "…"}`: who holds its copy, whether writers keep entries there, and for which move |
+ * | `moving` | by shard: `{"to": "group-4", "entries": true, "id": "…"}`: the group of its copy, whether writers maintain entries there, and the move |
  *
- * A shard of the list has a copy, or is about to have one: no other move of it begins.
+ * A shard of the map has a copy, or is about to have one: no other move of it begins.
  */
 export interface MovingShard {
   readonly datastore: string;
   readonly shard: number;
 }
 
-/** A move, as far as the topology knows it: its id, and who holds the copy. */
+/** A move in the topology: its id, and the group of the copy. */
 interface OwnMoving extends MovingShard {
   readonly id: string;
   readonly to: string;
 }
 
-/** Takes a shard for a move. Returns false where it has a copy already, or is elsewhere. */
+/** Reserves a shard for a move. Returns false if it has a copy already, or another owner. */
 export async function beginMoving(
   table: DynamoTable,
   moving: MovingShard,
@@ -45,7 +45,7 @@ export async function beginMoving(
   });
 }
 
-/** From here on whoever writes entries writes them to the copy, too. Returns false where the copy is another's. */
+/** Makes writers of entries write them to the copy as well. Returns false if the copy is another move's. */
 export async function announceCopy(table: DynamoTable, moving: OwnMoving): Promise<boolean> {
   const copy = toItem({ group: moving.to, takesEntries: true, move: moving.id });
   return update(table, moving, {
@@ -56,9 +56,9 @@ export async function announceCopy(table: DynamoTable, moving: OwnMoving): Promi
 }
 
 /**
- * Begins an attempt to switch: what an earlier one is still at decides nothing any more. Asked for before the shard is
- * closed, and before what an attempt that was cut off has closed is opened again. Returns what the topology says of the
- * shard; undefined where it is elsewhere by now, or the copy is another move's.
+ * Begins an attempt to switch, which invalidates earlier ones. Call it before closing the shard, and before reopening
+ * one that an interrupted attempt closed. Returns the shard in the topology; undefined if it has another owner by now,
+ * or the copy is another move's.
  */
 export async function beginAttempt(
   table: DynamoTable,
@@ -82,9 +82,9 @@ export async function isLastAttempt(table: DynamoTable, moving: MovingShard, att
 }
 
 /**
- * Makes the copy the shard, with a new epoch, and what was the shard its copy. One write: whoever reads the topology
- * from then on goes to the new group. `seen`: when the attempt was begun. Returns false where the shard, its epoch, its
- * copy or the attempt is another by now.
+ * Makes the copy the shard, with a new epoch, and the former shard its copy, in one write. Later readers of the
+ * topology use the new group. `seen`: the result of `beginAttempt`. Returns false if the shard, its epoch, its copy or
+ * the attempt is another by now.
  */
 export async function switchHome(
   table: DynamoTable,
@@ -111,7 +111,7 @@ export async function switchHome(
   });
 }
 
-/** The shard has no copy any more. Nothing where it has that of another move by now. */
+/** Removes a shard's copy from the topology. Does nothing if the copy is another move's by now. */
 export async function endMoving(table: DynamoTable, moving: OwnMoving): Promise<void> {
   await update(table, moving, {
     update: 'REMOVE #moving.#shard',
@@ -125,7 +125,7 @@ const IS_STILL = '#moving.#shard.#id = :id AND #moving.#shard.#to = :to';
 
 const valuesOf = ({ id, to }: OwnMoving): StateItem => ({ ':id': { S: id }, ':to': { S: to } });
 
-/** A copy as the item holds it. */
+/** Parses a copy of an item. */
 export function toCopy(value: AttributeValue): ShardCopy {
   const { to, entries, id } = value.M ?? {};
   return { group: to?.S ?? '', takesEntries: entries?.BOOL ?? false, move: id?.S ?? '' };
@@ -136,7 +136,7 @@ function toItem({ group, takesEntries, move }: ShardCopy): AttributeValue {
 }
 
 export interface SeenShard {
-  /** The group that holds it, and its number among the names. */
+  /** The group that owns it, and its number among the names. */
   readonly owner: string | undefined;
   readonly number: AttributeValue;
   readonly names: readonly string[];
@@ -153,7 +153,7 @@ async function read(table: DynamoTable, moving: MovingShard): Promise<SeenShard 
   return { owner: names[Number(number.N)], number, names, hasMap: item['moving']?.M !== undefined };
 }
 
-/** Returns whether the item was as the condition wants it. `#shard` is the shard's number. */
+/** Updates the item. Returns whether the condition held. `#shard` is the shard's number. */
 async function update(
   table: DynamoTable,
   moving: MovingShard,

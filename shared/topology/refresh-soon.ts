@@ -4,8 +4,8 @@ const EVERY_MS = 1000;
 const refreshedAt = new WeakMap<TopologySource, number>();
 
 /**
- * Refreshes a topology unless that was done so a moment ago: for what any client can cause as often as it likes, such
- * as writes to a shard that is closed. Each refresh scans the table. `everyMs`: how long ago @default a second.
+ * Refreshes a topology, unless this was done less than `everyMs` ago: each refresh scans the table. For causes that any
+ * client can repeat at will, such as writes to a closed shard. `everyMs`: @default a second.
  */
 export function refreshSoon(topology: TopologySource, everyMs = EVERY_MS): void {
   const now = performance.now();

@@ -4,9 +4,9 @@ import type { MadeUser } from './database-users.ts';
 import type { IndexCatalogue } from './index-catalogue.ts';
 import type { IndexNow } from './index-now.ts';
 
-/** Which group holds which shard, and how each group is reached: data in DynamoDB. A location is never computed. */
+/** The owner of each shard, and how to reach each group: data in DynamoDB. A location is never computed. */
 
-/** Where a shard is. The epoch goes up when it moves, or when a promoted replica turns out to lack its last cells. */
+/** The group of a shard. The epoch rises when the shard moves, or when a promoted reader lacks its last cells. */
 export interface ShardHome {
   readonly group: string;
   readonly epoch: number;
@@ -17,7 +17,7 @@ export interface ShardHome {
 /** A shard's copy on another group, which may become the shard: see `moves/`. */
 export interface ShardCopy {
   readonly group: string;
-  /** Whoever writes entries of the shard writes them to the copy, too. */
+  /** Writers of the shard's entries write them to the copy as well. */
   readonly takesEntries: boolean;
   readonly move: string;
 }
@@ -28,51 +28,51 @@ export interface DatastoreTopology {
   readonly shards: number;
   /** Indexed by shard. */
   readonly homes: readonly ShardHome[];
-  /** Not all of its shards have been made yet. */
+  /** Some of its shards do not exist yet. */
   readonly isBeingMade?: true;
   /** How long cells are kept. @default for good */
   readonly retention?: readonly RetentionRule[];
-  /** Which fields of its bodies are sealed: the same list as long as it is not read anew. */
+  /** The sealed fields of its bodies: the same array until the topology is read again. */
   readonly sealed?: readonly SealedFields[];
 }
 
-/** How a group is reached, whatever the way. */
+/** The addresses of a group, for every SQL adapter. */
 export interface GroupAddress extends GroupEndpoints {
-  /** ARN of the cluster: what the RDS Data API knows it by. */
+  /** ARN of the cluster, for the RDS Data API. */
   readonly clusterArn: string;
   /** ARN or name of the secret `{username, password}` of the cluster's owner. */
   readonly secret: string;
-  /** The same for each user that the migration makes. @default none: users log in with tokens */
+  /** The same for each user that the migration creates. @default none: users log in with tokens */
   readonly userSecrets?: Readonly<Record<MadeUser, string>>;
 }
 
-/** A trigger as deployed: what its definition says, and where its queues are. */
+/** A trigger as deployed: its definition and its queues. */
 export interface DeployedTrigger {
   readonly definition: TriggerDefinition;
   readonly queueUrl: string;
-  /** Receives what the queue gives up: see `infra/docs/triggers.md`. */
+  /** Receives the messages that the queue gives up: see `infra/docs/triggers.md`. */
   readonly parkedQueueUrl: string;
 }
 
-/** Reads, and refreshes, what is known of the topology. */
+/** Reads and refreshes the cached topology. */
 export interface TopologySource {
-  /** Undefined when no datastore has this name; retired datastores included. */
+  /** Returns a datastore, even a retired one; undefined if none has this name. */
   datastore(name: string): Promise<DatastoreTopology | undefined>;
-  /** The names of all datastores, sorted; retired datastores included. */
+  /** Returns the names of all datastores, sorted, including retired ones. */
   datastores(): Promise<readonly string[]>;
-  /** The names of the datastores that requests find, sorted: those that a deployment or an `apply` defines. */
+  /** Returns the sorted names of the datastores that requests find, which a deployment or an `apply` defines. */
   served(): Promise<readonly string[]>;
   groups(): Promise<readonly GroupAddress[]>;
-  /** The groups as they are at this moment, past every cache. Throws when the table cannot be read. */
+  /** Reads the groups past every cache. Throws if the table cannot be read. */
   groupsNow(): Promise<readonly GroupAddress[]>;
-  /** The indexes of a datastore that have a version, by name; none when the datastore has none, or is not known. */
+  /** Returns the indexes of a datastore that have a version, by name; none if the datastore is unknown. */
   indexes(datastore: string): Promise<readonly IndexCatalogue[]>;
-  /** One index as it is at this moment, past every cache. Throws when the table cannot be read. */
+  /** Reads one index past every cache. Throws if the table cannot be read. */
   indexNow(datastore: string, name: string): Promise<IndexNow>;
-  /** The triggers of a datastore, by name; none when the datastore has none, or is not known. */
+  /** Returns the triggers of a datastore, by name; none if the datastore is unknown. */
   triggers(datastore: string): Promise<readonly DeployedTrigger[]>;
-  /** Forgets what is cached, so that the next call reads the table: after an append found a shard closed or gone. */
+  /** Drops the cache, so that the next call reads the table, such as after an append found a shard closed or gone. */
   refresh(): void;
-  /** Reads the table by a read that begins after this call, shared. Throws `unavailable`. */
+  /** Reads the table with a shared read that begins after this call. Throws `unavailable`. */
   renew(): Promise<void>;
 }

@@ -3,14 +3,14 @@ import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
 /**
- * Which triggers there are: items of the topology table, read and cached with it.
+ * The triggers, as items of the topology table, read and cached with it.
  *
  * | pk | holds |
  * |---|---|
- * | `trigger#trips#bill_rider` | `trigger`: its definition and its queues, JSON; `removed_at`: since when it is not defined any more |
+ * | `trigger#trips#bill_rider` | `trigger`: its definition and its queues, JSON; `removed_at`: when it was removed |
  *
- * What is kept of a removed trigger elsewhere can only be forgotten when nobody works for it any more, so that its item
- * stays until then.
+ * The item of a removed trigger stays until no worker uses the trigger any more, since only then can its state
+ * elsewhere be forgotten.
  */
 interface TriggerItem {
   readonly datastore: string;
@@ -23,7 +23,7 @@ const KEY = /^trigger#([^#]+)#[^#]+$/u;
 
 const keyOf = (datastore: string, name: string): string => `trigger#${datastore}#${name}`;
 
-/** Makes a trigger of an item of the topology table; undefined when the item is something else. */
+/** Parses an item of the topology table; returns undefined if it is no trigger. */
 export function toTriggerItem(item: StateItem): TriggerItem | undefined {
   const [, datastore] = KEY.exec(item['pk']?.S ?? '') ?? [];
   const [text, removed] = [item['trigger']?.S, item['removed_at']?.S];
@@ -35,7 +35,7 @@ export function toTriggerItem(item: StateItem): TriggerItem | undefined {
   };
 }
 
-/** Every trigger of every datastore, removed ones too, past every cache. */
+/** Reads every trigger of every datastore, including removed ones, past every cache. */
 export async function readTriggerItems(table: DynamoTable): Promise<readonly TriggerItem[]> {
   return (await allItems(table)).flatMap((item) => toTriggerItem(item) ?? []);
 }
@@ -45,7 +45,7 @@ export async function writeTrigger(table: DynamoTable, datastore: string, trigge
   await putState(table, keyOf(datastore, trigger.definition.name), { trigger: { S: JSON.stringify(trigger) } });
 }
 
-/** Says that a trigger is not defined any more, where there is one: nobody begins to work for it from then on. */
+/** Marks a trigger as removed, if it exists: no worker begins to work for it from then on. */
 export async function removeTrigger(
   table: DynamoTable,
   datastore: string,
@@ -56,7 +56,7 @@ export async function removeTrigger(
   await setState(table, keyOf(datastore, name), { removed_at }, { condition: 'attribute_exists(pk)' });
 }
 
-/** Deletes the item of a removed trigger, once all else of it is forgotten. */
+/** Deletes the item of a removed trigger, after all else of it was forgotten. */
 export async function dropTrigger(table: DynamoTable, datastore: string, name: string): Promise<void> {
   await deleteState(table, keyOf(datastore, name));
 }

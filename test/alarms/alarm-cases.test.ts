@@ -30,8 +30,8 @@ describe('the alarms of prod, which has all that there are', () => {
   });
 
   it('look at metrics that something names', () => {
-    for (const { looksAt, threshold } of alarms) {
-      for (const { namespace, name, dimensions } of metricsOf(looksAt)) {
+    for (const { checks, threshold } of alarms) {
+      for (const { namespace, name, dimensions } of metricsOf(checks)) {
         expect(`${namespace} ${name}`).toMatch(/^(?:Schemaless|AWS\/\w+) \w+$/u);
         for (const value of Object.values(dimensions)) expect(value).toMatch(/^[\w.-]+$/u);
       }

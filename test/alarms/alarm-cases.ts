@@ -1,4 +1,4 @@
-import { damagedRow, twoBodies, undecidedBodies, writerHangs } from './breaking/buffers.ts';
+import { damagedRow, twoBodies, bodiesInDoubt, writerHangs } from './breaking/buffers.ts';
 import { CRASHING_INSTANCES, WITHOUT_SCHEDULES } from './breaking/functions.ts';
 import { holeInLog, restoredGroup, unreadableRows } from './breaking/logs.ts';
 import { barredErasers, barredMover } from './breaking/rights.ts';
@@ -15,13 +15,13 @@ import type { AlarmCase } from './ring.ts';
 const SECOND_GROUP = [
   damagedRow('group-2', 'group-1'),
   twoBodies('group-2'),
-  undecidedBodies('group-2', 'group-1'),
+  bodiesInDoubt('group-2', 'group-1'),
   restoredGroup('group-2'),
   writerHangs('group-2'),
   barredMover('group-2', 'group-1'),
 ];
 
-/** Rounds, one after the other, of lanes that run in parallel. Those that come first take a quarter of an hour and more. */
+/** Consecutive rounds of lanes that run in parallel. The first cases of lanes take a quarter of an hour and more. */
 export const ROUNDS: readonly (readonly (readonly AlarmCase[])[])[] = [
   [
     [SLOW_FUNCTION],
@@ -35,7 +35,7 @@ export const ROUNDS: readonly (readonly (readonly AlarmCase[])[])[] = [
     SECOND_GROUP,
     [groupHangs('group-3'), lockedTable('group-3'), dyingWriter('group-3')],
   ],
-  // These keep all functions from running, and with them much of what else would ring.
+  // These keep all functions from running, and most other alarms from ringing.
   [[CRASHING_INSTANCES, WITHOUT_SCHEDULES], [heldReader('group-2')]],
 ];
 
@@ -43,7 +43,7 @@ export const ROUNDS: readonly (readonly (readonly AlarmCase[])[])[] = [
 export const NOT_HERE: Readonly<Record<string, string>> = {
   'account-concurrency': 'one machine has no account, nor a quota of one that SERVICE_QUOTA could tell',
   'export-behind': 'exports go to S3, which is not on one machine; no environment here has one',
-  'function-throttles': 'nothing bounds how many instances run: one is started for whoever calls',
+  'function-throttles': 'nothing bounds how many instances run: each call can start one',
   'group-capacity': 'servers here have no capacity units',
   'group-cpu': 'all servers and functions share the processors of one machine',
   'group-memory': 'only Aurora judges how its memory does',
@@ -52,5 +52,5 @@ export const NOT_HERE: Readonly<Record<string, string>> = {
   'proxy-availability': 'functions connect to the servers themselves, without RDS Proxy',
   'proxy-logins': 'functions connect to the servers themselves, without RDS Proxy',
   'proxy-pool': 'functions connect to the servers themselves, without RDS Proxy',
-  'table-throttles': 'the emulator of DynamoDB throttles nobody',
+  'table-throttles': 'the emulator of DynamoDB throttles no requests',
 };

@@ -7,7 +7,7 @@ import { someAlarm } from './some-alarm.ts';
 const of: AlarmCase = {
   sections: [],
   fault: 'a fault',
-  cure: 'a cure',
+  fix: 'a repair',
   breaks: async () => async () => undefined,
 };
 const rung = (alarm: AlarmDefinition, more: Partial<Rung> = {}): Rung => ({
@@ -29,7 +29,7 @@ it('an alarm rang and fell silent, or one of its kind did, or it cannot ring her
     [rung(one), rung(like, { rangAfter: undefined, silentAfter: undefined })],
   );
   expect(lines.slice(1, 3)).toEqual([
-    expect.stringMatching(/^trigger-behind +one +a fault +61 s +a cure +5 s$/u),
+    expect.stringMatching(/^trigger-behind +one +a fault +61 s +a repair +5 s$/u),
     expect.stringMatching(/^trigger-behind +like +as one$/u),
   ]);
   expect(lines[4]).toMatch(/^group-cpu +busy +impossible here: all servers/u);

@@ -17,7 +17,7 @@ export function alarmTable(alarms: readonly AlarmDefinition[], all: readonly Run
     const like = good.get(kindOf(alarm));
     const name = [alarm.section, alarm.what];
     if (own && isGood(own))
-      return [...name, own.of.fault, secondsOf(own.rangAfter), own.of.cure, secondsOf(own.silentAfter)];
+      return [...name, own.of.fault, secondsOf(own.rangAfter), own.of.fix, secondsOf(own.silentAfter)];
     const mustBeOwn = own?.of.each === true || (own && own.rangAfter !== undefined);
     if (like && !mustBeOwn) return [...name, `as ${like.alarm.what}`, '', '', ''];
     const reason = NOT_HERE[alarm.section];
@@ -27,11 +27,11 @@ export function alarmTable(alarms: readonly AlarmDefinition[], all: readonly Run
       ...name,
       own?.of.fault ?? '',
       own ? secondsOf(own.rangAfter) : 'NO CASE',
-      own?.of.cure ?? '',
+      own?.of.fix ?? '',
       own ? secondsOf(own.silentAfter) : '',
     ];
   });
-  const heading = ['section', 'alarm', 'fault', 'rang after', 'cure', 'silent after'];
+  const heading = ['section', 'alarm', 'fault', 'rang after', 'fix', 'silent after'];
   return { lines: textTable([heading, ...rows], [3, 5]), failed };
 }
 

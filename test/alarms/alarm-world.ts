@@ -1,9 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type Connection } from 'mysql2/promise';
 import { sendCommand } from '../../infra/local/control/control-client.ts';
 import type { LocalStack } from '../../infra/local/running/running-stack.ts';
-import { shardOf } from '../../shared/address.ts';
+import { repeat } from '../../shared/repeat.ts';
+import { untilEnd } from '../../shared/until-end.ts';
+import { nodeOf } from '../support/nodes.ts';
+import { operatorsClient, type OperatorsClient } from '../support/operators-client.ts';
+import { rowIn } from '../support/row-in.ts';
 import type { AlarmDefinition } from './alarm.ts';
 
 interface AlarmWorldParts {
@@ -14,12 +17,7 @@ interface AlarmWorldParts {
   readonly signal: AbortSignal;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-/** What faults and cures are done with: what the runbook's reader has, and what a machine lets anybody do. */
+/** The tools of faults and fixes: those of the runbook's reader, and those that one machine allows. */
 export class AlarmWorld {
   readonly stack: LocalStack;
   readonly alarms: readonly AlarmDefinition[];
@@ -35,35 +33,20 @@ export class AlarmWorld {
     return sendCommand(this.#data, command, argument);
   }
 
-  async ask(method: 'GET' | 'PUT' | 'POST', path: string, body?: object | string): Promise<Answer> {
-    const response = await fetch(`${this.stack.url}/v1${path}`, {
-      method,
-      ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
-    return { status: response.status, body: Object(await response.json()) };
+  /** The operations on a datastore; each is repeated while that may help, as clients do. */
+  of(datastore: string): OperatorsClient {
+    return operatorsClient({ url: this.stack.url, datastore, deadlineMs: 60_000, signal: this.signal });
   }
 
-  /** As `ask`; what is answered `later` is asked again, as clients do. @throws Error that has the answer, for any but a good one */
-  async mustAsk(...asked: Parameters<AlarmWorld['ask']>): Promise<Answer['body']> {
-    let { status, body } = await this.ask(...asked);
-    for (let tries = 1; body['retry'] === 'later' && tries < 60; tries += 1) {
-      await this.wait(1);
-      ({ status, body } = await this.ask(...asked));
-    }
-    if (status >= 300) throw new Error(`${asked[0]} ${asked[1]}: ${status} ${JSON.stringify(body)}`);
-    return body;
+  /** The same, each sent once, whatever comes of it. */
+  once(datastore: string): OperatorsClient {
+    return operatorsClient({ url: this.stack.url, datastore, attempts: 1, signal: this.signal });
   }
 
   /** A new row key whose shard lies in a group, and the shard. */
   async rowIn(group: string, datastore = 'trips'): Promise<{ readonly row: string; readonly shard: number }> {
     // The function that answers may just be ended by another fault.
-    const { shards } = await this.insist(() => this.mustAsk('GET', `/${datastore}/shards`));
-    const homes = (shards as readonly { readonly shard: number; readonly group: string }[]).map((head) => head.group);
-    for (;;) {
-      const row = randomUUID();
-      const shard = shardOf(row, homes.length);
-      if (homes[shard] === group) return { row, shard };
-    }
+    return rowIn(await this.insist(() => this.of(datastore).heads()), group);
   }
 
   /** A connection of a group's owner, past the store. */
@@ -88,9 +71,7 @@ export class AlarmWorld {
   }
 
   writerOf(group: string): string {
-    const writer = this.stack.groups.status().find((node) => node.group === group && node.role === 'writer');
-    if (!writer) throw new Error(`${group} has no writer`);
-    return writer.node;
+    return nodeOf(this.stack.groups, group).node;
   }
 
   async wait(seconds: number): Promise<void> {
@@ -99,21 +80,16 @@ export class AlarmWorld {
 
   /** Does something again and again, whatever comes of it, until the function that is returned is called. */
   again(everySeconds: number, work: () => Promise<unknown>): () => Promise<void> {
-    const ending = new AbortController();
-    const signal = AbortSignal.any([this.signal, ending.signal]);
-    const going = (async (): Promise<void> => {
-      while (!signal.aborted) {
-        await work().catch(() => undefined);
-        await sleep(everySeconds * 1000, undefined, { signal }).catch(() => undefined);
-      }
-    })();
+    const { signal, end } = untilEnd(this.signal);
+    const turn = async (): Promise<void> => void (await work());
+    const going = repeat({ turn, everyMs: everySeconds * 1000, failed: () => undefined }, signal);
     return () => {
-      ending.abort();
+      end();
       return going;
     };
   }
 
-  /** Tries something again and again until it succeeds. @throws what it throws in the end, after a minute */
+  /** Retries a call until it succeeds. @throws its last error, after a minute */
   async insist<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {

@@ -8,21 +8,21 @@ export interface MetricStat {
   readonly statistic: string;
 }
 
-export type Looked =
+export type Polled =
   | MetricStat
   | { readonly expression: string; readonly metrics: Readonly<Record<string, MetricStat>> };
 
 export interface AlarmDefinition {
-  /** `write-cells fails`: what its text says, without the way to the runbook. */
+  /** The text, such as `write-cells fails`, without the link to the runbook. */
   readonly what: string;
   readonly section: string;
-  readonly looksAt: Looked;
+  readonly checks: Polled;
   readonly periodSeconds: number;
   readonly comparison: 'GreaterThanThreshold' | 'LessThanThreshold';
   readonly threshold: number;
   readonly evaluationPeriods: number;
   readonly datapointsToAlarm: number;
-  /** Whether a period without a figure counts as a bad one. */
+  /** Whether a period without a value counts as a bad one. */
   readonly silenceIsBad: boolean;
 }
 
@@ -56,7 +56,7 @@ function definitionOf(address: ResourceAddress, propertyOf: PropertyOf): AlarmDe
   return {
     what,
     section,
-    ...lookedOf(property),
+    ...polledOf(property),
     comparison: oneOf(property('ComparisonOperator'), ['GreaterThanThreshold', 'LessThanThreshold']),
     threshold: Number(property('Threshold')),
     evaluationPeriods,
@@ -65,7 +65,7 @@ function definitionOf(address: ResourceAddress, propertyOf: PropertyOf): AlarmDe
   };
 }
 
-function lookedOf(property: (name: string) => unknown): Pick<AlarmDefinition, 'looksAt' | 'periodSeconds'> {
+function polledOf(property: (name: string) => unknown): Pick<AlarmDefinition, 'checks' | 'periodSeconds'> {
   const queries = property('Metrics');
   if (!Array.isArray(queries)) {
     const metric = {
@@ -74,7 +74,7 @@ function lookedOf(property: (name: string) => unknown): Pick<AlarmDefinition, 'l
       Dimensions: property('Dimensions'),
     };
     const statistic = property('Statistic') ?? property('ExtendedStatistic');
-    return { looksAt: metricOf(metric, statistic), periodSeconds: Number(property('Period')) };
+    return { checks: metricOf(metric, statistic), periodSeconds: Number(property('Period')) };
   }
   const expression = queries.map(({ Expression }) => Expression as unknown).find((text) => typeof text === 'string');
   const stats = queries.filter(({ MetricStat }) => MetricStat !== undefined);
@@ -84,7 +84,7 @@ function lookedOf(property: (name: string) => unknown): Pick<AlarmDefinition, 'l
   const metrics = Object.fromEntries(
     stats.map(({ Id, MetricStat: { Metric, Stat } }) => [String(Id), metricOf(Metric, Stat)]),
   );
-  return { looksAt: { expression, metrics }, periodSeconds };
+  return { checks: { expression, metrics }, periodSeconds };
 }
 
 function metricOf(metric: object, statistic: unknown): MetricStat {
@@ -109,15 +109,15 @@ function oneOf<Word extends string>(value: unknown, words: readonly Word[]): Wor
   return found;
 }
 
-export function metricsOf(looksAt: Looked): readonly MetricStat[] {
-  return 'expression' in looksAt ? Object.values(looksAt.metrics) : [looksAt];
+export function metricsOf(checks: Polled): readonly MetricStat[] {
+  return 'expression' in checks ? Object.values(checks.metrics) : [checks];
 }
 
 /**
- * Equal for alarms that differ in nothing but whose figure it is, and in the bound where that goes by size: the queue of
- * another trigger, another function, another group.
+ * Returns equal texts for alarms that differ only in the subject of their metric (another queue, function or group),
+ * and in a bound that depends on its size.
  */
-export function kindOf({ what: _what, looksAt, threshold: _threshold, ...rest }: AlarmDefinition): string {
-  const nameless = metricsOf(looksAt).map(({ dimensions, ...metric }) => [metric, Object.keys(dimensions).sort()]);
-  return JSON.stringify([rest, nameless, 'expression' in looksAt ? looksAt.expression : '']);
+export function kindOf({ what: _what, checks, threshold: _threshold, ...rest }: AlarmDefinition): string {
+  const nameless = metricsOf(checks).map(({ dimensions, ...metric }) => [metric, Object.keys(dimensions).sort()]);
+  return JSON.stringify([rest, nameless, 'expression' in checks ? checks.expression : '']);
 }

@@ -4,13 +4,13 @@ import { calculate, stateOf, stateOfPoints } from './evaluate.ts';
 import { MetricStore } from './metrics/metric-store.ts';
 import { NOON, someAlarm } from './some-alarm.ts';
 
-/** `0 - X`: a good figure, none, a bad one. */
+/** `0 - X`: a good value, none, a bad one. */
 const pointsOf = (text: string): readonly (number | undefined)[] =>
   text.split(' ').map((point) => ({ '0': 0, X: 1 })[point]);
 
 const ABOVE_NONE = { comparison: 'GreaterThanThreshold', threshold: 0, evaluationPeriods: 3 } as const;
 
-/** The examples by which CloudWatch's documentation explains what becomes of figures that miss. */
+/** The examples of missing values in CloudWatch's documentation. */
 describe.each([
   [3, '0 - X - X', 'OK', 'OK'],
   [3, '- - - - 0', 'OK', 'OK'],
@@ -26,7 +26,7 @@ describe.each([
   it.each([
     [true, ifBad],
     [false, ifGood],
-  ] as const)('where silence is bad: %s', (silenceIsBad, state) => {
+  ] as const)('silence is bad: %s', (silenceIsBad, state) => {
     expect(stateOfPoints({ ...ABOVE_NONE, datapointsToAlarm, silenceIsBad }, pointsOf(points))).toBe(state);
   });
 });
@@ -37,11 +37,11 @@ const AGE: MetricStat = {
   dimensions: { service: 'local' },
   statistic: 'Maximum',
 };
-const ALARM = someAlarm('a buffered write waits', { looksAt: AGE, threshold: 300 });
+const ALARM = someAlarm('a buffered write waits', { checks: AGE, threshold: 300 });
 const MINUTE = 60_000;
 
 describe('an alarm', () => {
-  it('rings once a period is over in which its figure was beyond the bound, and not at it', () => {
+  it('rings once a period is over in which its value was beyond the bound, and not at it', () => {
     const store = new MetricStore();
     store.add(AGE, NOON + 10_000, 300);
     expect(stateOf(ALARM, store, NOON + MINUTE)).toBe('OK');
@@ -54,7 +54,7 @@ describe('an alarm', () => {
 
   it('of five minutes is judged over one', () => {
     const store = new MetricStore();
-    const alarm = { ...ALARM, periodSeconds: 300, looksAt: { ...AGE, statistic: 'Sum' } };
+    const alarm = { ...ALARM, periodSeconds: 300, checks: { ...AGE, statistic: 'Sum' } };
     for (const second of [0, 59, 60]) store.add(AGE, NOON + second * 1000, 151);
     expect(stateOf(alarm, store, NOON + MINUTE)).toBe('ALARM');
     expect(stateOf(alarm, store, NOON + 2 * MINUTE)).toBe('OK');
@@ -71,20 +71,20 @@ describe('an alarm', () => {
 
   it('of a percentile needs so many of a hundred', () => {
     const store = new MetricStore();
-    const alarm = { ...ALARM, looksAt: { ...AGE, statistic: 'p99' } };
+    const alarm = { ...ALARM, checks: { ...AGE, statistic: 'p99' } };
     store.add(AGE, NOON, ...Array.from({ length: 198 }, () => 1), 301, 301);
     expect(stateOf(alarm, store, NOON + MINUTE)).toBe('OK');
     store.add(AGE, NOON, 301);
     expect(stateOf(alarm, store, NOON + MINUTE)).toBe('ALARM');
   });
 
-  it('of an expression rings by what its metrics give together', () => {
+  it('on an expression rings by the combined value of its metrics', () => {
     const [errors, requests] = ['5xx', 'Count'].map((name) => ({ ...AGE, name, statistic: 'Sum' })) as [
       MetricStat,
       MetricStat,
     ];
-    const looksAt = { expression: '100 * errors / requests', metrics: { errors, requests } };
-    const alarm = { ...ALARM, threshold: 1, looksAt };
+    const checks = { expression: '100 * errors / requests', metrics: { errors, requests } };
+    const alarm = { ...ALARM, threshold: 1, checks };
     const store = new MetricStore();
     store.add(errors, NOON, 5);
     expect(stateOf(alarm, store, NOON + MINUTE), 'without a divisor').toBe('OK');

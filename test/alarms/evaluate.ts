@@ -1,17 +1,17 @@
 import { runInNewContext } from 'node:vm';
-import type { AlarmDefinition, Looked } from './alarm.ts';
+import type { AlarmDefinition, Polled } from './alarm.ts';
 import type { MetricStore } from './metrics/metric-store.ts';
 
 type AlarmState = 'OK' | 'ALARM';
 
 /**
- * Alarms over five minutes are judged over one, a fifth: of what AWS gives there is a figure for each minute, and the
- * loops are started each minute. Those over one minute are as they are.
+ * Alarms over five minutes are judged over one, a fifth: AWS gives a value for each minute, and the loops are started
+ * each minute. Alarms over one minute are unchanged.
  */
 const LONGEST_PERIOD_SECONDS = 60;
 /**
- * CloudWatch looks at some periods more than it evaluates, and where it finds figures in these it needs none for those
- * that miss. How many it does not say; the examples of its documentation have two.
+ * CloudWatch reads some periods more than it evaluates, and values in these replace missing ones. It does not say how
+ * many; the examples of its documentation have two.
  */
 const PERIODS_MORE = 2;
 
@@ -21,7 +21,7 @@ export function stateOf(alarm: AlarmDefinition, store: Pick<MetricStore, 'statis
   const count = alarm.evaluationPeriods + PERIODS_MORE;
   const points = Array.from({ length: count }, (_, period) => {
     const from = end - (count - period) * periodMs;
-    return pointOf(alarm.looksAt, store, from, from + periodMs);
+    return pointOf(alarm.checks, store, from, from + periodMs);
   });
   return stateOfPoints(alarm, points);
 }
@@ -31,7 +31,7 @@ type Judged = Pick<
   'comparison' | 'threshold' | 'evaluationPeriods' | 'datapointsToAlarm' | 'silenceIsBad'
 >;
 
-/** @param points one for each period that is looked at, the oldest first; undefined where there was no figure */
+/** @param points one for each period that is read, the oldest first; undefined without a value */
 export function stateOfPoints(alarm: Judged, points: readonly (number | undefined)[]): AlarmState {
   const latest = points.filter((point) => point !== undefined).slice(-alarm.evaluationPeriods);
   const missing = alarm.evaluationPeriods - latest.length;
@@ -43,9 +43,9 @@ function isBad({ comparison, threshold }: Judged, point: number): boolean {
   return comparison === 'GreaterThanThreshold' ? point > threshold : point < threshold;
 }
 
-function pointOf(looksAt: Looked, store: Pick<MetricStore, 'statistic'>, from: number, to: number): number | undefined {
-  if (!('expression' in looksAt)) return store.statistic(looksAt, from, to);
-  const { expression, metrics } = looksAt;
+function pointOf(checks: Polled, store: Pick<MetricStore, 'statistic'>, from: number, to: number): number | undefined {
+  if (!('expression' in checks)) return store.statistic(checks, from, to);
+  const { expression, metrics } = checks;
   return calculate(
     expression,
     Object.fromEntries(Object.entries(metrics).map(([id, metric]) => [id, store.statistic(metric, from, to)])),
@@ -53,9 +53,9 @@ function pointOf(looksAt: Looked, store: Pick<MetricStore, 'statistic'>, from: n
 }
 
 /** @throws Error for a function or a metric that is not known here */
-export function calculate(expression: string, figures: Readonly<Record<string, number | undefined>>) {
+export function calculate(expression: string, results: Readonly<Record<string, number | undefined>>) {
   const FILL = (value: number | undefined, otherwise: number): number | undefined =>
     value === undefined || Number.isNaN(value) ? otherwise : value;
-  const point: unknown = runInNewContext(expression, { ...figures, FILL });
+  const point: unknown = runInNewContext(expression, { ...results, FILL });
   return typeof point === 'number' && Number.isFinite(point) ? point : undefined;
 }

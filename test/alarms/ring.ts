@@ -3,19 +3,19 @@ import type { AlarmWorld } from './alarm-world.ts';
 import { stateOf } from './evaluate.ts';
 import type { MetricStore } from './metrics/metric-store.ts';
 
-export type Cure = () => Promise<unknown>;
+export type Fix = () => Promise<unknown>;
 
 export interface AlarmCase {
-  /** Sections of the runbook: the alarms whose texts name these ring. */
+  /** Sections of the runbook: alarms whose texts name them ring. */
   readonly sections: readonly string[];
-  /** Each of them does. @default one of each kind, which stands for those of other triggers, or groups */
+  /** Whether each of them rings. @default one of each kind rings, for those of other triggers or groups */
   readonly each?: true;
   readonly fault: string;
-  /** What the runbook says to do, one line. */
-  readonly cure: string;
-  /** Minutes in which they ring, on a machine that has other work to do. @default 10 */
+  /** The action of the runbook, in one line. */
+  readonly fix: string;
+  /** Minutes within which they ring, on a machine that has other work to do. @default 10 */
   readonly withinMinutes?: number;
-  breaks(world: AlarmWorld): Promise<Cure>;
+  breaks(world: AlarmWorld): Promise<Fix>;
 }
 
 export interface Rung {
@@ -23,7 +23,7 @@ export interface Rung {
   readonly of: AlarmCase;
   /** Seconds from the fault until it rang; undefined if it did not. */
   readonly rangAfter: number | undefined;
-  /** Seconds from the cure until it was silent for good; undefined if it was not. */
+  /** Seconds from the fix until it was silent for good; undefined if it was not. */
   readonly silentAfter: number | undefined;
   readonly error: string | undefined;
 }
@@ -37,35 +37,35 @@ export interface Bench {
 
 const MINUTE_MS = 60_000;
 const WITHIN_MINUTES = 10;
-/** How long an earlier fault, or a cure, takes to silence alarms. */
+/** The time in which alarms of an earlier fault fall silent, also after a fix. */
 const SILENCE_MS = 15 * MINUTE_MS;
-/** Figures of a period have come by then. */
+/** The values of a period are complete by then. */
 const LATE_MS = 3000;
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-/** Makes the alarms of a case ring by its fault, and silences them by its cure. Rejects only if the run is aborted. */
+/** Makes the alarms of a case ring by its fault, and silences them by its fix. Rejects only if the run is aborted. */
 export async function ring(bench: Bench, of: AlarmCase): Promise<readonly Rung[]> {
   const { world, say } = bench;
   const alarms = world.alarms.filter(({ section }) => of.sections.includes(section));
   const watch = watchOf(bench, alarms);
   const title = of.sections.join(', ');
-  let cure: Cure | undefined;
+  let fix: Fix | undefined;
   let error: string | undefined;
   try {
     if (!(await watch.until(watch.areSilent, SILENCE_MS))) throw new Error('it rings without the fault');
     say(`${title}: ${of.fault}`);
     watch.begin();
-    cure = await of.breaks(world);
+    fix = await of.breaks(world);
     await watch.until(() => watch.haveRung(of.each), (of.withinMinutes ?? WITHIN_MINUTES) * MINUTE_MS);
   } catch (thrown) {
     world.signal.throwIfAborted();
     error = messageOf(thrown);
   }
   try {
-    say(`${title}: ${error ?? `${watch.haveRung() ? 'rings' : 'DOES NOT RING'}; cure: ${of.cure}`}`);
-    watch.cure();
-    await cure?.();
+    say(`${title}: ${error ?? `${watch.haveRung() ? 'rings' : 'DOES NOT RING'}; fix: ${of.fix}`}`);
+    watch.fix();
+    await fix?.();
     await watch.until(watch.areSilent, SILENCE_MS);
   } catch (thrown) {
     world.signal.throwIfAborted();
@@ -95,7 +95,7 @@ function watchOf({ world, store, now = Date.now }: Bench, alarms: readonly Alarm
       brokenAt = now();
       rangAt.clear();
     },
-    cure() {
+    fix() {
       curedAt = now();
       silentAt.clear();
     },

@@ -1,6 +1,6 @@
 /**
- * `npm run alarms -- [SECTION…]`: breaks a local stack so that each alarm of its templates rings, and mends it so that
- * it falls silent again; prints what came of each. By sections of the runbook, or all.
+ * `npm run alarms -- [SECTION…]`: breaks a local stack so that each alarm of its templates rings, and repairs it so
+ * that it falls silent again. Prints the result of each. Takes sections of the runbook, or all.
  */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,11 +33,11 @@ const isWanted = (names: readonly string[]): boolean =>
   wanted.length === 0 || names.some((name) => wanted.includes(name));
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'schemaless-alarms-')));
-const clearAway = (): void => {
+const clearAll = (): void => {
   endProcessesOn(folder);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 };
-const interrupted = onInterrupt(clearAway);
+const interrupted = onInterrupt(clearAll);
 const begun = performance.now();
 const say = (line: string): void =>
   console.log(`${((performance.now() - begun) / 1000).toFixed(0).padStart(5)} s  ${line}`);
@@ -54,7 +54,7 @@ try {
   if (!interrupted.aborted) throw error;
   process.exitCode = 130;
 } finally {
-  clearAway();
+  clearAll();
 }
 
 async function ringAll(): Promise<ReturnType<typeof alarmTable>> {
@@ -73,8 +73,8 @@ async function ringAll(): Promise<ReturnType<typeof alarmTable>> {
   gathering.catch(() => ending.abort());
   try {
     say(`${alarms.length} alarms`);
-    // Somebody always asks for something.
-    void world.again(1, () => world.ask('GET', '/health'));
+    // Clients always send some requests.
+    void world.again(1, () => world.once('trips').getHealth());
     const all: Rung[] = [];
     for (const lanes of ROUNDS)
       await Promise.all(lanes.map(async (lane) => all.push(...(await inTurn({ world, store, say }, lane)))));
@@ -117,9 +117,7 @@ function alarmsHere({ url, groups, services }: LocalStack, data: string): readon
 }
 
 function apiOf(alarms: readonly AlarmDefinition[]): string {
-  const ids = alarms.flatMap(({ looksAt }) =>
-    metricsOf(looksAt).flatMap(({ dimensions }) => dimensions['ApiId'] ?? []),
-  );
+  const ids = alarms.flatMap(({ checks }) => metricsOf(checks).flatMap(({ dimensions }) => dimensions['ApiId'] ?? []));
   if (ids[0] === undefined) throw new Error('wanted an alarm that looks at the API');
   return ids[0];
 }

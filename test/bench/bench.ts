@@ -1,14 +1,14 @@
 import type { RunWorld } from '../support/run-world.ts';
 
-/** What a measurement is given; its folder is removed afterwards. */
+/** The resources of a measurement; its folder is removed afterwards. */
 export type BenchWorld = Pick<RunWorld, 'engine' | 'seed' | 'folder' | 'signal' | 'say'>;
 
 export interface Bench {
   readonly name: string;
   readonly what: string;
-  /** Left out when nothing is named: takes minutes by itself. @default it is among those that run without a name */
-  readonly apart?: true;
-  /** What takes longer has failed. */
+  /** Excluded unless named: takes minutes. @default included without a name */
+  readonly isolated?: true;
+  /** A longer measurement fails. */
   readonly limitMinutes: number;
   measure(world: BenchWorld): Promise<Findings>;
 }
@@ -20,7 +20,7 @@ export interface Findings {
 /** A row of the table. */
 export interface Measured {
   readonly what: string;
-  readonly figure: string;
+  readonly result: string;
   readonly bar: string;
   readonly passed: boolean;
   /** "MariaDB 10.11.6" */
@@ -28,6 +28,6 @@ export interface Measured {
 }
 
 export interface BenchReport extends Findings, Pick<Bench, 'name' | 'what'> {
-  /** How long it took. */
+  /** The duration of the measurement. */
   readonly seconds: number;
 }

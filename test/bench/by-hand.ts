@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createPool, type Pool, type ResultSetHeader } from 'mysql2';
+import { createPool, type Pool, type PoolOptions, type ResultSetHeader } from 'mysql2';
 import { rowKeyBytes, shardOf } from '../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
 import { LIMITS, type NewCell } from '../../shared/cell.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import type { PhysicalIndex } from '../../shared/index/index-table.ts';
-import type { SqlRow, SqlValue, Statement } from '../../shared/sql/client.ts';
+import type { SqlRow, Statement } from '../../shared/sql/client.ts';
 import type { EncodedCell } from '../../shared/sql/statements/append-cells.ts';
 import { numberCells } from '../../shared/sql/statements/number-cells.ts';
 import { numberedAppend } from '../../shared/sql/statements/numbered-append.ts';
@@ -18,7 +18,7 @@ import type { DatastoreTopology } from '../../shared/topology/topology.ts';
 import type { GroupAccess } from '../support/store-access.ts';
 import { readField, shardOfValue } from '../../shared/definitions/field-value.ts';
 
-/** One entry for each trip. */
+/** An index with one entry for each trip. */
 export const DRIVER_INDEX: IndexDefinition = {
   name: 'driver_index',
   fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }],
@@ -26,36 +26,40 @@ export const DRIVER_INDEX: IndexDefinition = {
 };
 
 /**
- * What somebody would write who knew exactly what to do and left out everything else: the store's statements, texts
- * made once, straight through mysql2, with the store's encoding; nobody checks, routes round failures, retries or
- * measures.
+ * The least code with the effect of the store's: its statements, as texts made once, sent through mysql2, with the
+ * store's encoding. It has no checks, failover, retries or metrics.
  */
 export interface ByHand extends AsyncDisposable {
   run(group: string, statement: Pick<Statement, 'sql' | 'parameters'>): Promise<readonly SqlRow[] & ResultSetHeader>;
   groupOf(shard: number): string;
-  /** Buffer, append, one index entry. */
+  /** Buffers, appends and writes one index entry. */
   put(cell: NewCell): Promise<void>;
   append(cell: NewCell): Promise<void>;
-  /** `put` for cells of different rows: a statement for each group, shard and table. */
-  batchPut(cells: readonly NewCell[]): Promise<void>;
 }
 
 interface ByHandOptions {
   readonly groups: readonly GroupAccess[];
   readonly topology: DatastoreTopology;
-  /** Of one column and field. */
+  /** An index of one column and field. */
   readonly index: PhysicalIndex;
-  /** To each group's writer. */
+  /** The number of connections to each group's writer. */
   readonly connections: number;
 }
 
-type Sent = Pick<Statement, 'sql' | 'parameters'>;
+/** The further options of the store's own pools. */
+const STORES = {
+  multipleStatements: true,
+  timezone: 'Z',
+  dateStrings: true,
+  supportBigNumbers: true,
+  bigNumberStrings: true,
+} as const;
 
 const [DUMMY_KEY, DUMMY] = ['00000000-0000-0000-0000-000000000000', Buffer.from([0])];
 
 export function byHand({ groups, topology, index, connections }: ByHandOptions): ByHand {
   const { datastore } = topology;
-  const pools = new Map(groups.map((group) => [group.name, openPool(group, connections)]));
+  const pools = new Map(groups.map((group) => [group.name, openPool(group, connections, STORES)]));
   const names = groups.map(({ name }) => name);
   const [field] = index.definition.fields;
   if (!field) throw new Error('an index without fields');
@@ -63,12 +67,6 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   const columns = [{ column: field.column_key, cells: 2 }];
   const dummy: EncodedCell = { row_key: DUMMY_KEY, column_name: 'BASE', ref_key: 1, body: null, encoded: DUMMY };
   const fenceOf = (shard: number) => ({ datastore, shard, epoch: topology.homes[shard]?.epoch ?? 0 });
-  const numbersOf = (shard: number, cells: readonly EncodedCell[]): Statement => {
-    const fence = fenceOf(shard);
-    const [numbers] = numberCells([{ ...fence, numbered: numberedAppend(fence, cells) }]);
-    if (!numbers) throw new Error('wanted numbers, got none');
-    return numbers;
-  };
   const texts = Array.from({ length: shards }, (_, shard) => ({
     append: numberedAppend(fenceOf(shard), [dummy]).insert.sql,
     state: unionOf(selectRowStates(datastore, [{ row_key: DUMMY_KEY, shard }], columns, LIMITS.answerBytes)).sql,
@@ -76,7 +74,8 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
       { row_key: DUMMY_KEY, values: [DUMMY_KEY], version: { epoch: 1, added_id: 1 } },
     ]).sql,
   }));
-  const numbersText = numbersOf(0, [dummy]).sql;
+  const [numbers] = numberCells([{ ...fenceOf(0), numbered: numberedAppend(fenceOf(0), [dummy]) }]);
+  if (!numbers) throw new Error('wanted numbers, got none');
   const bufferText = insertBuffered(datastore, [{ ...dummy, shard: 0, writer: new Uint8Array(8) }]).sql;
   const groupOf = (shard: number): string => topology.homes[shard]?.group ?? '';
   const secondaryOf = (primary: string): string => {
@@ -92,46 +91,19 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
         );
     });
 
-  /** The numbers, and the cells: a transaction in one packet, as the store has it. */
-  async function appendNumbered(
-    shard: number,
-    [numbers, insert]: readonly [Sent, Sent],
-    wanted: number,
-  ): Promise<void> {
-    for (let isRenumbered = false; ; isRenumbered = true) {
-      const done = (await run(groupOf(shard), {
-        sql: `START TRANSACTION;${numbers.sql};${insert.sql};COMMIT`,
-        parameters: [...numbers.parameters, ...insert.parameters],
-      })) as readonly unknown[] as readonly ResultSetHeader[];
-      const appended = done[2]?.affectedRows;
-      if (appended === wanted) return;
-      if (isRenumbered) throw new Error(`${appended} of ${wanted} rows appended`);
-      await run(groupOf(shard), renumber(fenceOf(shard)));
-    }
-  }
-
+  /** Sends the numbers and the cell as a transaction in one packet, like the store. */
   async function append({ row_key, column_name, ref_key }: NewCell, encoded: Uint8Array, shard: number): Promise<void> {
     const { epoch } = fenceOf(shard);
-    const numbers = { sql: numbersText, parameters: [datastore, epoch, shard] };
-    const parameters = [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded, datastore, shard, epoch];
-    await appendNumbered(shard, [numbers, { sql: texts[shard]?.append ?? '', parameters }], 1);
-  }
-
-  function appendSeveral(shard: number, cells: readonly EncodedCell[]): Promise<void> {
-    const { insert } = numberedAppend(fenceOf(shard), cells);
-    return appendNumbered(shard, [numbersOf(shard, cells), insert], cells.length);
-  }
-
-  /** The entry that the latest cell of a row asks for. */
-  function entryOf(
-    rowKey: Uint8Array,
-    latest: SqlRow | undefined,
-  ): { readonly shard: number; readonly parameters: readonly (SqlValue | Uint8Array)[] } {
-    const value = readField(decodeBody(latest?.[4] as Uint8Array), field?.field ?? '', 'UUID') as string;
-    return {
-      shard: shardOfValue(value, 'UUID', shards),
-      parameters: [rowKeyBytes(value), rowKey, Number(latest?.[8]), Number(latest?.[2])],
-    };
+    const cell = [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded];
+    for (let isRenumbered = false; ; isRenumbered = true) {
+      const done = (await run(groupOf(shard), {
+        sql: `START TRANSACTION;${numbers?.sql};${texts[shard]?.append};COMMIT`,
+        parameters: [datastore, epoch, shard, ...cell, datastore, shard, epoch],
+      })) as readonly unknown[] as readonly ResultSetHeader[];
+      if (done[2]?.affectedRows === 1) return;
+      if (isRenumbered) throw new Error('a row was not appended');
+      await run(groupOf(shard), renumber(fenceOf(shard)));
+    }
   }
 
   return {
@@ -161,38 +133,14 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
         sql: texts[shard]?.state ?? '',
         parameters: [rowKey, Buffer.from(field.column_key), datastore, shard, 5],
       });
-      const entry = entryOf(rowKey, latestOf(states)[0]);
-      await run(groupOf(entry.shard), { sql: texts[entry.shard]?.entry ?? '', parameters: entry.parameters });
-    },
-    async batchPut(cells) {
-      const encoded = cells.map((cell) => ({
-        ...cell,
-        encoded: encodeBody(cell.body),
-        shard: shardOf(cell.row_key, shards),
-        writer: new Uint8Array(8),
-      }));
-      await Promise.all(
-        [...Map.groupBy(encoded, ({ shard }) => groupOf(shard))].map(async ([primary, ofGroup]) => {
-          await run(secondaryOf(primary), insertBuffered(datastore, ofGroup));
-          await Promise.all(
-            [...Map.groupBy(ofGroup, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
-              if (ofShard.length === 1 && ofShard[0]) await append(ofShard[0], ofShard[0].encoded, shard);
-              else await appendSeveral(shard, ofShard);
-            }),
-          );
-          const found = await run(primary, unionOf(selectRowStates(datastore, ofGroup, columns, LIMITS.answerBytes)));
-          const entries = latestOf(found).map((row) => entryOf(row[1] as Uint8Array, row));
-          await Promise.all(
-            [...Map.groupBy(entries, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
-              const values = ofShard.map(() => '(?, ?, ?, ?)').join(', ');
-              await run(groupOf(shard), {
-                sql: (texts[shard]?.entry ?? '').replace('(?, ?, ?, ?)', values),
-                parameters: ofShard.flatMap(({ parameters }) => parameters),
-              });
-            }),
-          );
-        }),
-      );
+      // The entry for the row's latest cell.
+      const latest = latestOf(states);
+      const value = readField(decodeBody(latest?.[4] as Uint8Array), field.field, 'UUID') as string;
+      const entryShard = shardOfValue(value, 'UUID', shards);
+      await run(groupOf(entryShard), {
+        sql: texts[entryShard]?.entry ?? '',
+        parameters: [rowKeyBytes(value), rowKey, Number(latest?.[8]), Number(latest?.[2])],
+      });
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...pools.values()].map((pool) => new Promise((resolve) => pool.end(resolve))));
@@ -200,32 +148,14 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   };
 }
 
-function latestOf(states: readonly SqlRow[]): readonly SqlRow[] {
-  const latest = new Map<string, SqlRow>();
-  for (const cell of states) {
-    const [, rowKey, , , , ref_key] = cell;
-    if (rowKey === null) continue;
-    const key = Buffer.from(rowKey as Uint8Array).toString('hex');
-    if (Number(ref_key) > Number(latest.get(key)?.[5] ?? -Infinity)) latest.set(key, cell);
-  }
-  return [...latest.values()];
+function latestOf(states: readonly SqlRow[]): SqlRow | undefined {
+  const cells = states.filter(([, rowKey]) => rowKey !== null);
+  return cells.toSorted((one, other) => Number(one[5]) - Number(other[5])).at(-1);
 }
 
-/** With the settings of the store's own pools. */
-function openPool({ writer, user, password }: GroupAccess, connectionLimit: number): Pool {
-  return createPool({
-    host: writer.host,
-    port: writer.port,
-    user,
-    password,
-    connectionLimit,
-    multipleStatements: true,
-    charset: 'utf8mb4_bin',
-    timezone: 'Z',
-    rowsAsArray: true,
-    dateStrings: true,
-    supportBigNumbers: true,
-    bigNumberStrings: true,
-    enableKeepAlive: true,
-  });
+/** Opens a pool to a group's writer, with the options that the store's pools and plain ones share. */
+export function openPool({ writer, user, password }: GroupAccess, connectionLimit: number, more?: PoolOptions): Pool {
+  const { host, port } = writer;
+  const common = { charset: 'utf8mb4_bin', rowsAsArray: true, enableKeepAlive: true };
+  return createPool({ host, port, user, password, connectionLimit, ...common, ...more });
 }

@@ -16,7 +16,7 @@ const MOST_MS = 150;
 
 export const coldBench: Bench = {
   name: 'cold',
-  what: 'how large the bundle of each function is, how long an instance takes to load it, and from nothing to its first answer, beside an empty one',
+  what: 'how large the bundle of each function is, how long an instance takes to load it, and from nothing to its first answer, compared with an empty one',
   limitMinutes: 3,
 
   async measure(world: BenchWorld): Promise<Findings> {
@@ -49,8 +49,8 @@ async function callingOf(world: BenchWorld): Promise<readonly Measured[]> {
     const row = rowsOn(engine);
     for (const { title, first, second } of calls) {
       const range = `${Math.min(...first).toFixed(0)} to ${Math.max(...first).toFixed(0)}`;
-      const figure = `${median(first).toFixed(0)} ms (${range}), the second ${median(second).toFixed(1)} ms`;
-      measured.push(row(`${access}: first answer of ${title}`, figure));
+      const result = `${median(first).toFixed(0)} ms (${range}), the second ${median(second).toFixed(1)} ms`;
+      measured.push(row(`${access}: first answer of ${title}`, result));
     }
   }
   return measured;

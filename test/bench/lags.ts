@@ -5,13 +5,12 @@ import type { Datastore } from '../../shared/contract/datastore.ts';
 import { BillWatch } from '../support/billing/bill-watch.ts';
 import { operatorsClient, type OperatorsClient } from '../support/operators-client.ts';
 import { persist } from '../support/persist.ts';
-import type { Progress } from '../support/progress.ts';
 import { openLoop } from '../support/pace.ts';
 import { DATASTORE } from '../support/store-access.ts';
 import type { Bench, Findings, Measured } from './bench.ts';
 import { openLibrary } from './http/open-library.ts';
 import { startStack } from './http/start-stack.ts';
-import { writeCalmTrips } from './lags/calm-trips.ts';
+import { calmTrip } from './lags/calm-trips.ts';
 import { startsInLog } from './lags/handler-starts.ts';
 import { percentile } from '../support/percentile.ts';
 import { rowsOn } from './rows.ts';
@@ -23,14 +22,13 @@ import { rowsOn } from './rows.ts';
 const TRIPS_A_SECOND = 10;
 const SECONDS = 40;
 /**
- * Written and billed before, at a rate that is not borne with ease: as many instances of the trigger's function are
- * started as there will ever be, and code is compiled.
+ * Trips billed before the measurement, at a rate that strains the stack. It starts as many instances of the trigger's
+ * function as there will ever be, and compiles code.
  */
 const WARM = { trips: 150, perSecond: 50 };
 const BILLING_PATIENCE_MS = 20_000;
 const INDEX = 'driver_partner_index';
 const BAR = { indexP99: 5, triggerP50: 20, triggerP99: 100 };
-const UNSEEN: Progress = { advance: () => undefined, note: () => undefined, stop: () => undefined };
 
 export const lagsBench: Bench = {
   name: 'lags',
@@ -46,7 +44,7 @@ export const lagsBench: Bench = {
     const watching = { store, patienceMs: BILLING_PATIENCE_MS, signal };
     const [before, watch] = [new BillWatch(watching), new BillWatch(watching)];
 
-    // Asked on the table itself: through HTTP a query takes longer by itself than what is looked for.
+    // Queries the table itself: through HTTP a query takes longer than the lag that is measured.
     await using library = await openLibrary(stack);
     const indexMs: number[] = [];
     const queryMs: number[] = [];
@@ -61,10 +59,10 @@ export const lagsBench: Bench = {
       before.acknowledged(trip);
       await Promise.all([library.datastore, store].map((datastore) => untilFound(datastore, trip, signal)));
     });
-    await before.finish(UNSEEN);
+    await before.finish();
     say(`warmed up with ${WARM.trips} trips`);
     await writeAtRate(store, { trips: TRIPS_A_SECOND * SECONDS, perSecond: TRIPS_A_SECOND, signal }, write);
-    const unbilled = await watch.finish(UNSEEN);
+    const unbilled = await watch.finish();
     await starts.read();
     const triggerMs = answered.flatMap(({ trip, at }) => {
       const start = starts.startOf(trip);
@@ -83,10 +81,9 @@ interface Rate {
 }
 
 /**
- * Writes trips at fixed times, however long earlier ones take, and waits until the last of them is answered and done
- * with.
+ * Writes trips at fixed times, however long earlier ones take, and waits until the last is answered and processed.
  *
- * @param written told of each trip as it is answered `stored`
+ * @param written called for each trip when it is answered `stored`
  */
 async function writeAtRate(
   store: OperatorsClient,
@@ -95,13 +92,13 @@ async function writeAtRate(
 ): Promise<void> {
   const underWay: Promise<void>[] = [];
   const writeOne = async (): Promise<void> => {
-    let done: Promise<void> | undefined;
-    await writeCalmTrips(store, { samples: 1, signal, sampled: (trip) => void (done = written(trip)) });
-    await done;
+    const trip = calmTrip();
+    const { outcome } = await persist(signal, () => store.put(trip));
+    if (outcome === 'stored') await written(trip);
   };
   const send = (): void => {
     const one = writeOne();
-    // Told below: by then nobody may be left whose failure nobody listens to.
+    // Failures are reported below: until then they must not be unhandled rejections.
     one.catch(() => undefined);
     underWay.push(one);
   };
@@ -109,9 +106,7 @@ async function writeAtRate(
   await Promise.all(underWay);
 }
 
-/**
- * How long it takes, from now on, until the answer of a query shows the trip's row: the query's own time is part of it.
- */
+/** Returns the time from now until a query's answer shows the trip's row, including the time of the query itself. */
 async function untilFound(
   store: Pick<Datastore, 'query'>,
   { row_key, body }: NewCell,
@@ -123,12 +118,12 @@ async function untilFound(
     const { entries } = await persist(signal, () =>
       store.query({
         index: INDEX,
-        where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }],
+        where: { driver_partner_uuid: driver },
         limit: 10,
       }),
     );
     if (entries.some((entry) => entry.row_key === row_key)) return performance.now() - start;
-    // An entry comes with its put, as a rule: asking on at once would load the machine for one that a repair brings.
+    // An entry usually comes with its put: polling at once would load the machine for one that a repair brings.
     await sleep(2, undefined, { signal });
   }
 }

@@ -13,9 +13,9 @@ const bench = (name: string): Bench => ({
   limitMinutes: 5,
   measure: () => Promise.reject(new Error('nobody asked for it')),
 });
-const BENCHES: readonly Bench[] = [bench('store'), { ...bench('files'), apart: true }, bench('idle')];
+const BENCHES: readonly Bench[] = [bench('store'), { ...bench('files'), isolated: true }, bench('idle')];
 
-/** As the command line would, but throws instead of ending the process. */
+/** Reads options like the command line, but throws instead of ending the process. */
 function read(...argv: readonly string[]): BenchOptions {
   const command = benchCommand(BENCHES).exitOverride();
   return readOptions(BENCHES, argv, command.configureOutput({ writeErr: () => {} }));

@@ -1,17 +1,17 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { wishedEngine, type EngineKind } from '../../infra/setup/engine.mjs';
+import { requestedEngine, type EngineKind } from '../../infra/setup/engine.mjs';
 import type { Bench } from './bench.ts';
 
 export interface BenchOptions {
   readonly benches: readonly Bench[];
   readonly engine: EngineKind | undefined;
   readonly seed: string;
-  /** File for what the run finds. */
+  /** The file for the findings of the run. */
   readonly json: string | undefined;
 }
 
-/** Reads the command line. Ends the process with a message that names what cannot be used. */
+/** Reads the command line. Ends the process with a message that names the invalid argument. */
 export function readOptions(
   benches: readonly Bench[],
   argv: readonly string[],
@@ -21,8 +21,8 @@ export function readOptions(
   const { engine, seed, json } = command.opts<{ engine?: EngineKind; seed?: string; json?: string }>();
   const names = command.processedArgs[0] as readonly string[];
   return {
-    benches: benches.filter(({ name, apart }) => (names.length === 0 ? !apart : names.includes(name))),
-    engine: engine ?? wishedEngine([], process.env),
+    benches: benches.filter(({ name, isolated }) => (names.length === 0 ? !isolated : names.includes(name))),
+    engine: engine ?? requestedEngine([], process.env),
     seed: seed ?? String(Math.floor(Math.random() * 1_000_000)),
     json,
   };
@@ -31,13 +31,13 @@ export function readOptions(
 export function benchCommand(benches: readonly Bench[]): Command {
   const width = Math.max(0, ...benches.map(({ name }) => name.length));
   const lines = benches.map(
-    ({ name, what, apart, limitMinutes }) =>
-      `  ${name.padEnd(width)}  ${what}${apart ? ` (only by name, up to ${limitMinutes} minutes)` : ''}`,
+    ({ name, what, isolated, limitMinutes }) =>
+      `  ${name.padEnd(width)}  ${what}${isolated ? ` (only by name, up to ${limitMinutes} minutes)` : ''}`,
   );
   return new Command('npm run bench --')
     .description('Measures a store started for this, and holds the figures against their bars.')
     .addArgument(
-      new Argument('[names...]', 'what to measure (default: all but what takes long)').choices(
+      new Argument('[names...]', 'the benches to run (default: all but the long ones)').choices(
         benches.map(({ name }) => name),
       ),
     )
@@ -53,10 +53,7 @@ export function benchCommand(benches: readonly Bench[]): Command {
     .showHelpAfterError('(--help lists what there is)');
 }
 
-/**
- * Checked before anything is measured, rather than afterwards. Leaves the file as it is: one that is not there is not
- * there afterwards either.
- */
+/** Checks the file before the measurement, not afterwards. Leaves it as it is: a missing file stays missing. */
 function writableFile(file: string): string {
   const wasThere = existsSync(file);
   try {

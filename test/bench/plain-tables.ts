@@ -1,39 +1,38 @@
-import { createPool, type Pool } from 'mysql2';
 import { rowKeyBytes, shardOf } from '../../shared/address.ts';
 import type { CellKey, Json, NewCell } from '../../shared/cell.ts';
 import type { DatastoreTopology } from '../../shared/topology/topology.ts';
 import type { GroupAccess } from '../support/store-access.ts';
+import { openPool } from './by-hand.ts';
 
 /**
- * What a user would do instead: two tables a shard with ids by AUTO_INCREMENT, each write two inserts that are committed
- * by themselves, each read a SELECT; bodies are the text of their JSON.
+ * The tables that a user would make instead: two a shard, with AUTO_INCREMENT ids. Each write is two inserts with
+ * separate commits, each read a SELECT; bodies are JSON text.
  */
 export interface PlainTables extends AsyncDisposable {
-  /** A row of content, and one of an index: no copy, no check of what is there. */
+  /** Inserts a row of content and one of an index: no copy, no check for existing cells. */
   put(cell: NewCell): Promise<void>;
-  /** The body that came last. Undefined where there is none. */
+  /** Returns the body that came last; undefined if there is none. */
   latest(key: Pick<CellKey, 'row_key' | 'column_name'>): Promise<Json | undefined>;
 }
 
 interface PlainTablesOptions {
   readonly groups: readonly GroupAccess[];
   readonly topology: DatastoreTopology;
-  /** The field of bodies that the index is about, a UUID. */
+  /** The indexed field of bodies, a UUID. */
   readonly field: string;
-  /** To the writers of all groups together. @default 64 */
-  readonly connections?: number;
 }
 
 type Values = readonly unknown[];
+/** The connections to all groups' writers, in total. */
+const CONNECTIONS = 64;
 const SCHEMA = 'plain_tables';
 
 export async function plainTables({
   groups,
   topology: { shards, homes },
   field,
-  connections = 64,
 }: PlainTablesOptions): Promise<PlainTables> {
-  const pools = new Map(groups.map((group) => [group.name, openPool(group, Math.ceil(connections / groups.length))]));
+  const pools = new Map(groups.map((group) => [group.name, openPool(group, Math.ceil(CONNECTIONS / groups.length))]));
   const run = (group: string, sql: string, values: Values = []): Promise<readonly Values[]> =>
     new Promise((resolve, reject) => {
       pools.get(group)?.query(sql, [...values], (error, rows) => (error ? reject(error) : resolve(rows as never)));
@@ -79,17 +78,4 @@ async function createTables(run: (sql: string) => Promise<unknown>, shard: numbe
   await run(
     `CREATE TABLE ${SCHEMA}.entries_${shard} (${id}, value BINARY(16) NOT NULL, row_key BINARY(16) NOT NULL, UNIQUE KEY entry (value, row_key)) ENGINE=InnoDB`,
   );
-}
-
-function openPool({ writer, user, password }: GroupAccess, connectionLimit: number): Pool {
-  return createPool({
-    host: writer.host,
-    port: writer.port,
-    user,
-    password,
-    connectionLimit,
-    charset: 'utf8mb4_bin',
-    rowsAsArray: true,
-    enableKeepAlive: true,
-  });
 }

@@ -8,7 +8,7 @@ import { calmTrip } from './lags/calm-trips.ts';
 import { countRequests, type RequestCounts } from './requests/count-requests.ts';
 import { rowsOn } from './rows.ts';
 
-/** Functions are loaded, pauses at their longest, offsets committed by then. */
+/** The time to load functions, reach the longest pauses and commit offsets. */
 const SETTLE_MS = 60_000;
 const REST_SECONDS = 120;
 const DAY_SECONDS = 86_400;
@@ -16,14 +16,14 @@ const LOADS = [
   { what: 'one cell a second', perSecond: 1, seconds: 60 },
   { what: '100 cells a second', perSecond: 100, seconds: 30 },
 ];
-/** The last cells reach their function, and what they cause is written. */
+/** The time for the last cells to reach their function, and for its own cells to be written. */
 const LAST_MS = 10_000;
 
-/** What a trigger costs of DynamoDB and SQS, which count by the request. */
+/** Measures the requests of a trigger to DynamoDB and SQS, which charge for each. */
 export const requestsBench: Bench = {
   name: 'requests',
   what: 'requests of DynamoDB and SQS per cell that a trigger is called for, on a whole local stack as shipped',
-  apart: true,
+  isolated: true,
   limitMinutes: 9,
 
   async measure(world): Promise<Findings> {
@@ -72,15 +72,15 @@ function scaled(counts: RequestCounts, by: number): RequestCounts {
 function totals(counts: RequestCounts): string {
   const of = (service: string): number =>
     [...counts].reduce((sum, [operation, count]) => sum + (operation.startsWith(service) ? count : 0), 0);
-  return `DynamoDB ${figure(of('DynamoDB'))}, SQS ${figure(of('AmazonSQS'))}`;
+  return `DynamoDB ${result(of('DynamoDB'))}, SQS ${result(of('AmazonSQS'))}`;
 }
 
 function lineOf(counts: RequestCounts): string {
   return [...counts]
     .filter(([, count]) => count > 0)
     .sort(([, one], [, other]) => other - one)
-    .map(([operation, count]) => `${operation.split('.')[1]} ${figure(count)}`)
+    .map(([operation, count]) => `${operation.split('.')[1]} ${result(count)}`)
     .join(', ');
 }
 
-const figure = (count: number): string => (count < 100 ? count.toFixed(2) : Math.round(count).toLocaleString('en-US'));
+const result = (count: number): string => (count < 100 ? count.toFixed(2) : Math.round(count).toLocaleString('en-US'));

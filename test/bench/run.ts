@@ -1,4 +1,4 @@
-/** `npm run bench -- NAME …`: measures what has a bar, and holds it against it. */
+/** `npm run bench -- NAME …`: measures the store, and checks the results against their bars. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,11 +9,9 @@ import { onInterrupt } from '../support/interrupt.ts';
 import { endProcessesOn } from '../support/leftovers.ts';
 import type { Bench, BenchReport } from './bench.ts';
 import { carryOut } from './carry-out.ts';
-import { codecBench } from './codec.ts';
 import { coldBench } from './cold.ts';
 import { filesBench } from './files.ts';
 import { httpBench } from './http.ts';
-import { idleBench } from './idle.ts';
 import { lagsBench } from './lags.ts';
 import { loadBench } from './load.ts';
 import { readOptions } from './options.ts';
@@ -31,17 +29,15 @@ const BENCHES: readonly Bench[] = [
   httpBench,
   loadBench,
   lagsBench,
-  codecBench,
   coldBench,
   shardsBench,
-  idleBench,
   triggerLoadBench,
   requestsBench,
   filesBench,
 ];
 
 const { benches, engine, seed, json } = readOptions(BENCHES, process.argv.slice(2));
-const found = findEngine({ wish: engine });
+const found = findEngine({ desired: engine });
 const run = {
   engine: found ? engineName(found) : 'no engine',
   seed,
@@ -67,7 +63,7 @@ for (const bench of benches) {
   try {
     const say = (line: string): void => console.log(`  ${line}`);
     done.push(await carryOut(bench, { engine, seed, folder, signal, say }, run.engine));
-    // After each, so that what was measured is kept when a later one is cut off.
+    // After each, so that results survive when a later bench is cut off.
     keep();
   } catch (error) {
     console.error(signal.aborted ? `${bench.name}: stopped` : error);
@@ -80,9 +76,9 @@ for (const bench of benches) {
 if (signal.aborted) process.exit(130);
 const rows = done.flatMap(({ measured }) => measured);
 const cells = done.flatMap(({ name, measured }) =>
-  measured.map(({ what, figure, bar, passed, engine: on }) => [
+  measured.map(({ what, result, bar, passed, engine: on }) => [
     what,
-    figure,
+    result,
     bar,
     passed ? 'PASS' : 'FAIL',
     on,
@@ -92,7 +88,7 @@ const cells = done.flatMap(({ name, measured }) =>
 for (const line of textTable([['what', 'figure', 'bar', 'verdict', 'engine', 'command'], ...cells])) console.log(line);
 process.exit(process.exitCode ?? (rows.every(({ passed }) => passed) ? 0 : 1));
 
-/** Measures the rows of a bench again. Names no engine where all of it was measured on Node alone. */
+/** Returns the command that measures the rows of a bench again. Names no engine if Node alone was measured. */
 function commandOf(name: string, measured: BenchReport['measured']): string {
   const isBound = measured.length === 0 || measured.some((row) => !row.engine.startsWith('Node '));
   return `npm run bench -- ${name}${isBound ? ` --engine ${run.engine.split(' ')[0]?.toLowerCase()}` : ''} --seed ${seed}`;

@@ -2,41 +2,30 @@ import { randomUUID } from 'node:crypto';
 import type { NewCell } from '../../shared/cell.ts';
 import { apiClient } from '../../shared/client/api-client.ts';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
-import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
+import type { Bench, BenchWorld, Findings } from './bench.ts';
 import { startStack } from './http/start-stack.ts';
-import { rowsOn } from './rows.ts';
-import { sideBySide, type Sides } from './side-by-side.ts';
+import { tellRows } from './rows.ts';
 
 const SHARDS = 16;
 const LEAST = 0.9;
-/** Threads of several processes have to be compiled. */
+/** The threads of several processes must be compiled. */
 const WARM_MS = 6000;
 const AT_ONCE = 16;
 const READ = 200;
-/** Whose keys are in memory, once they were asked for. */
+/** Riders whose keys are in memory, once they were read. */
 const RIDERS = 20;
 
-/** What sealing costs: the same cells put and read with and without it, in turn, through HTTP. */
+/** Measures the cost of sealing: the same cells put and read with and without it, in turn, through HTTP. */
 export const sealedBench: Bench = {
   name: 'sealed',
-  what: 'what sealed fields cost, through HTTP, gateway and functions of a whole local stack: three of six fields, and one',
+  what: 'the cost of sealed fields through HTTP, gateway and functions of a whole local stack: three of six fields, and one',
   limitMinutes: 6,
 
   async measure(world: BenchWorld): Promise<Findings> {
-    const { say, signal } = world;
     await using parts = new AsyncDisposableStack();
     const { stack, engine } = parts.use(await startStack(world));
     const [sealed, one, open] = await defined(stack.url);
-    const measured: Measured[] = [];
-    const add = rowsOn(engine);
-    const compare = async (what: string, sides: Sides): Promise<void> => {
-      const { bar } = sides;
-      const found = await sideBySide({ warmMs: WARM_MS, roundMs: 600, ...sides }, signal);
-      const { ratio, least, most, ours, theirs } = found;
-      const figure = `${ratio.toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)}; ${ours.toFixed(0)}, ${theirs.toFixed(0)} a second)`;
-      say(`${what}: ${figure}`);
-      measured.push(add(what, figure, bar === undefined ? undefined : `≥ ${bar}`, bar === undefined || ratio >= bar));
-    };
+    const { measured, compare } = tellRows(engine, world, { warmMs: WARM_MS, roundMs: 600 });
     const riders = Array.from({ length: RIDERS }, () => randomUUID());
     const known = (): NewCell => trip(riders[Math.floor(Math.random() * RIDERS)] ?? '');
     const put = { ours: () => stored(sealed, known()), theirs: () => stored(open, known()) };
@@ -64,7 +53,7 @@ export const sealedBench: Bench = {
   },
 };
 
-/** Three datastores that differ in that alone: three sealed fields, one, and none. */
+/** Defines three datastores that differ in that alone: three sealed fields, one, and none. */
 async function defined(url: string): Promise<readonly [SchemalessClient, SchemalessClient, SchemalessClient]> {
   const fields = { column: 'BASE', subject: 'rider_uuid', fields: ['rider_name', 'rider_phone', 'note'] };
   const one = { ...fields, fields: ['rider_name'] };
@@ -81,7 +70,7 @@ async function defined(url: string): Promise<readonly [SchemalessClient, Schemal
   ];
 }
 
-/** A cell of about a third of a kilobyte, of a row of its own. */
+/** Returns a cell of about a third of a kilobyte in a new row. */
 function trip(rider_uuid: string): NewCell {
   const body = {
     rider_uuid,

@@ -15,19 +15,19 @@ const READERS = 1;
 const ROWS = 200;
 const BAR_SECONDS = { mariadb: 60, mysql: 180 } as const;
 
-/** What an operator types to find a row. */
+/** The query by which an operator finds a row's shard. */
 const BY_HAND = `SELECT CRC32(UNHEX(REPLACE(?, '-', ''))) % ${SHARDS}`;
 
 export const shardsBench: Bench = {
   name: 'shards',
   what: `creating a datastore of ${SHARDS} shards on ${GROUPS} fresh groups, each a writer and a reader; finding rows by hand`,
-  apart: true,
+  isolated: true,
   limitMinutes: 3,
 
-  async measure({ folder, engine: wish, seed, say }: BenchWorld): Promise<Findings> {
+  async measure({ folder, engine: desired, seed, say }: BenchWorld): Promise<Findings> {
     const { servers, groups, engine } = await startServers({
       folder,
-      engine: wish,
+      engine: desired,
       groups: GROUPS,
       readers: READERS,
       shards: SHARDS,
@@ -71,7 +71,7 @@ export const shardsBench: Bench = {
   },
 };
 
-/** The row is in the database that the statement names, which is on one group alone, and the store said so too. */
+/** Returns whether the row is in the named database, which one group alone has, as the store reported. */
 async function isFoundByHand(clients: readonly SqlClient[], rowKey: string, shard: number): Promise<boolean> {
   const [first] = clients;
   if (!first) return false;

@@ -4,11 +4,11 @@ import { isInDoubt, sideBySide, type Work } from './side-by-side.ts';
 
 const { signal } = new AbortController();
 
-/** A clock that only work moves: what else the machine does takes no time. */
+/** Only work moves this clock: other load of the machine takes no time. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Takes exactly so long, and notes that it was its turn. */
+/** Returns work that takes exactly this long, and records its turn. */
 function taking(milliseconds: number, turns: string[] = [], name = ''): Work {
   return async () => {
     if (turns.at(-1) !== name) turns.push(name);
@@ -28,7 +28,7 @@ it.each([
   expect(isInDoubt(ratios, undefined)).toBe(false);
 });
 
-it('takes a round that measured nothing for one below', () => {
+it('counts a round that measured nothing as below the bar', () => {
   const nothing = Array.from({ length: 9 }, () => Number.NaN);
   expect(isInDoubt(nothing, 0.85)).toBe(true);
 });
@@ -50,7 +50,7 @@ it('gives each side its turns, in the opposite order every other time', async ()
   expect(ratio.toBare).toBeGreaterThan(0);
 });
 
-it('has as many calls under way as it is asked to, and counts what they did', async () => {
+it('makes as many concurrent calls as asked, and counts their units', async () => {
   let [underWay, most] = [0, 0];
   const work: Work = async () => {
     most = Math.max(most, (underWay += 1));
@@ -64,7 +64,7 @@ it('has as many calls under way as it is asked to, and counts what they did', as
   expect(done).toMatchObject({ ratio: expect.closeTo(10), ours: expect.closeTo(10_000) });
 });
 
-it('charges a side with what it leaves to be done behind it', async () => {
+it('charges a side with the work that it leaves behind', async () => {
   let left = 0;
   const leaving = (milliseconds: number): Work => {
     const work = taking(2);

@@ -1,63 +1,62 @@
-/** Something done once. Returns how many units that was: cells, rows, calls. */
+/** Does something once. Returns its count of units: cells, rows, calls. */
 export type Work = () => Promise<number>;
 
 export interface Sides {
   readonly ours: Work;
   readonly theirs: Work;
-  /** What ours is held against besides. */
+  /** A further side that ours is compared with. */
   readonly bare?: Work;
-  /** Calls under way at a time, of either. @default 1 */
+  /** Concurrent calls of either side. @default 1 */
   readonly atOnce?: number;
   /** How long each side works before the first round: until its code is compiled. @default 500 */
   readonly warmMs?: number;
-  /** The same for ours, where it has to be compiled in other processes, too. @default warmMs */
+  /** The same for ours, if other processes must compile it as well. @default warmMs */
   readonly ourWarmMs?: number;
-  /** How long a side works in each round, in turns, but for what is under way as a turn ends. @default 180 */
+  /** How long a side works in each round, in turns, without calls under way as a turn ends. @default 180 */
   readonly roundMs?: number;
   /**
-   * What a turn has to wait for before it is over, and the next begins: what a side leaves to others to do is to be
-   * charged to it. Where readers of MySQL were 6 s behind after 12 s of plain inserts, whoever came next paid for that.
+   * Waits, as part of a turn, for the work that a side leaves to others, to charge it to that side. Readers of MySQL
+   * were 6 s behind after 12 s of plain inserts, which slowed the next side.
    */
   readonly settled?: () => Promise<void>;
-  /** What the ratio has to reach: while that is in doubt, more rounds are taken. */
+  /** The bar of the ratio: while the result is in doubt, more rounds are taken. */
   readonly bar?: number | undefined;
 }
 
-/** How fast one side was next to the other, over several rounds in turn. */
-export interface Ratio {
+/** The speed of one side relative to the other, over several rounds in turn. */
+interface Ratio {
   /** The median of the rounds' ratios. */
   readonly ratio: number;
   readonly rounds: number;
-  /** Between them lies half of the rounds' ratios. */
+  /** Half of the rounds' ratios are between these. */
   readonly least: number;
   readonly most: number;
   /** Units a second, medians. */
   readonly ours: number;
   readonly theirs: number;
-  /** Ours next to `bare`, in the same way. */
+  /** The ratio of ours to `bare`. */
   readonly toBare?: number;
 }
 
 const [FEWEST_ROUNDS, MOST_ROUNDS] = [9, 45];
 const ROUND_MS = 180;
 /**
- * A machine's speed changes from one moment to the next, and falls on both sides of a short turn alike: the ratio of
- * the same two sides, one call at a time, had a standard deviation of 0.038 with turns of 180 ms, and of 0.017 with
- * these.
+ * The length of a turn. A machine's speed varies, and short turns expose both sides to that alike. One call at a time,
+ * the ratio of the same two sides had a standard deviation of 0.038 with turns of 180 ms, and of 0.017 with these.
  */
 const TURN_MS = 30;
 /**
- * Where many are under way, a turn ends with the last of them, and is as much longer as that is little of it: with
+ * The least calls in a turn: it ends with the last of its concurrent calls, which lengthens a short turn most. With
  * eight calls of each, which are 120 ms of 32 appends, the deviation was 0.02, with three times as many 0.028.
  */
 const CALLS_A_TURN = 8;
 
 /**
- * Lets the sides work on the same servers, each in its turn and in the opposite order every other time, so that what
- * else the machine does falls on all alike. What happens before the first round counts for none.
+ * Runs the sides on the same servers, in turn and in the opposite order every other time, so that other load affects
+ * all alike. Work before the first round does not count.
  *
- * Where the ratio has a bar to reach, it is measured until it clearly does, up to five times as long: the same two
- * sides came out at 0.87 to 0.97 in fifteen rounds.
+ * A ratio with a bar is measured until it clearly reaches that, up to five times as long. The same two sides came out
+ * at 0.87 to 0.97 in fifteen rounds.
  */
 export async function sideBySide(
   { ours, theirs, bare, atOnce = 1, warmMs = 500, ourWarmMs = warmMs, roundMs = ROUND_MS, settled, bar }: Sides,
@@ -103,9 +102,9 @@ export async function sideBySide(
 }
 
 /**
- * Whether rounds leave open that their true median reaches a bar. If it lay just there, each round would fall below as
- * a coin falls, and no more than `n / 2 - sqrt(n)` of them, two standard deviations off, once in twenty-five times at
- * most. (W. J. Dixon, A. M. Mood, "The Statistical Sign Test", 1946.)
+ * Returns whether rounds leave open that their true median reaches a bar. If it were exactly the bar, each round would
+ * fall below with a chance of one half. No more than `n / 2 - sqrt(n)` of them, two standard deviations off, would do
+ * so once in twenty-five times at most. (W. J. Dixon, A. M. Mood, "The Statistical Sign Test", 1946.)
  */
 export function isInDoubt(ratios: readonly number[], bar: number | undefined): boolean {
   if (bar === undefined) return false;
@@ -113,7 +112,7 @@ export function isInDoubt(ratios: readonly number[], bar: number | undefined): b
   return below > ratios.length / 2 - Math.sqrt(ratios.length);
 }
 
-/** Lets each work for so long, so that what they share is compiled before anything is measured. */
+/** Lets each side work for this long, so that shared code is compiled before the measurement. */
 export async function warmUp(
   works: readonly Work[],
   { atOnce, milliseconds }: { readonly atOnce: number; readonly milliseconds: number },
@@ -122,7 +121,7 @@ export async function warmUp(
   for (const work of works) await spell(work, { atOnce, milliseconds, settled: undefined, signal });
 }
 
-/** What was done in a while, and how long that was: until the last call that began in it had ended, and all was settled. */
+/** The units done in a while, and its length: until the last call begun in it has ended, and all is settled. */
 interface Spell {
   readonly ms: number;
   readonly calls: number;
@@ -143,7 +142,7 @@ async function spell(work: Work, { atOnce, milliseconds, settled, signal }: Turn
   const loop = async (): Promise<void> => {
     while (performance.now() - start < milliseconds) {
       signal.throwIfAborted();
-      // Not `units += await`, which would forget what others added meanwhile.
+      // Not `units += await`, which would lose units that others added during the wait.
       const done = await work();
       calls += 1;
       units += done;
@@ -158,7 +157,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value below which a share of the values lies, between two of them where it has to be. */
+/** Returns the value below which a share of the values lies, between two of them if necessary. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   const position = (sorted.length - 1) * share;

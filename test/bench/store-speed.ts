@@ -10,50 +10,41 @@ import { selectCells, type ShardKey } from '../../shared/sql/statements/select-c
 import { selectEntries } from '../../shared/index/statements/select-entries.ts';
 import { selectRow } from '../../shared/sql/statements/select-row.ts';
 import { DATASTORE, openStore, type OpenStore } from '../support/store-access.ts';
-import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
+import type { Bench, BenchWorld, Findings } from './bench.ts';
 import { DRIVER_INDEX, type ByHand } from './by-hand.ts';
-import { CONNECTIONS, GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
+import { CONNECTIONS, GROUPS, openNextToHand, SHARDS } from './open-next-to-hand.ts';
 import type { PlainTables } from './plain-tables.ts';
-import { rowsOn } from './rows.ts';
-import { sideBySide, warmUp, type Ratio, type Sides } from './side-by-side.ts';
+import { tellRows, type Rows } from './rows.ts';
+import { warmUp, type Sides } from './side-by-side.ts';
 
 const BATCH = 100;
 const AT_ONCE = 32;
 const WRITERS = 64;
-/** Each kind of put, before the first row. */
+/** The time for each kind of put, before the first row. */
 const WARM_PUTS_MS = 2000;
-/** The store's side of each row. */
+/** The time for the store's side of each row. */
 const WARM_MS = 1500;
-/** Of 32 puts each takes 15 to 110 ms, by the disk: several turns of a round on a fast one, one on a slow one. */
+/** Each of 32 puts takes 15 to 110 ms, by the disk: a round has several turns on a fast one, one on a slow one. */
 const PUTS_ROUND_MS = 360;
 const INSTEAD = 'next to two plain inserts, what a user would do instead';
 const HOT_SHARD = 7;
-/** Rows that are read back. */
+/** The number of rows that are read back. */
 const ROWS = 400;
 const FOUND = 50;
 
 export const storeBench: Bench = {
   name: 'store',
-  what: `what the store costs next to its own statements by hand, and to plain tables: ${GROUPS} groups, ${SHARDS} shards`,
+  what: `the cost of the store compared with its own statements by hand, and with plain tables: ${GROUPS} groups, ${SHARDS} shards`,
   limitMinutes: 5,
 
   async measure(world: BenchWorld): Promise<Findings> {
-    const { say, signal } = world;
+    const { signal } = world;
     await using parts = new AsyncDisposableStack();
-    const { engine, access, store, topology, index, hand, plain } = parts.use(await openBesideHand(world));
+    const { engine, access, store, topology, index, hand, plain } = parts.use(await openNextToHand(world));
     const bare = parts.use(await openStore({ ...access, bufferCopies: 0 }, { connections: CONNECTIONS }));
 
-    const measured: Measured[] = [];
-    const compare = async (what: string, least: number | undefined, sides: Sides): Promise<Ratio> => {
-      const ratio = await sideBySide({ ourWarmMs: WARM_MS, bar: least, ...sides }, signal);
-      const toBare = ratio.toBare === undefined ? '' : `; ${ratio.toBare.toFixed(2)} of what leaves bodies as they are`;
-      const figure = `${ratio.ratio.toFixed(2)} (${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}; ${ratio.ours.toFixed(0)}, ${ratio.theirs.toFixed(0)} a second${toBare})`;
-      const passed = least === undefined || ratio.ratio >= least;
-      measured.push(rowsOn(engine)(what, figure, least === undefined ? undefined : `≥ ${least}`, passed));
-      say(`${what}: ${figure}`);
-      return ratio;
-    };
-    // One at a time, puts would not be compiled before their rows are over: the store's code is more than that by hand.
+    const { measured, compare } = tellRows(engine, world, { ourWarmMs: WARM_MS });
+    // One at a time, puts would not be compiled before their rows are over: the store has more code than that by hand.
     const puts = [
       () => stored(store, trip()),
       () => stored(bare, note()),
@@ -69,31 +60,31 @@ export const storeBench: Bench = {
   },
 };
 
-type Compare = (what: string, least: number | undefined, sides: Sides) => Promise<Ratio>;
-
-/** A store, and what it is held against. */
-interface Beside {
+/** A store, and the code that it is compared with. */
+interface NextTo {
   readonly store: OpenStore;
   readonly hand: ByHand;
   readonly plain: PlainTables;
 }
 
 async function compareWrites(
-  { store, bare, hand, plain }: Beside & { readonly bare: OpenStore },
-  compare: Compare,
+  { store, bare, hand, plain }: NextTo & { readonly bare: OpenStore },
+  compare: Rows['compare'],
 ): Promise<void> {
   for (const together of [{ atOnce: 1 }, { atOnce: AT_ONCE, roundMs: PUTS_ROUND_MS }]) {
-    await compare(`put: buffer, append, an entry; ${together.atOnce} at once`, 0.85, {
+    await compare(`put: buffer, append, an entry; ${together.atOnce} at once`, {
+      bar: 0.85,
       ours: () => stored(store, trip()),
       theirs: () => once(hand.put(trip())),
       ...together,
     });
-    await compare(`put, ${INSTEAD}; ${together.atOnce} at once`, undefined, {
+    await compare(`put, ${INSTEAD}; ${together.atOnce} at once`, {
       ours: () => stored(store, trip()),
       theirs: () => once(plain.put(trip())),
       ...together,
     });
-    await compare(`put: append alone; ${together.atOnce} at once`, 0.9, {
+    await compare(`put: append alone; ${together.atOnce} at once`, {
+      bar: 0.9,
       ours: () => stored(bare, note()),
       theirs: () => once(hand.append(note())),
       ...together,
@@ -101,37 +92,22 @@ async function compareWrites(
   }
   const next = cellsOfRows(HOT_SHARD);
   const some = (cell: () => NewCell): NewCell[] => Array.from({ length: BATCH }, cell);
-  await compare(`batch of ${BATCH} cells of one shard, of ten rows, next to single puts`, 5, {
+  await compare(`batch of ${BATCH} cells of one shard, of ten rows, next to single puts`, {
+    bar: 5,
     ours: () => storedAll(store, some(next)),
     theirs: () => stored(store, next()),
   });
-  const nextRow = rowsOf(HOT_SHARD, 30_000);
-  const nextTrip = (): NewCell => trip(nextRow());
-  const newTrip = (): NewCell => trip();
-  await compare(`batch of ${BATCH} cells of one shard, each of a row of its own`, undefined, {
-    ours: () => storedAll(store, some(nextTrip)),
-    theirs: () => stored(store, nextTrip()),
-  });
-  await compare(`batch of ${BATCH} rows, next to the same by hand`, 0.8, {
-    ours: () => storedAll(store, some(newTrip)),
-    theirs: () => once(hand.batchPut(some(newTrip)), BATCH),
-  });
   const nextNote = (): NewCell => ({ ...next(), column_name: 'NOTE' });
-  const onePerPut = (): Promise<number> => once(hand.append(nextNote()));
-  await compare(`${WRITERS} writers to one shard: puts that join, next to an append each`, 4, {
+  await compare(`${WRITERS} writers to one shard: puts that join, next to an append each`, {
+    bar: 4,
     ours: () => stored(bare, nextNote()),
-    theirs: onePerPut,
-    atOnce: WRITERS,
-  });
-  await compare(`the same with a buffered copy, next to an append alone`, undefined, {
-    ours: () => stored(store, nextNote()),
-    theirs: onePerPut,
+    theirs: () => once(hand.append(nextNote())),
     atOnce: WRITERS,
   });
 }
 
-/** What a log without holes costs: the same row with an id by AUTO_INCREMENT. */
-async function compareAppends(hand: ByHand, compare: Compare): Promise<void> {
+/** Measures the cost of a log without holes, compared with the same row with an AUTO_INCREMENT id. */
+async function compareAppends(hand: ByHand, compare: Rows['compare']): Promise<void> {
   const table = (shard: number): string => `${quoteName(shardDatabase(DATASTORE, shard))}.plain`;
   for (let shard = 0; shard < SHARDS; shard += 1) {
     await hand.run(hand.groupOf(shard), {
@@ -146,7 +122,8 @@ async function compareAppends(hand: ByHand, compare: Compare): Promise<void> {
       parameters: [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encodeBody(body)],
     });
   };
-  await compare(`the append, next to AUTO_INCREMENT; ${SHARDS} shards, ${AT_ONCE} at once`, 0.6, {
+  await compare(`the append, next to AUTO_INCREMENT; ${SHARDS} shards, ${AT_ONCE} at once`, {
+    bar: 0.6,
     ours: () => once(hand.append(note())),
     theirs: () => once(plain(note())),
     atOnce: AT_ONCE,
@@ -154,10 +131,10 @@ async function compareAppends(hand: ByHand, compare: Compare): Promise<void> {
 }
 
 async function compareReads(
-  { store: { datastore }, hand, plain }: Beside,
+  { store: { datastore }, hand, plain }: NextTo,
   shards: number,
   index: Parameters<typeof selectEntries>[1],
-  compare: Compare,
+  compare: Rows['compare'],
 ): Promise<void> {
   const driver = randomUUID();
   const rows = Array.from({ length: ROWS }, (_, position) =>
@@ -170,41 +147,44 @@ async function compareReads(
     key: { row_key, column_name },
     shard: shardOf(row_key, shards),
   });
-  const select = (keys: readonly ShardKey[]): Promise<Rows[]> =>
+  const select = (keys: readonly ShardKey[]): Promise<Selected[]> =>
     Promise.all(
       [...Map.groupBy(keys, ({ shard }) => hand.groupOf(shard))].map(([group, ofGroup]) =>
         hand.run(group, selectCells({ datastore: DATASTORE }, ofGroup, false)),
       ),
     );
-  /** The bare SELECTs, and the same with their bodies decoded, which whoever wants to use them has to do. */
-  const sidesOf = (read: () => Promise<readonly Rows[]>): Pick<Sides, 'theirs' | 'bare'> => ({
+  /** Returns the bare SELECTs, and the same with their bodies decoded, which every use of them requires. */
+  const sidesOf = (read: () => Promise<readonly Selected[]>): Pick<Sides, 'theirs' | 'bare'> => ({
     theirs: async () => decodeAll(await read()),
     bare: async () => countOf(await read()),
   });
 
   for (const atOnce of [1, AT_ONCE]) {
-    await compare(`get latest; ${atOnce} at once`, 0.85, {
+    await compare(`get latest; ${atOnce} at once`, {
+      bar: 0.85,
       ours: async () => ((await datastore.getLatest(anyRow())).cell ? 1 : 0),
       ...sidesOf(() => select([inShard(anyRow())])),
       atOnce,
     });
-    await compare(`get latest, next to a plain SELECT; ${atOnce} at once`, undefined, {
+    await compare(`get latest, next to a plain SELECT; ${atOnce} at once`, {
       ours: async () => ((await datastore.getLatest(anyRow())).cell ? 1 : 0),
       theirs: async () => ((await plain.latest(anyRow())) === undefined ? 0 : 1),
       atOnce,
     });
   }
-  const selectRowOf = ({ row_key }: NewCell): Promise<Rows> => {
+  const selectRowOf = ({ row_key }: NewCell): Promise<Selected> => {
     const shard = shardOf(row_key, shards);
     const whole = { columns: undefined, after: undefined, limit: LIMITS.listCells + 1, bytes: LIMITS.requestBytes };
     return hand.run(hand.groupOf(shard), selectRow({ datastore: DATASTORE }, shard, { row_key, ...whole }, false));
   };
-  await compare('get row', 0.85, {
+  await compare('get row', {
+    bar: 0.85,
     ours: async () => (await datastore.row(anyRow().row_key)).cells.length,
     ...sidesOf(async () => [await selectRowOf(anyRow())]),
   });
   const some = (): NewCell[] => Array.from({ length: BATCH }, anyRow);
-  await compare(`batch get of ${BATCH}`, 0.85, {
+  await compare(`batch get of ${BATCH}`, {
+    bar: 0.85,
     ours: async () =>
       (await datastore.batchGet(some().map(({ row_key, column_name }) => ({ row_key, column_name })))).length,
     ...sidesOf(() => select(some().map(inShard))),
@@ -212,47 +192,50 @@ async function compareReads(
 
   const query: IndexQuery = {
     index: DRIVER_INDEX.name,
-    where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }],
+    where: { driver_uuid: driver },
     limit: FOUND,
   };
   const parsed = parseQuery(query, DRIVER_INDEX, shards);
-  const entries = (): Promise<Rows> => hand.run(hand.groupOf(parsed.shard), selectEntries(DATASTORE, index, parsed));
-  await compare(`query of ${FOUND} rows`, 0.8, {
+  const entries = (): Promise<Selected> =>
+    hand.run(hand.groupOf(parsed.shard), selectEntries(DATASTORE, index, parsed));
+  await compare(`query of ${FOUND} rows`, {
+    bar: 0.8,
     ours: async () => (await datastore.query(query)).entries.length,
     theirs: async () => (await entries()).length,
   });
-  await compare(`query of ${FOUND} rows that may share a statement, next to one each; ${AT_ONCE} at once`, undefined, {
-    ours: async () => (await datastore.query({ ...query, together: true })).entries.length,
+  await compare(`query of ${FOUND} rows that may share a statement, next to one each; ${AT_ONCE} at once`, {
+    ours: async () => (await datastore.query({ ...query, batched: true })).entries.length,
     theirs: async () => (await datastore.query(query)).entries.length,
     atOnce: AT_ONCE,
   });
-  const withColumn = async (): Promise<Rows[]> => {
+  const withColumn = async (): Promise<Selected[]> => {
     const found = await entries();
     return select(
       found.map(([row_key]) => inShard({ ...(rows[0] as NewCell), row_key: rowKeyOf(row_key as Uint8Array) })),
     );
   };
-  await compare(`query of ${FOUND} rows with a column`, 0.8, {
+  await compare(`query of ${FOUND} rows with a column`, {
+    bar: 0.8,
     ours: async () => (await datastore.query({ ...query, columns: ['BASE'] })).entries.length,
     ...sidesOf(withColumn),
   });
 }
 
-type Rows = Awaited<ReturnType<ByHand['run']>>;
+type Selected = Awaited<ReturnType<ByHand['run']>>;
 
-/** The place of the body among what `cellColumns` selects. */
+/** The position of the body in the columns of `cellColumns`. */
 const BODY = 6;
 
-function decodeAll(results: readonly Rows[]): number {
+function decodeAll(results: readonly Selected[]): number {
   for (const rows of results) for (const row of rows) decodeBody(row[BODY] as Uint8Array);
   return countOf(results);
 }
 
-function countOf(results: readonly Rows[]): number {
+function countOf(results: readonly Selected[]): number {
   return results.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** A cell of about a kilobyte of JSON. */
+/** Returns a cell of about a kilobyte of JSON. */
 function trip(row_key: string = randomUUID(), driver_uuid: string = randomUUID()): NewCell {
   const places = Array.from({ length: 8 }, (_, position) => ({
     at: `2026-01-31T08:0${position}:00.000Z`,
@@ -274,12 +257,12 @@ function trip(row_key: string = randomUUID(), driver_uuid: string = randomUUID()
   };
 }
 
-/** The same in a column that no index looks at. */
+/** Returns the same in a column without an index. */
 function note(): NewCell {
   return { ...trip(), column_name: 'NOTE' };
 }
 
-/** Cells of ten rows of one shard, each of the next version. */
+/** Returns a maker of cells of ten rows of one shard, each of the next version. */
 function cellsOfRows(shard: number): () => NewCell {
   const rows = Array.from({ length: 10 }, () => rowOf(shard));
   let made = 0;
@@ -287,12 +270,6 @@ function cellsOfRows(shard: number): () => NewCell {
     made += 1;
     return { ...trip(rows[made % rows.length]), ref_key: made };
   };
-}
-
-/** Row keys of one shard, made before they are needed: looking for them takes longer than writing to them. */
-function rowsOf(shard: number, count: number): () => string {
-  const made = Array.from({ length: count }, () => rowOf(shard));
-  return () => made.pop() ?? rowOf(shard);
 }
 
 function rowOf(shard: number): string {
@@ -313,7 +290,7 @@ async function storedAll({ datastore }: OpenStore, cells: readonly NewCell[]): P
   return cells.length;
 }
 
-async function once(work: Promise<void>, units = 1): Promise<number> {
+async function once(work: Promise<void>): Promise<number> {
   await work;
-  return units;
+  return 1;
 }

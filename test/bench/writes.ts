@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { NewCell } from '../../shared/cell.ts';
 import { shardOf } from '../../shared/address.ts';
 import type { OpenStore } from '../support/store-access.ts';
-import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
+import type { Bench, BenchWorld, Findings } from './bench.ts';
 import { DRIVER_INDEX } from './by-hand.ts';
-import { GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
+import { GROUPS, openNextToHand, SHARDS } from './open-next-to-hand.ts';
 import { percentile } from '../support/percentile.ts';
 import { readersOf } from '../support/readers-caught-up.ts';
-import { rowsOn } from './rows.ts';
-import { sideBySide, warmUp, type Sides } from './side-by-side.ts';
+import { tellRows } from './rows.ts';
+import { warmUp } from './side-by-side.ts';
 import { counted, type Sent } from '../support/counted-client.ts';
 import { countCalls, type Asked } from './writes/counted-dynamo.ts';
 
@@ -16,40 +16,24 @@ const BATCH = 100;
 const AT_ONCE = 64;
 const CALLERS = 32;
 const WARM_MS = 2000;
-/** Of many at once. */
+/** The length of a round with many concurrent calls. */
 const ROUND_MS = 600;
 const COUNTED = 50;
 const CALLS_MS = 4000;
 
 export const writesBench: Bench = {
   name: 'writes',
-  what: `what is committed together, and what a write costs: ${GROUPS} groups, ${SHARDS} shards`,
+  what: `group commits, and the cost of a write: ${GROUPS} groups, ${SHARDS} shards`,
   limitMinutes: 5,
 
   async measure(world: BenchWorld): Promise<Findings> {
-    const { say, signal } = world;
+    const { signal } = world;
     const sent: Sent = { statements: 0, commits: 0, roundTrips: 0 };
     const asked: Asked = { calls: 0, ofTopology: 0 };
-    await using beside = await openBesideHand(world, (client) => counted(client, sent));
-    const { engine, access, store, topology, hand, plain } = beside;
+    await using alongside = await openNextToHand(world, (client) => counted(client, sent));
+    const { engine, access, store, topology, hand, plain } = alongside;
     await using readers = await readersOf(access.groups);
-    const settled = (): Promise<void> => readers.caughtUp();
-
-    const measured: Measured[] = [];
-    const add = rowsOn(engine);
-    const row = (what: string, figure: string, bar?: string, passed?: boolean): void => {
-      measured.push(add(what, figure, bar, passed));
-      say(`${what}: ${figure}`);
-    };
-    const compare = async (what: string, least: number, sides: Sides): Promise<void> => {
-      const { ratio, least: low, most, ours, theirs } = await sideBySide({ ...sides, settled, bar: least }, signal);
-      row(
-        what,
-        `${ratio.toFixed(2)} (${low.toFixed(2)} to ${most.toFixed(2)}; ${ours.toFixed(0)}, ${theirs.toFixed(0)} a second)`,
-        `≥ ${least}`,
-        ratio >= least,
-      );
-    };
+    const { measured, add, compare } = tellRows(engine, world, { settled: () => readers.caughtUp() });
     const [one, hundred, byHandOne, plainOne] = [
       () => stored(store, [trip()]),
       () => stored(store, trips()),
@@ -71,32 +55,35 @@ export const writesBench: Bench = {
       Object.assign(asked, { calls: 0, ofTopology: 0 });
       for (let time = 0; time < COUNTED; time += 1) await work();
       const each = (count: number): string => (count / COUNTED / cells).toFixed(2);
-      row(
+      add(
         `${what}: statements, commits, round trips a cell`,
         `${each(sent.statements)}, ${each(sent.commits)}, ${each(sent.roundTrips)}`,
       );
-      row(
+      add(
         `${what}: DynamoDB calls, of them reads of the topology, a cell`,
         `${each(asked.calls)}, ${each(asked.ofTopology)}`,
       );
     }
-    // What counts nothing would find none of them either.
+    // Checks the counter: a broken one would miss these reads of the topology as well.
     store.context.topology.refresh();
     await found(store, known);
     if (asked.ofTopology === 0) throw new Error('wanted a topology that was forgotten to be read, got no read');
     const atOnce = { atOnce: AT_ONCE, roundMs: ROUND_MS };
     const singly = 'next to the same statements, each with its commit';
-    await compare(`batch of ${BATCH} rows (copy, append, entry), ${singly}`, 4, {
+    await compare(`batch of ${BATCH} rows (copy, append, entry), ${singly}`, {
+      bar: 4,
       ours: hundred,
       theirs: async () => (await Promise.all(trips().map((cell) => hand.put(cell)))).length,
       roundMs: ROUND_MS,
     });
-    await compare(`${AT_ONCE} puts at once (copy, append, entry), ${singly}`, 3, {
+    await compare(`${AT_ONCE} puts at once (copy, append, entry), ${singly}`, {
+      bar: 3,
       ours: one,
       theirs: byHandOne,
       ...atOnce,
     });
-    await compare(`${AT_ONCE} puts at once, next to two plain inserts each`, 1.5, {
+    await compare(`${AT_ONCE} puts at once, next to two plain inserts each`, {
+      bar: 1.5,
       ours: one,
       theirs: plainOne,
       ...atOnce,
@@ -108,13 +95,13 @@ export const writesBench: Bench = {
     const alone = await latencies(toOneGroup, 1, signal);
     const many = await latencies(toOneGroup, CALLERS, signal);
     const [rate, times] = [many.rate / alone.rate, many.p99 / many.p50];
-    row(
+    add(
       `${CALLERS} callers to one group: rate next to that of one caller`,
       `${rate.toFixed(2)} (${many.rate.toFixed(0)}, ${alone.rate.toFixed(0)} a second)`,
       '≥ 2',
       rate >= 2,
     );
-    row(
+    add(
       `${CALLERS} callers to one group: p99 next to p50`,
       `${times.toFixed(1)} (${many.p99.toFixed(0)}, ${many.p50.toFixed(0)} ms)`,
       '≤ 8',
@@ -124,7 +111,7 @@ export const writesBench: Bench = {
   },
 };
 
-/** A cell of about a third of a kilobyte, of a row of its own. */
+/** Returns a cell of about a third of a kilobyte in a new row. */
 function trip(isFit: (key: string) => boolean = () => true): NewCell {
   let row_key = randomUUID();
   while (!isFit(row_key)) row_key = randomUUID();
@@ -159,7 +146,7 @@ async function found({ datastore }: OpenStore, { row_key, column_name }: NewCell
 async function queried({ datastore }: OpenStore, { body }: NewCell): Promise<number> {
   const { entries } = await datastore.query({
     index: DRIVER_INDEX.name,
-    where: [{ field: 'driver_uuid', operator: 'eq', values: [String(Object(body).driver_uuid)] }],
+    where: { driver_uuid: String(Object(body).driver_uuid) },
     limit: 10,
   });
   if (entries.length !== 1) throw new Error(`wanted one entry, got ${entries.length}`);

@@ -15,12 +15,12 @@ const FAILING = 12;
 beforeAll(async () => {
   for (let number = 0; number < FAILING; number++)
     await lab().put({ row_key: rowOf(number), column_name: 'BAD', ref_key: number, body: {} });
-  await until(
-    'all are parked',
-    async () => (await lab().getTrigger({ trigger: 'notify_driver' })).parked === FAILING,
-    PATIENCE,
-  );
+  await until('all are parked', async () => (await parked()) === FAILING, PATIENCE);
 });
+
+const notifyDriver = () => lab().getTrigger({ trigger: 'notify_driver' });
+const parked = async (): Promise<number> => (await notifyDriver()).parked;
+const billRider = () => trips().getTrigger({ trigger: 'bill_rider' });
 
 async function begin(page: Page, label: string): Promise<{ readonly says: string; readonly line: string }> {
   await page.click(`main button.action:has-text("${label}")`);
@@ -31,9 +31,9 @@ async function begin(page: Page, label: string): Promise<{ readonly says: string
 async function doIt(page: Page): Promise<string> {
   await page.click('dialog button.danger');
   await page.waitForSelector('dialog .done');
-  const said = await page.locator('dialog .done').innerText();
+  const output = await page.locator('dialog .done').innerText();
   await page.click('dialog button:has-text("Close")');
-  return said;
+  return output;
 }
 
 describe('triggers', () => {
@@ -47,7 +47,7 @@ describe('triggers', () => {
       "schemaless triggers pause bill_rider --reason 'cards are down' -d trips",
     );
     await doIt(page);
-    expect(await trips().getTrigger({ trigger: 'bill_rider' })).toMatchObject({
+    expect(await billRider()).toMatchObject({
       state: 'paused',
       reason: 'cards are down',
     });
@@ -55,10 +55,10 @@ describe('triggers', () => {
     const resume = await begin(page, 'Resume');
     expect(resume.line).toBe('schemaless triggers resume bill_rider -d trips');
     await doIt(page);
-    expect(await trips().getTrigger({ trigger: 'bill_rider' })).toMatchObject({ state: 'running' });
+    expect(await billRider()).toMatchObject({ state: 'running' });
   });
 
-  it('nothing is done by who looks, and leaves it', async () => {
+  it('nothing is done by a dialog that is left', async () => {
     const { page, at } = await open();
     await at('/trips/triggers/bill_rider');
     await begin(page, 'Pause');
@@ -66,7 +66,7 @@ describe('triggers', () => {
     await begin(page, 'Pause');
     await page.keyboard.press('Escape');
     await expect.poll(() => page.locator('dialog[open]').count()).toBe(0);
-    expect(await trips().getTrigger({ trigger: 'bill_rider' })).toMatchObject({ state: 'running' });
+    expect(await billRider()).toMatchObject({ state: 'running' });
   });
 
   it('are rewound once it was seen how many come again, and the name was typed', async () => {
@@ -77,32 +77,28 @@ describe('triggers', () => {
     expect(says).toContain(`Up to ${FAILING} cells that were sent`);
     expect(line).toBe('schemaless triggers rewind notify_driver start -d lab');
     expect(await page.locator('dialog button.danger').isDisabled()).toBe(true);
-    expect((await lab().getTrigger({ trigger: 'notify_driver' })).rewound_at).toBeNull();
+    expect((await notifyDriver()).rewound_at).toBeNull();
     await page.fill('dialog input', 'notify_driver');
     await doIt(page);
-    expect((await lab().getTrigger({ trigger: 'notify_driver' })).rewound_at).not.toBeNull();
+    expect((await notifyDriver()).rewound_at).not.toBeNull();
   });
 });
 
 describe('parked cells', () => {
   it('one, those of an error, and all are sent again; what fails again stays', async () => {
     const { page, at } = await open();
-    await lab().put({ row_key: rowOf(0), column_name: 'MENDED', ref_key: 0, body: true });
+    await lab().put({ row_key: rowOf(0), column_name: 'FIXED', ref_key: 0, body: true });
     await at('/lab/triggers/notify_driver/parked');
     await page.waitForSelector('text=What they failed on');
     expect(await page.locator('[aria-label^="Errors"] tbody tr').count()).toBe(3);
-    const mended = page.locator(`tr:has-text("${rowOf(0)}") input[type=checkbox]`);
-    await mended.check();
+    const repaired = page.locator(`tr:has-text("${rowOf(0)}") input[type=checkbox]`);
+    await repaired.check();
     const { says, line } = await begin(page, 'Retry 1 chosen');
     expect(says).toContain('1 cell is sent to notify_driver again');
     expect(line).toMatch(/^schemaless parked retry notify_driver \d+:\d+ -d lab$/u);
     await doIt(page);
-    await until(
-      'it is done',
-      async () => (await lab().getTrigger({ trigger: 'notify_driver' })).parked === FAILING - 1,
-      PATIENCE,
-    );
-    const isShown = async (): Promise<boolean> => (await mended.count()) > 0;
+    await until('it is done', async () => (await parked()) === FAILING - 1, PATIENCE);
+    const isShown = async (): Promise<boolean> => (await repaired.count()) > 0;
     await until('the page knows', async () => !(await isShown()), PATIENCE);
     const those = await begin(page, 'Retry these');
     expect(those.says).toMatch(/^[34] cells are sent to notify_driver again/u);
@@ -116,7 +112,7 @@ describe('parked cells', () => {
         (await lab().listParkedCells({ trigger: 'notify_driver', limit: 100 })).cells.every(({ round }) => round > 0),
       PATIENCE,
     );
-    expect((await lab().getTrigger({ trigger: 'notify_driver' })).parked).toBe(FAILING - 1);
+    expect(await parked()).toBe(FAILING - 1);
   });
 
   it('the line that is shown does the same', async () => {
@@ -125,23 +121,23 @@ describe('parked cells', () => {
     await page.locator('main tbody input[type=checkbox]').first().check();
     const { line } = await begin(page, 'Discard 1 chosen');
     using folder = temporaryFolder();
-    const before = (await lab().getTrigger({ trigger: 'notify_driver' })).parked;
+    const before = await parked();
     const words = [...line.split(' ').slice(1), '--url', url()];
     const ran = await runCommand(words, { folder: folder.path });
     expect(ran).toMatchObject({ code: 0 });
-    expect((await lab().getTrigger({ trigger: 'notify_driver' })).parked).toBe(before - 1);
+    expect(await parked()).toBe(before - 1);
   });
 
-  it('are forgotten where somebody types so', async () => {
+  it('are forgotten after a typed confirmation', async () => {
     const { page, at } = await open();
     await at('/lab/triggers/notify_driver/parked');
     const { says } = await begin(page, 'Discard all');
-    expect(says).toContain('are forgotten for good');
+    expect(says).toContain('are discarded permanently');
     expect(await page.locator('dialog button.danger').isDisabled()).toBe(true);
     await page.fill('dialog input', 'discard');
     await doIt(page);
     await page.waitForSelector('text=No cell is parked.');
-    expect((await lab().getTrigger({ trigger: 'notify_driver' })).parked).toBe(0);
+    expect(await parked()).toBe(0);
   });
 });
 
@@ -185,7 +181,7 @@ describe('shards', () => {
     await until('it is back', async () => (await operations.getMove({ shard: 3 })).switches === 2, {
       patienceMs: 60_000,
     });
-    expect(await step('Complete the move')).toContain('there is no way back');
+    expect(await step('Complete the move')).toContain('only another move returns the shard');
     await stepIs('completed');
     await at('/trips/shards/5');
     await choice.waitFor();
@@ -210,7 +206,7 @@ it('a row is erased for a reason, once its key was typed, and its receipt is sho
   await trips().put({ row_key: erased, column_name: 'NOTES', ref_key: 1, body: { name: 'somebody' } });
   await at(`/trips/row/${erased}`);
   const { says } = await begin(page, 'Erase');
-  expect(says).toContain('are erased for good');
+  expect(says).toContain('are erased permanently');
   const [reason, key] = [page.locator('dialog input').nth(0), page.locator('dialog input').nth(1)];
   await key.fill(erased);
   expect(await page.locator('dialog button.danger').isDisabled()).toBe(true);

@@ -3,10 +3,12 @@ import { GetQueueAttributesCommand, GetQueueUrlCommand, SendMessageCommand, SQSC
 import { createConnection } from 'mysql2/promise';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { awsLogin } from '../../infra/local/login/aws-login.ts';
 import type { Json } from '../../shared/cell.ts';
-import { shardOf } from '../../shared/address.ts';
 import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';
-import { copyOf } from '../support/copy-of.ts';
+import { asBound, copyOf } from '../support/copy-of.ts';
+import { nodeOf } from '../support/nodes.ts';
+import { rowIn } from '../support/row-in.ts';
 import { until } from '../support/until.ts';
 import { browserTests } from './browser.ts';
 import { consoleStack } from './console-stack.ts';
@@ -16,26 +18,8 @@ const open = browserTests(url);
 const PATIENCE = { patienceMs: 180_000 };
 const [HOME, HOLDER] = ['group-1', 'group-2'] as const;
 
-/** A cell whose row lives in the first group. */
-async function cellAtHome(): Promise<{
-  readonly row_key: string;
-  readonly column_name: string;
-  readonly ref_key: number;
-}> {
-  const heads = await trips().heads();
-  for (;;) {
-    const row_key = randomUUID();
-    if (heads[shardOf(row_key, heads.length)]?.group === HOME) return { row_key, column_name: 'BASE', ref_key: 1 };
-  }
-}
-
-function writer(): string {
-  const found = stack()
-    .groups.status()
-    .find(({ group, role }) => group === HOME && role === 'writer');
-  if (!found) throw new Error(`${HOME} has no writer`);
-  return found.node;
-}
+const cellOf = (row_key: string) => ({ row_key, column_name: 'BASE', ref_key: 1 });
+const writer = (): string => nodeOf(stack().groups, HOME).node;
 
 async function doIt(page: Page, word: string): Promise<void> {
   expect(await page.locator('dialog button.danger').isDisabled()).toBe(word !== '');
@@ -45,12 +29,12 @@ async function doIt(page: Page, word: string): Promise<void> {
   await page.click('dialog button:has-text("Close")');
 }
 
-const sumOf = async (what: 'rows' | 'conflicts' | 'undecided'): Promise<number> =>
+const sumOf = async (what: 'rows' | 'conflicts' | 'in_doubt'): Promise<number> =>
   (await trips().getBuffer()).groups.reduce((sum, group) => sum + ('error' in group ? 1 : group[what]), 0);
 
 describe('writes that are kept aside', () => {
   it('a conflict is discarded, once the word was typed', async () => {
-    const cell = await cellAtHome();
+    const cell = cellOf(rowIn(await trips().heads(), HOME).row);
     const node = writer();
     stack().groups.pause(node);
     try {
@@ -84,22 +68,22 @@ describe('writes that are kept aside', () => {
       await page.click('main button.action:has-text("Discard")');
       await doIt(page, 'discard');
     }
-    await page.waitForSelector('text=None: no conflicts, nothing undecided.');
+    await page.waitForSelector('text=None: no conflicts, nothing in doubt.');
     expect(await sumOf('conflicts')).toBe(0);
   });
 
-  it('of two bodies that may both have been acknowledged one is kept', async () => {
-    const cell = await cellAtHome();
+  it('an operator keeps one of two bodies that may both have been acknowledged', async () => {
+    const { row, shard } = rowIn(await trips().heads(), HOME);
+    const cell = cellOf(row);
     stack().groups.pause(writer());
-    const shard = shardOf(cell.row_key, (await trips().heads()).length);
     await insertCopies(['one', 'other'].map((name) => copyOf({ ...cell, body: { name } }, shard)));
     await stack().groups.promote(HOME);
-    await until('both are reported', async () => (await sumOf('undecided')) === 2, PATIENCE);
+    await until('both are reported', async () => (await sumOf('in_doubt')) === 2, PATIENCE);
     const { page, at } = await open();
     await at('/trips/health');
-    await page.waitForSelector('[aria-label="Undecided"] tbody tr');
+    await page.waitForSelector('[aria-label="In doubt"] tbody tr');
     await page.keyboard.press('b');
-    const other = page.locator('[aria-label="Undecided"] tbody tr', { hasText: 'other' });
+    const other = page.locator('[aria-label="In doubt"] tbody tr', { hasText: 'other' });
     await other.locator('button.action').click();
     expect(await page.locator('dialog .foreseen').innerText()).toContain('the others at this address become conflicts');
     await doIt(page, 'keep');
@@ -113,13 +97,12 @@ async function insertCopies(copies: Parameters<typeof insertBuffered>[1]): Promi
   if (!found) throw new Error(`there is no ${HOLDER}`);
   const { host, port, user, password } = found.writer;
   const { sql, parameters } = insertBuffered('trips', copies);
-  const bound = parameters.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
   const connection = await createConnection({ host, port, user, password });
-  await connection.query(sql, bound);
+  await connection.query(sql, asBound(parameters));
   await connection.end();
 }
 
-/** Puts a message where SQS puts what was received too often. */
+/** Puts a message into the dead-letter queue, as SQS does with one that was received too often. */
 async function giveUp(refKey: number): Promise<void> {
   const address = { row_key: randomUUID(), column_name: 'NOTES', ref_key: refKey };
   await lab().put({ ...address, body: {} });
@@ -127,11 +110,7 @@ async function giveUp(refKey: number): Promise<void> {
   const queue = stack()
     .queues()
     .find(({ name, calls }) => name.includes('notify') && calls !== undefined);
-  const client = new SQSClient({
-    endpoint: stack().endpoints.sqs,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  const client = new SQSClient({ endpoint: stack().endpoints.sqs, ...awsLogin() });
   const { Attributes = {} } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: queue?.url, AttributeNames: ['RedrivePolicy'] }),
   );
@@ -168,7 +147,7 @@ describe('what SQS gave up on', () => {
     await at('/lab/triggers/notify_driver/parked');
     await page.click('text=Look at them');
     await page.waitForSelector('[aria-label="Messages that SQS gave up on"] tbody a');
-    // A look hides them from others for a moment.
+    // A receive hides them from others for a moment.
     await page.waitForTimeout(35_000);
     await page.click('main button.action:has-text("Send them again")');
     expect(await page.locator('dialog code.line').innerText()).toBe(

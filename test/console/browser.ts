@@ -13,9 +13,9 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args });
 }
 
-export interface Looking {
+export interface Polling {
   readonly page: Page;
-  /** Errors of scripts, what a policy forbade, and requests that left the origin. */
+  /** Errors of scripts, violations of a policy, and requests that left the origin. */
   readonly troubles: string[];
   readonly at: (address: string) => Promise<void>;
   /** Milliseconds of the tasks that held the page up for longer than 50 since the last call. */
@@ -26,7 +26,7 @@ interface Observed {
   longTasks?: number[];
 }
 
-async function look(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Looking> {
+async function poll(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Polling> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const troubles: string[] = [];
@@ -67,10 +67,10 @@ async function look(browser: Browser, origin: string, options: BrowserContextOpt
   };
 }
 
-/** One browser for a file; a new page for each test, on which nothing may go wrong. */
-export function browserTests(origin: () => string): (options?: BrowserContextOptions) => Promise<Looking> {
+/** Opens one browser for a file, and a new page for each test. Any error on a page fails the test. */
+export function browserTests(origin: () => string): (options?: BrowserContextOptions) => Promise<Polling> {
   let browser: Browser | undefined;
-  const opened: Looking[] = [];
+  const opened: Polling[] = [];
   beforeAll(async () => {
     browser = await launchBrowser();
   });
@@ -82,7 +82,7 @@ export function browserTests(origin: () => string): (options?: BrowserContextOpt
   });
   return async (options) => {
     if (!browser) throw new Error('the browser is not there before the tests begin');
-    const one = await look(browser, origin(), options);
+    const one = await poll(browser, origin(), options);
     opened.push(one);
     return one;
   };
@@ -98,7 +98,7 @@ interface AxeResult {
   }[];
 }
 
-export async function axeFindings({ page }: Looking): Promise<readonly string[]> {
+export async function axeFindings({ page }: Polling): Promise<readonly string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run: () => Promise<AxeResult> } }).axe.run(),
@@ -107,15 +107,15 @@ export async function axeFindings({ page }: Looking): Promise<readonly string[]>
 }
 
 /**
- * Tables that have to be scrolled sideways, but those of a query, which have as many columns as its index has fields; and
- * what is to be clicked in a table, and is cut off.
+ * Returns tables that have to be scrolled sideways, and buttons in tables that are cut off. Leaves out the table of a
+ * query, which has as many columns as its index has fields.
  */
-export function tooWide({ page }: Looking): Promise<readonly string[]> {
+export function tooWide({ page }: Polling): Promise<readonly string[]> {
   return page.evaluate(() => {
     const tables = [...document.querySelectorAll('main .table:not([aria-label="Rows found"])')]
       .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
       .map((table) => `${table.getAttribute('aria-label')}: ${table.scrollWidth} of ${table.clientWidth} px`);
-    /** Of cells without their padding, which what they hold is cut off at. */
+    /** The right edge of a cell without its padding, where its contents are cut off. */
     const endOf = (element: Element | null): number =>
       element === null
         ? 0

@@ -15,7 +15,7 @@ const LAB = {
   'lab/indexes/by_city.yaml':
     'table: by_city\ndatastore: lab\ncolumn_defs:\n  - column_key: BASE\n    fields:\n      - { field: city, type: string }\n      - { field: fare, type: number }\n',
   'lab/triggers/notify_driver.yaml':
-    'trigger: notify_driver\ndatastore: lab\ncolumns: [BAD]\nfunction: test/console/fails-until-mended.ts\nmax_attempts: 1\nstop_after_parked: 10000\nretry_parked_every: never\n',
+    'trigger: notify_driver\ndatastore: lab\ncolumns: [BAD]\nfunction: test/console/fails-until-fixed.ts\nmax_attempts: 1\nstop_after_parked: 10000\nretry_parked_every: never\n',
 };
 
 interface ConsoleStack {

@@ -5,7 +5,7 @@ import { consoleStack } from './console-stack.ts';
 const { stack, url } = consoleStack({ groups: 3 });
 const open = browserTests(url);
 
-it('a group that is killed while somebody looks is told of, and so is that it is back', async () => {
+it('an open page shows that a group was killed, and that it is back', async () => {
   const { page, at } = await open();
   await at('/trips/health');
   await page.waitForSelector('text=Every node answers');
@@ -25,7 +25,7 @@ it('a group that is killed while somebody looks is told of, and so is that it is
   await logs.page.waitForSelector('text=Not read:', { state: 'detached', timeout: 60_000 });
 });
 
-it('a lost connection is said, and mended', async () => {
+it('a lost connection is shown, and restored', async () => {
   const { page, at } = await open();
   await at('/trips/health');
   await page.waitForSelector('text=Every node answers');
@@ -33,6 +33,6 @@ it('a lost connection is said, and mended', async () => {
   await page.waitForSelector('text=The API does not answer');
   await page.context().setOffline(false);
   await page.waitForSelector('text=It answers again', { timeout: 30_000 });
-  // What else is shown is asked for after what said so.
+  // The other parts of the page are requested after the one that shows this.
   await expect.poll(() => page.locator('main .trouble').count(), { timeout: 5000 }).toBe(0);
 });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
-import { browserTests, type Looking } from './browser.ts';
+import { browserTests, type Polling } from './browser.ts';
 import { consoleStack } from './console-stack.ts';
 
 const { url, trips, stopApi, startApi } = consoleStack({ groups: 2, readers: 0 });
@@ -25,10 +25,10 @@ interface Counted {
   paths: string[];
 }
 
-/** Counts what the page asks the API, as it asks it. */
-async function counting(): Promise<Looking & { readonly counted: () => Promise<Counted> }> {
-  const looking = await open();
-  await looking.page.addInitScript(() => {
+/** Counts the page's requests to the API as they are sent. */
+async function counting(): Promise<Polling & { readonly counted: () => Promise<Counted> }> {
+  const polling = await open();
+  await polling.page.addInitScript(() => {
     const counted: Counted = { now: 0, most: 0, paths: [] };
     const send = globalThis.fetch;
     globalThis.fetch = async (...asked) => {
@@ -44,8 +44,8 @@ async function counting(): Promise<Looking & { readonly counted: () => Promise<C
     Object.assign(globalThis, { counted });
   });
   const counted = (): Promise<Counted> =>
-    looking.page.evaluate(() => (globalThis as unknown as { counted: Counted }).counted);
-  return { ...looking, counted };
+    polling.page.evaluate(() => (globalThis as unknown as { counted: Counted }).counted);
+  return { ...polling, counted };
 }
 
 it('one request at a time is under way, whatever a screen shows', async () => {
@@ -108,7 +108,7 @@ it('what an action has changed is asked for behind an older answer that is still
   const { page, at } = await open();
   const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const asked: number[] = [];
-  // Its shards come by pages, and are asked for apart.
+  // Its shards come by pages, in separate requests.
   await page.route(/\/triggers\/bill_rider(?!\S*limit=1000)(?:\?|$)/u, async (route) => {
     asked.push(performance.now());
     const response = await route.fetch();
@@ -151,12 +151,12 @@ it('an API that was killed is told of, and all is asked for again once it is bac
   const tried = (await counted()).paths.length - before;
   expect(tried).toBeGreaterThan(0);
   expect(tried).toBeLessThan(8);
-  // It is said for some seconds.
+  // The page shows it for some seconds.
   const found = page.waitForSelector('text=It answers again', { timeout: 90_000 });
   await startApi();
   await trips().put({ row_key: ROW, column_name: 'BACK', ref_key: 1, body: {} });
   await found;
-  // Nothing was passed over meanwhile.
+  // No cell was skipped.
   await page.waitForSelector('td:has-text("BACK")', { timeout: 30_000 });
   expect(await page.locator('.trouble').count()).toBe(0);
   expect((await counted()).most).toBe(1);

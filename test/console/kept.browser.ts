@@ -14,7 +14,7 @@ const PATIENCE = { patienceMs: 90_000 };
 
 beforeAll(async () => {
   await lab().put({ row_key: ERASED, column_name: 'NOTES', ref_key: 1, body: {} });
-  // At once: of few that are left behind a first look nobody looks before a day is over.
+  // In one batch: columns with few versions to erase wait for the daily pass.
   const versions = Array.from({ length: 30 }, (_, at) => ({ ref_key: at + 1, body: { version: at + 1 } }));
   await lab().batchPut(versions.map((one) => ({ row_key: OLD, column_name: 'STATUS', ...one })));
   await lab().put({ row_key: PERSON, column_name: 'PRIVATE', ref_key: 1, body: { person: PERSON, name: 'Ada' } });
@@ -22,9 +22,9 @@ beforeAll(async () => {
   await lab().forgetSubject({ subject: PERSON, reason: 'request 18' });
 });
 
-it('shows how long cells are kept, and who was forgotten', async () => {
-  const looking = await open({ viewport: { width: 1280, height: 800 } });
-  const { page, at } = looking;
+it('shows the retention of cells, and forgotten subjects', async () => {
+  const polling = await open({ viewport: { width: 1280, height: 800 } });
+  const { page, at } = polling;
   await at('/lab/erasures');
   await page.waitForSelector('text=request 17');
   const rule = page.locator('[aria-label="How long cells are kept"] tbody tr');
@@ -34,8 +34,8 @@ it('shows how long cells are kept, and who was forgotten', async () => {
   const shown = await page.locator('main').innerText();
   expect(shown).not.toContain(PERSON);
   for (const line of ['erasures', 'retention', 'forgotten']) expect(shown).toContain(`schemaless ${line} -d lab`);
-  expect(await axeFindings(looking)).toEqual([]);
-  expect(await tooWide(looking)).toEqual([]);
+  expect(await axeFindings(polling)).toEqual([]);
+  expect(await tooWide(polling)).toEqual([]);
 });
 
 it('shows what was erased as it was out of its retention', async () => {

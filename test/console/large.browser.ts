@@ -12,7 +12,7 @@ const open = browserTests(url);
 const MANY = 10_000;
 const BATCH = 100;
 const HISTORY = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f1';
-/** How long the page may stand still, in milliseconds. */
+/** The longest time for which the page may block, in milliseconds. */
 const LONGEST_TASK = 100;
 /** Of tailing: `CONSOLE_TAIL_SECONDS=600` for the long mode. */
 const TAIL_SECONDS = Number(process.env['CONSOLE_TAIL_SECONDS'] ?? 30);
@@ -48,7 +48,7 @@ async function scrollThrough(page: Page, label: string): Promise<void> {
 
 const longest = (tasks: readonly number[]): number => Math.max(0, ...tasks);
 
-// What else the machine does counts into how long a task takes: another try may be fairer.
+// Other work on the machine lengthens tasks: a retry may be fairer.
 it('10,000 parked cells are listed, grouped, scrolled and chosen without a stop', { retry: 2 }, async () => {
   const { page, at, longTasks } = await open();
   await at('/lab/triggers/notify_driver/parked');

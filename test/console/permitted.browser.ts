@@ -7,7 +7,7 @@ import { listen } from '../support/listen.ts';
 import { browserTests } from './browser.ts';
 import { consoleStack } from './console-stack.ts';
 
-/** What each policy allows is tested with the policies; here the API refuses what a test says, as IAM does. */
+/** Selects the requests that the API refuses, as IAM does. The tests of the policies cover what each allows. */
 let refused: (method: string, path: string) => boolean = () => false;
 const { url, trips } = consoleStack({ groups: 1, readers: 0 });
 let api: Server;
@@ -60,7 +60,7 @@ it('a console that only reads has no button that changes something', async () =>
   }
 });
 
-it('who is refused an action is told so, by whom, and is not offered it again', async () => {
+it('a page shows that IAM refused an action, and does not offer it again', async () => {
   refused = (method, path) => method !== 'GET' || path.includes('/erasures');
   const page = await serve(true);
   await page.goto(`${served.origin}/console#/trips/triggers/bill_rider`);
@@ -80,6 +80,6 @@ it('the address opens one browser, and no other', async () => {
   await serve(true);
   const other = await open();
   await other.page.goto(served.address);
-  await other.page.waitForSelector('text=it is good once');
+  await other.page.waitForSelector('text=it works once');
   expect(await other.page.locator('nav').count()).toBe(0);
 });

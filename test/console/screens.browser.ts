@@ -26,12 +26,14 @@ beforeAll(async () => {
   await trips().put({ row_key: ROW, column_name: 'NOTES', ref_key: 1, body: { rating: 5 } });
   await lab().put({ row_key: FAILS, column_name: 'BAD', ref_key: 1, body: {} });
   await until('a cell is parked', async () => (await lab().getTrigger({ trigger: 'notify_driver' })).parked === 1, {
-    patienceMs: 30_000,
+    patienceMs: 120_000,
   });
 });
 
 const textOf = (page: Page): Promise<string> => page.locator('main').innerText();
 const SCREENS = [
+  '/trips/overview',
+  '/nope/health',
   '/trips/health',
   '/trips/triggers',
   '/trips/triggers/bill_rider',
@@ -43,11 +45,58 @@ const SCREENS = [
   '/trips/shards',
   '/trips/shards/3',
   '/trips/erasures',
-  '/trips/place/0/1',
+  '/trips/position/0/1',
   '/trips/request/abc-1',
 ];
 
 describe('each screen', () => {
+  it('shows writes, lag, parked cells in amber, and the size of each datastore first', async () => {
+    const { page } = await open();
+    await page.goto(`${url()}/console`);
+    await page.waitForSelector('text=All nodes of 3 groups answer');
+    const card = page.locator('section[aria-label=lab]');
+    await card.locator('text=/^\\d+\\.\\d\\/s$/u').waitFor();
+    expect(await card.innerText()).toMatch(/Writes.*Size\s+1 cell, 16 shards.*Lag.*Parked\s+1 cell/su);
+    await card.locator('a.badge.warn').click();
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/lab/triggers/notify_driver/parked');
+  });
+
+  it('shows the datastores for one that does not exist', async () => {
+    const { page, at } = await open();
+    await at('/nope/health');
+    await page.waitForSelector('h1:has-text("No datastore nope")');
+    await page.waitForSelector('section[aria-label=trips] dl');
+    expect(await page.locator('main .trouble, main .badge.good').count()).toBe(0);
+    await page.click('section[aria-label=trips] h2 a');
+    await page.waitForSelector('text=bill_rider');
+  });
+
+  it('shows a trigger with parked cells in amber, and whole errors', async () => {
+    const { page, at } = await open({ viewport: { width: 1280, height: 800 } });
+    for (const address of ['/lab/triggers', '/lab/triggers/notify_driver', '/lab/triggers/notify_driver/parked']) {
+      await at(address);
+      await page.waitForSelector(`.badge.warn:has-text("${address.endsWith('parked') ? 'parked' : 'running'}")`);
+      expect(await page.locator('main .badge.good').count()).toBe(0);
+    }
+    const error = page.locator(`[aria-label="Parked cells"] td:has-text("in the language of ${FAILS}, 1")`);
+    await error.waitFor();
+    const [shown, whole] = await error.evaluate((cell) => [cell.clientWidth, cell.scrollWidth]);
+    expect(shown).toBe(whole);
+    const time = page.locator('[aria-label="Parked cells"] time');
+    expect(await time.innerText()).toMatch(/ ago$|^now$/u);
+    expect(await time.getAttribute('title')).toMatch(/^\d{4}-.*Z$/u);
+  });
+
+  it('shows the scale of the map of shards, from the least to the most', async () => {
+    const { page, at } = await open();
+    await at('/trips/shards');
+    const heads = (await trips().heads()).map((one) => (one.error ? 0 : one.head));
+    const cells = (count: number): string => `${count} cell${count === 1 ? '' : 's'}`;
+    await expect
+      .poll(() => page.locator('.legend').innerText())
+      .toMatch(new RegExp(`${cells(Math.min(...heads))}\\s+${cells(Math.max(...heads))}\\s`, 'u'));
+  });
+
   it('shows groups, nodes, circuits and buffers', async () => {
     const { page, at } = await open();
     await at('/trips/health');
@@ -68,12 +117,11 @@ describe('each screen', () => {
     await page.waitForSelector('text=What changed since 1');
     await page.waitForSelector('text=rider_index');
     const shown = await textOf(page);
-    for (const part of [SECRET, '14', '20', 'rider_index', 'there']) expect(shown).toContain(part);
-    await page.locator('summary', { hasText: 'SQL' }).click();
-    expect(await textOf(page)).toContain(`FROM trips_${String(shard).padStart(4, '0')}.entity`);
+    for (const part of [SECRET, '14', '20', 'rider_index', 'there', `${shard}:`]) expect(shown).toContain(part);
+    expect(shown.indexOf(SECRET)).toBeLessThan(shown.indexOf('Stored'));
   });
 
-  it('hides bodies until somebody asks, in answers, too, and the log says who did', async () => {
+  it('hides bodies, in responses as well, until the user asks, and the log names the user', async () => {
     const { page, at } = await open();
     const answers: string[] = [];
     page.on('response', async (response) => {
@@ -129,7 +177,7 @@ describe('each screen', () => {
   it('is there behind a slash, too, and HEAD answers as GET does', async () => {
     const { page } = await open();
     await page.goto(`${url()}/console/`);
-    await page.waitForSelector('text=Every node answers');
+    await page.waitForSelector('text=All nodes of 3 groups answer');
     for (const path of ['/console', '/console/', '/console/main.js']) {
       const [head, get] = await Promise.all(
         ['HEAD', 'GET'].map((method) =>
@@ -155,7 +203,8 @@ describe('each screen', () => {
 describe('search', () => {
   it.each([
     ['a row key', ROW.toUpperCase(), `#/trips/row/${ROW}`],
-    ['a place', '3/17', '#/trips/place/3/17'],
+    ['the beginning of one', ROW.slice(0, 8), `#/trips/row/${ROW.slice(0, 8)}`],
+    ['a place', '3:17', '#/trips/position/3/17'],
     ['a shard', '3', '#/trips/shards/3'],
     ['the id of a request', 'req-77', '#/trips/request/req-77'],
   ])('takes %s', async (_name, text, hash) => {
@@ -174,6 +223,7 @@ describe('the keyboard', () => {
     const { page, at } = await open();
     await at('/trips/health');
     for (const [key, screen] of [
+      ['o', 'overview'],
       ['t', 'triggers'],
       ['l', 'logs'],
       ['i', 'indexes'],
@@ -203,13 +253,13 @@ describe.each([
   ['a phone', { colorScheme: 'light', viewport: { width: 390, height: 800 } }],
 ] as const)('in %s', (_name, options) => {
   it.each(SCREENS)('%s: axe finds nothing, and nothing is cut off', async (address) => {
-    const looking = await open(options);
-    await looking.at(address);
-    await looking.page.waitForTimeout(700);
-    expect(await axeFindings(looking)).toEqual([]);
-    const [wide, seen] = await looking.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth] as const);
+    const polling = await open(options);
+    await polling.at(address);
+    await polling.page.waitForTimeout(700);
+    expect(await axeFindings(polling)).toEqual([]);
+    const [wide, seen] = await polling.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth] as const);
     expect(wide).toBeLessThanOrEqual(seen);
-    if (options.viewport.width >= 1280) expect(await tooWide(looking)).toEqual([]);
+    if (options.viewport.width >= 1280) expect(await tooWide(polling)).toEqual([]);
   });
 });
 

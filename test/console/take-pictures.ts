@@ -1,4 +1,5 @@
-/** `npm run console-pictures`: pictures of each screen, light and dark, of a stack on which the trips demo ran. */
+/** `npm run console-pictures`: pictures of each screen, light, dark and on a phone, of a stack on which the trips demo ran. */
+import { randomUUID } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -13,19 +14,26 @@ import { launchBrowser } from './browser.ts';
 
 const PICTURES = join(PROJECT_ROOT, 'infra/docs/pictures/console');
 const WINDOW = { width: 1100, height: 660 };
-const MOST_BYTES = 2_000_000;
+const MODES = {
+  light: { colorScheme: 'light', viewport: WINDOW },
+  dark: { colorScheme: 'dark', viewport: WINDOW },
+  phone: { colorScheme: 'light', viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true },
+} as const;
+type Mode = keyof typeof MODES;
+const ALL = Object.keys(MODES) as readonly Mode[];
+const MOST_BYTES = 1_500_000;
 const PATIENCE = { patienceMs: 90_000 };
-/** What fails some trips, so that there is something to see. */
+/** A trigger that fails some trips, so that there is something to see. */
 const FAILING = `trigger: notify_driver
 datastore: trips
 columns: [BASE]
-function: test/console/fails-until-mended.ts
+function: test/console/fails-until-fixed.ts
 max_attempts: 2
 stop_after_parked: 5000
 retry_parked_every: never
 `;
 
-/** Of the trips, so that erasures show what goes by itself, and subjects whose keys go. */
+/** Retention of the trips, so that erasures show expired cells, and subjects whose keys are deleted. */
 const KEPT = `
 retention:
   - { column: STATUS, keep_versions: 10 }
@@ -46,6 +54,7 @@ const stack = await startLocalStack({
   shards: 256,
   restartAfterSeconds: 0,
   datastores: writeFiles(datastores, {
+    'orders/datastore.yaml': 'datastore: orders\nshards: 64\n',
     'trips/triggers/notify_driver.yaml': FAILING,
     'trips/datastore.yaml': `${readFileSync(join(datastores, 'trips/datastore.yaml'), 'utf8')}${KEPT}`,
   }),
@@ -58,12 +67,11 @@ try {
   rmSync(PICTURES, { recursive: true, force: true });
   mkdirSync(PICTURES, { recursive: true });
   let bytes = 0;
-  for (const scheme of ['light', 'dark'] as const)
-    for (const one of screens(shown)) bytes += await take(browser, scheme, one);
+  for (const mode of ALL) for (const one of screens(shown)) bytes += await take(browser, mode, one);
   const nodes = stack.groups.groups[1]?.nodes ?? [];
   for (const { node } of nodes) await stack.groups.kill(node);
-  for (const scheme of ['light', 'dark'] as const)
-    bytes += await take(browser, scheme, {
+  for (const mode of ALL)
+    bytes += await take(browser, mode, {
       name: 'group-down',
       address: '/trips/health',
       waitFor: 'Nothing of group-2 answers',
@@ -79,12 +87,15 @@ interface Shown {
   readonly row: string;
   readonly rider: string;
   readonly moved: number;
+  /** As in an address, of a cell of `row`. */
+  readonly position: string;
 }
 
 async function fill(trips: OperatorsClient): Promise<Shown> {
   await runDemo({
     store: trips,
-    options: { trips: 400, seed: '1', size: 'usual', concurrency: 8, batch: 20 },
+    trips: 400,
+    seed: '1',
     readers: true,
     signal: new AbortController().signal,
     print: () => undefined,
@@ -112,7 +123,8 @@ async function fill(trips: OperatorsClient): Promise<Shown> {
   await until('it follows', async () => (await trips.getMove({ shard: moved })).step === 'following', PATIENCE);
   const parked = async (): Promise<number> => (await trips.getTrigger({ trigger: 'notify_driver' })).parked;
   await until('some cells are parked', async () => (await parked()) > 40, PATIENCE);
-  return { row: corrected.row_key, rider, moved };
+  const position = `${corrected.shard}/${corrected.added_id}`;
+  return { row: corrected.row_key, rider, moved, position };
 }
 
 async function forget(trips: OperatorsClient, riders: readonly string[]): Promise<void> {
@@ -138,8 +150,10 @@ async function showBodies(page: Page): Promise<void> {
   await page.keyboard.press('b');
 }
 
-function screens({ row, rider, moved }: Shown): readonly Screen[] {
+function screens({ row, rider, moved, position }: Shown): readonly Screen[] {
   return [
+    { name: 'overview', address: '/trips/overview', waitFor: 'groups answer', act: writeMeanwhile },
+    { name: 'unknown', address: '/nope/health', waitFor: 'No datastore nope' },
     { name: 'health', address: '/trips/health', waitFor: 'Every node answers' },
     { name: 'row', address: `/trips/row/${row}`, waitFor: 'cells', act: showRow },
     { name: 'logs', address: '/trips/logs?from=start', waitFor: 'Tailing', act: showBodies },
@@ -150,11 +164,23 @@ function screens({ row, rider, moved }: Shown): readonly Screen[] {
       act: showBodies,
     },
     { name: 'triggers', address: '/trips/triggers', waitFor: 'notify_driver' },
-    { name: 'trigger', address: '/trips/triggers/bill_rider', waitFor: 'Cells behind' },
+    {
+      name: 'trigger',
+      address: '/trips/triggers/notify_driver',
+      waitFor: 'Parked cells',
+      act: (page) => shows(page, '.chart svg'),
+    },
     { name: 'parked', address: '/trips/triggers/notify_driver/parked', waitFor: 'What they failed on' },
     { name: 'retry', address: '/trips/triggers/notify_driver/parked', waitFor: 'What they failed on', act: beginRetry },
-    { name: 'shards', address: '/trips/shards', waitFor: 'All shards' },
+    {
+      name: 'shards',
+      address: '/trips/shards',
+      waitFor: 'All shards',
+      act: (page) => shows(page, 'td:has-text("0.0")'),
+    },
     { name: 'shard', address: `/trips/shards/${moved}`, waitFor: 'Hole at its end' },
+    { name: 'position', address: `/trips/position/${position}`, waitFor: 'Ref key' },
+    { name: 'request', address: '/trips/request/49838fd2', waitFor: 'x-request-id' },
     { name: 'indexes', address: '/trips/indexes', waitFor: 'pickup_zone_index' },
     {
       name: 'erasures',
@@ -171,10 +197,24 @@ function screens({ row, rider, moved }: Shown): readonly Screen[] {
   ];
 }
 
+/** Writes until the card shows a rate. */
+async function writeMeanwhile(page: Page): Promise<void> {
+  const card = page.locator('section[aria-label=trips] dl');
+  const store = operatorsClient({ url: stack.url, datastore: 'trips' });
+  for (let ref_key = 0; !/Writes\s+(?!0\.0)[\d.]+\/s/u.test(await card.innerText()) || ref_key < 40; ref_key++)
+    await store.put({ row_key: randomUUID(), column_name: 'NOTES', ref_key, body: { rating: 5 } });
+}
+
+/** Waits for what comes with later polls. */
+async function shows(page: Page, selector: string): Promise<void> {
+  await page.waitForSelector(selector, { timeout: PATIENCE.patienceMs });
+}
+
 async function showRow(page: Page): Promise<void> {
   await showBodies(page);
   await page.locator('tr:has-text("BASE") [data-item]').first().click();
   await page.waitForSelector('pre.body');
+  await page.evaluate(() => scrollTo(0, 0));
 }
 
 async function beginRetry(page: Page): Promise<void> {
@@ -182,22 +222,18 @@ async function beginRetry(page: Page): Promise<void> {
   await page.waitForSelector('dialog .foreseen');
 }
 
-async function take(
-  browser: Browser,
-  scheme: 'light' | 'dark',
-  { name, address, waitFor, act }: Screen,
-): Promise<number> {
-  const context = await browser.newContext({ colorScheme: scheme, viewport: WINDOW });
+async function take(browser: Browser, mode: Mode, { name, address, waitFor, act }: Screen): Promise<number> {
+  const context = await browser.newContext(MODES[mode]);
   const page = await context.newPage();
   await page.goto(`${stack.url}/console#${address}`);
   await page.locator(`main :text("${waitFor}")`).first().waitFor({ timeout: 60_000 });
-  // What is asked again shows rates then.
-  await page.waitForTimeout(name === 'trigger' || name === 'shards' ? 5000 : 1200);
+  await page.waitForTimeout(1200);
   await act?.(page);
   await page.waitForTimeout(800);
+  await until('all has loaded', async () => !/Asking …/u.test(await page.locator('main').innerText()), PATIENCE);
   const picture = await asWebp(browser, await page.screenshot());
   await context.close();
-  const file = `${name}-${scheme}.webp`;
+  const file = `${name}-${mode}.webp`;
   writeFileSync(join(PICTURES, file), picture);
   say(`${file} ${picture.byteLength} bytes`);
   return picture.byteLength;
@@ -212,7 +248,7 @@ async function asWebp(browser: Browser, png: Buffer): Promise<Buffer> {
     const canvas = document.createElement('canvas');
     [canvas.width, canvas.height] = [image.width, image.height];
     canvas.getContext('2d')?.drawImage(image, 0, 0);
-    return canvas.toDataURL('image/webp', 0.9);
+    return canvas.toDataURL('image/webp', 0.4);
   }, png.toString('base64'));
   await page.close();
   return Buffer.from(text.split(',')[1] ?? '', 'base64');

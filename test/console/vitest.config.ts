@@ -1,11 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
-/** `npm run test:console`: the console in a real browser, on real stacks; a test of its own, since few machines have one. */
+/** `npm run test:console`: tests the console in a browser on real stacks; separate, as few machines have a browser. */
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
     include: ['test/console/**/*.browser.ts'],
-    // A test for people: what it measures is printed.
+    // A test for people: its measurements are printed.
     silent: false,
     testTimeout: 120_000,
     hookTimeout: 600_000,

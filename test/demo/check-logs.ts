@@ -1,121 +1,68 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Cell, Role } from '../../shared/cell.ts';
-import type { DemoStore } from '../support/trips/demo-store.ts';
-import { addressText, type Differences } from './differences.ts';
-import { inChunks, inParallel } from '../support/parallel.ts';
-import { persist } from '../support/persist.ts';
-import type { Progress } from '../support/progress.ts';
-import type { ShardPart } from './write.ts';
-import { askedText, type WrittenTrips } from './written-trips.ts';
-
-interface CheckLogsOptions {
-  readonly read: Role;
-  /** How long a log may stand still before what is missing counts as missing. */
-  readonly patienceMs: number;
-  readonly signal: AbortSignal;
-  readonly progress: Progress;
-  readonly differences: Differences;
-}
-
-const SHARDS_A_REQUEST = 16;
-const REQUESTS_AT_A_TIME = 4;
-const CELLS_A_SHARD = 200;
-const PAUSE_MS = 100;
-
-interface Reading {
-  readonly shard: number;
-  /** Read to here at least: its head once everything was written. */
-  readonly head: number;
-  next: number;
-  left: number;
-  createdAt: string;
-}
+import { tail } from '../../shared/client/tail.ts';
+import { addressText } from './differences.ts';
+import { askedText } from './read-back.ts';
+import type { Checking } from './recheck.ts';
+import type { Acknowledged } from './write.ts';
 
 /**
- * Reads the log of every shard that was written to: added ids without holes, times that never go back, and every cell
- * that was written in it once. Returns how many of them were found.
+ * Reads the logs of all shards from their starts. Checks that added ids have no holes, that times never go back, and
+ * that each written cell is there once. Ends once no cell came for too long. Returns how many written cells it found.
  */
 export async function checkLogs(
-  store: DemoStore,
-  trips: WrittenTrips,
-  shards: ReadonlyMap<number, ShardPart>,
-  options: CheckLogsOptions,
+  written: Acknowledged,
+  read: Role,
+  { store, differences, patienceMs, signal }: Checking,
 ): Promise<number> {
-  const { differences, progress, signal } = options;
-  const heads = new Map(
-    (await persist(signal, () => store.heads())).map((head) => [head.shard, head.error === undefined ? head.head : 0]),
-  );
+  const wanted = new Map([...written.keys()].map((cell) => [addressText(cell), cell]));
   const found = new Set<string>();
-  const readings = [...shards].map(([shard, part]): Reading => ({
-    shard,
-    head: heads.get(shard) ?? 0,
-    next: part.after,
-    left: part.cells,
-    createdAt: '',
-  }));
+  const heads = new Map((await store.heads()).map((head) => [head.shard, head.error === undefined ? head.head : 0]));
+  const last = new Map<number, Cell>();
 
-  const take = (reading: Reading, cell: Cell): void => {
-    if (cell.added_id !== reading.next + 1) {
-      differences.fail(
-        `shard ${reading.shard}`,
-        `after ${reading.next} in its log wanted ${reading.next + 1}, got ${cell.added_id} (${options.read})`,
-      );
-    }
-    if (cell.created_at < reading.createdAt)
-      differences.fail(cell, `created_at ${cell.created_at} after ${reading.createdAt}`);
-    reading.next = cell.added_id;
-    reading.createdAt = cell.created_at;
-    const wanted = trips
-      .cellsOf(cell.row_key)
-      ?.find(({ column_name, ref_key }) => column_name === cell.column_name && ref_key === cell.ref_key);
-    if (wanted === undefined) return;
+  const take = (cell: Cell): void => {
+    const { shard, added_id, created_at } = cell;
+    const before = last.get(shard);
+    const next = (before?.added_id ?? 0) + 1;
+    if (added_id !== next)
+      differences.fail(`shard ${shard}`, `after ${next - 1} in its log wanted ${next}, got ${added_id} (${read})`);
+    if (before && created_at < before.created_at)
+      differences.fail(cell, `created_at ${created_at} after ${before.created_at}`);
+    last.set(shard, cell);
     const address = addressText(cell);
-    if (found.has(address)) return differences.fail(cell, `twice in the log of shard ${reading.shard}`);
+    const own = wanted.get(address);
+    if (own === undefined) return;
+    if (found.has(address)) return differences.fail(cell, `twice in the log of shard ${shard}`);
     found.add(address);
-    reading.left -= 1;
     if (cell.error !== undefined) return differences.fail(cell, cell.error.message);
-    if (!isDeepStrictEqual(cell.body, wanted.body))
-      return differences.fail(cell, `another body in the log of shard ${reading.shard}`);
-    differences.pass();
-    progress.advance();
+    if (!isDeepStrictEqual(cell.body, own.body))
+      return differences.fail(cell, `another body in the log of shard ${shard}`);
+    differences.passed += 1;
   };
 
-  await inParallel(inChunks(readings, SHARDS_A_REQUEST), REQUESTS_AT_A_TIME, signal, async (chunk) => {
-    let end = Date.now() + options.patienceMs;
-    for (;;) {
-      const open = chunk.filter((reading) => reading.left > 0 || reading.next < reading.head);
-      if (open.length === 0) return;
-      if (await readOn(store, open, options, take)) end = Date.now() + options.patienceMs;
-      else if (Date.now() > end) return;
-      else await sleep(PAUSE_MS, undefined, { signal });
-    }
+  const still = new AbortController();
+  const timer = setTimeout(() => still.abort(), patienceMs);
+  const left = new Set([...heads].flatMap(([shard, head]) => (head > 0 ? [shard] : [])));
+  const logs = tail(store, {
+    shards: [...left],
+    from: 'start',
+    read,
+    limit: 1000,
+    signal: AbortSignal.any([signal, still.signal]),
   });
-  for (const { shard, next, head } of readings) {
-    if (next < head)
-      differences.fail(`shard ${shard}`, `its log ends at ${next}, wanted its head ${head} (${options.read})`);
+  for await (const { cell } of logs) {
+    timer.refresh();
+    take(cell);
+    if (cell.added_id >= (heads.get(cell.shard) ?? 0)) left.delete(cell.shard);
+    if (left.size === 0) break;
   }
-  for (const cell of trips.acknowledged())
-    if (!found.has(addressText(cell)))
-      differences.fail(cell, `not in the log ${askedText(options.read, trips.outcomeOf(cell))}`);
+  clearTimeout(timer);
+  signal.throwIfAborted();
+  for (const shard of left) {
+    const [at, head] = [last.get(shard)?.added_id ?? 0, heads.get(shard)];
+    differences.fail(`shard ${shard}`, `its log ends at ${at}, wanted its head ${head} (${read})`);
+  }
+  for (const [address, cell] of wanted)
+    if (!found.has(address)) differences.fail(cell, `not in the log ${askedText(read, written, cell)}`);
   return found.size;
-}
-
-/** One request for all these shards. True when any of them went on. */
-async function readOn(
-  store: DemoStore,
-  readings: readonly Reading[],
-  { read, signal }: CheckLogsOptions,
-  take: (reading: Reading, cell: Cell) => void,
-): Promise<boolean> {
-  const locations = readings.map(({ shard, next }) => ({ shard, after: next }));
-  const logs = await persist(signal, () => store.log(locations, { limit: CELLS_A_SHARD, read }));
-  let wentOn = false;
-  for (const [position, reading] of readings.entries()) {
-    const log = logs[position];
-    if (log === undefined || log.error !== undefined || log.served_by !== read) continue;
-    for (const cell of log.cells) take(reading, cell);
-    if (log.cells.length > 0) wentOn = true;
-  }
-  return wentOn;
 }

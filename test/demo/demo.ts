@@ -3,14 +3,17 @@ import { readOptions } from './options.ts';
 import { runDemo } from './run-demo.ts';
 import { reachStack } from './stack.ts';
 
-/** What a shell gives for a program ended by SIGINT. */
+/** The exit code that a shell gives for a program ended by SIGINT. */
 const INTERRUPTED = 130;
+/** How long a request is retried, such as while a server is unavailable. */
+const DEADLINE_MS = 60_000;
 
 const options = readOptions(process.argv.slice(2));
 const interrupt = new AbortController();
+const { signal } = interrupt;
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => {
-    if (!interrupt.signal.aborted) console.log('\nstopping …');
+    if (!signal.aborted) console.log('\nstopping …');
     interrupt.abort();
   });
 }
@@ -20,30 +23,23 @@ process.exit(await run());
 
 async function run(): Promise<number> {
   try {
-    const stack = await reachStack(options, console.log);
+    const { url, sign, readers, stop } = await reachStack(options, console.log);
     try {
-      interrupt.signal.throwIfAborted();
+      signal.throwIfAborted();
       const store = operatorsClient({
-        url: stack.url,
+        url,
         datastore: 'trips',
-        ...(stack.sign && { sign: stack.sign }),
-        // The demo repeats by itself, to count it, and gives up requests in hand when interrupted.
-        attempts: 1,
-        signal: interrupt.signal,
+        ...(sign && { sign }),
+        deadlineMs: DEADLINE_MS,
+        signal,
       });
-      const failed = await runDemo({
-        store,
-        options,
-        readers: stack.readers,
-        signal: interrupt.signal,
-        print: console.log,
-      });
+      const failed = await runDemo({ ...options, store, readers, signal, print: console.log });
       return failed === 0 ? 0 : 1;
     } finally {
-      await stack.stop();
+      await stop();
     }
   } catch (error) {
-    if (interrupt.signal.aborted) return INTERRUPTED;
+    if (signal.aborted) return INTERRUPTED;
     console.error(`demo: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }

@@ -1,12 +1,10 @@
-import type { Cell, Json, NewCell, PutResult } from '../../shared/cell.ts';
-import { persist } from '../support/persist.ts';
+import type { Cell, Json, NewCell } from '../../shared/cell.ts';
 import { textTable } from '../support/text-table.ts';
-import type { DemoStore } from '../support/trips/demo-store.ts';
 import { identity } from '../support/trips/identity.ts';
 import { comes } from '../support/until.ts';
-import { checkVersions } from './check-versions.ts';
-import { notWritten, writeUntilConfirmed } from './confirm.ts';
-import type { Differences } from './differences.ts';
+import { checkVersions, columnsOf } from './read-back.ts';
+import type { Checking } from './recheck.ts';
+import { writeCells } from './write.ts';
 
 const cellOf = (trip: string, column_name: string, ref_key: number, body: Json): NewCell => ({
   row_key: identity(`model trip/${trip}`),
@@ -35,67 +33,37 @@ const TRIPS: Readonly<Record<string, readonly NewCell[]>> = {
   ],
 };
 
-interface ModelTripsOptions {
-  /** How long a trip may take to be billed; undefined where there is no trigger to do it. */
+interface ModelTripsOptions extends Checking {
+  /** How long a trip may take to be billed; undefined without a trigger. */
   readonly billedWithinMs: number | undefined;
-  /** How long a write that is answered `unavailable` is repeated. */
-  readonly confirmedWithinMs: number;
-  /** How long what was buffered may take to be readable. */
-  readonly patienceMs: number;
-  readonly signal: AbortSignal;
-  readonly differences: Differences;
+  readonly tries: number | undefined;
 }
 
 /**
  * Writes two trips, waits until the trigger has billed them, and returns the lines of a table that shows them as the
  * rows and versions they are. Compares what was acknowledged, and reports any other outcome.
  */
-export async function showModelTrips(store: DemoStore, options: ModelTripsOptions): Promise<readonly string[]> {
-  const { billedWithinMs, signal, differences } = options;
+export async function showModelTrips(options: ModelTripsOptions): Promise<readonly string[]> {
+  const { store, billedWithinMs, signal, differences } = options;
+  const written = await writeCells(Object.values(TRIPS).flat(), options);
   const rows: string[][] = [['', 'row key', 'column', 'ref key', 'body', '']];
-  const unwritten = new Set<NewCell>();
-  for (const cells of Object.values(TRIPS))
-    for (const cell of await notConfirmed(store, cells, options)) unwritten.add(cell);
   for (const [name, cells] of Object.entries(TRIPS)) {
-    const columns = [...Map.groupBy(cells, ({ column_name }) => column_name)];
-    const written = columns.filter(([, ofColumn]) => !ofColumn.some((cell) => unwritten.has(cell)));
-    await checkVersions(
-      store,
-      written.map(([, ofColumn]) => ofColumn),
-      { ...options, concurrency: 1 },
-    );
+    const columns = columnsOf(cells, written);
+    await checkVersions(columns, options);
     const row_key = cells[0]?.row_key ?? '';
     const versionsOf = async (column_name: string): Promise<readonly Cell[]> =>
-      (await persist(signal, () => store.versions({ row_key, column_name }, { order: 'asc' }))).cells;
-    const isBilled = async (): Promise<boolean> =>
-      Object((await versionsOf('STATUS')).at(-1)?.body).is_completed === true;
-    const isToBeBilled = billedWithinMs !== undefined && written.some(([column]) => column === 'BASE');
-    if (isToBeBilled) {
-      if (await comes(isBilled, { pollMs: 100, patienceMs: billedWithinMs, signal })) differences.pass();
+      (await store.versions({ row_key, column_name }, { order: 'asc' })).cells;
+    const names = new Set(cells.map(({ column_name }) => column_name));
+    if (billedWithinMs !== undefined && columns.some(([first]) => first?.column_name === 'BASE')) {
+      names.add('STATUS');
+      const isBilled = async (): Promise<boolean> =>
+        Object((await versionsOf('STATUS')).at(-1)?.body).is_completed === true;
+      if (await comes(isBilled, { pollMs: 100, patienceMs: billedWithinMs, signal })) differences.passed += 1;
       else differences.fail(`${row_key}/STATUS`, `${name} was not billed in time`);
     }
-    for (const column of [...columns.map(([column_name]) => column_name), ...(isToBeBilled ? ['STATUS'] : [])])
-      rows.push(...rowsOf(name, await versionsOf(column)));
+    for (const column of names) rows.push(...rowsOf(name, await versionsOf(column)));
   }
   return textTable(rows, [3]);
-}
-
-/** Writes the cells of a trip. Returns those that were not acknowledged. */
-async function notConfirmed(
-  store: DemoStore,
-  cells: readonly NewCell[],
-  { confirmedWithinMs: withinMs, signal, differences }: ModelTripsOptions,
-): Promise<readonly NewCell[]> {
-  const unwritten: NewCell[] = [];
-  const answered = (cell: NewCell, result: PutResult): void => {
-    const why = notWritten(result, withinMs);
-    if (why === undefined) return;
-    differences.fail(cell, why);
-    unwritten.push(cell);
-  };
-  const send = (left: readonly NewCell[]): Promise<readonly PutResult[]> => persist(signal, () => store.batchPut(left));
-  await writeUntilConfirmed(cells, { send, answered, withinMs, signal });
-  return unwritten;
 }
 
 function rowsOf(name: string, versions: readonly Cell[]): string[][] {

@@ -1,9 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Access } from '../../shared/environment.ts';
+import { dataFolder } from '../../infra/local/folder/data-folder.ts';
+import { localSigner } from '../../infra/local/login/local-signer.ts';
+import type { GroupHealth } from '../../shared/api/service.ts';
 import type { Sign } from '../../shared/client/sign-request.ts';
-import { anyReader, health } from './health.ts';
+import type { Access } from '../../shared/environment.ts';
 import type { DemoOptions } from './options.ts';
 
 interface Stack {
@@ -16,28 +19,49 @@ interface Stack {
   stop(): Promise<void>;
 }
 
+/** Ample for a stack on one machine, and short for a user. */
+const TIMEOUT_MS = 15_000;
+
 /**
- * The stack at the URL given; else the one that runs on the data folder; else a new one in a temporary folder.
+ * Returns the stack at the URL given; else the one that runs on the data folder; else a new one in a temporary folder.
  *
- * @throws Error when nothing answers at a URL that was given
+ * @throws Error if nothing answers at a given URL
  */
 export async function reachStack(
   { url, data, access }: Pick<DemoOptions, 'url' | 'data' | 'access'>,
   print: (line: string) => void,
 ): Promise<Stack> {
-  if (url !== undefined) {
-    const answer = await health(url);
-    if (answer === undefined) throw new Error(`--url: wanted a running store, got no answer from ${url}/v1/health`);
-    return { url, sign: answer.sign, readers: anyReader(answer.groups), stop: async () => {} };
+  const place = url ?? urlOf(data);
+  const running = place === undefined ? undefined : await runningAt(place);
+  if (running !== undefined) {
+    if (url === undefined) print(`Using the stack that runs on ${data}: ${running.url}\n`);
+    return running;
   }
-  const running = await urlOf(data);
-  const answer = running === undefined ? undefined : await health(running);
-  if (running !== undefined && answer !== undefined) {
-    print(`Using the stack that runs on ${data}: ${running}\n`);
-    return { url: running, sign: answer.sign, readers: anyReader(answer.groups), stop: async () => {} };
-  }
+  if (url !== undefined) throw new Error(`--url: wanted a running store, got no answer from ${url}/v1/health`);
   print(`No stack runs on ${data}: starting one for this run, in a temporary folder.\n`);
   return startOwn(access);
+}
+
+function urlOf(data: string): string | undefined {
+  const { endpoints } = dataFolder(data);
+  return existsSync(endpoints) ? (JSON.parse(readFileSync(endpoints, 'utf8')) as { http: string }).http : undefined;
+}
+
+/** Undefined when nothing there answers as a stack does, neither to an unsigned request nor to a signed one. */
+async function runningAt(url: string): Promise<Stack | undefined> {
+  const health = new URL(`${url}/v1/health`);
+  for (const sign of [undefined, localSigner()]) {
+    try {
+      const headers = (await sign?.({ method: 'GET', url: health, headers: {}, body: undefined })) ?? {};
+      const response = await fetch(health, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const { groups } = (await response.json()) as { readonly groups?: readonly GroupHealth[] };
+      const readers = groups?.some(({ reader }) => reader.state === 'up' && reader.served_by === 'reader');
+      if (readers !== undefined) return { url, sign, readers, stop: async () => {} };
+    } catch {
+      // Nothing listens there, or something else does.
+    }
+  }
+  return undefined;
 }
 
 /** Loaded only here: a run against a store elsewhere needs neither the CDK app nor an emulator. */
@@ -47,30 +71,14 @@ async function startOwn(access: Access): Promise<Stack> {
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const stack = await startLocalStack({ port: 0, data: join(folder, 'data'), access });
-    const stop = async (): Promise<void> => {
-      try {
-        await stack.stop();
-      } finally {
-        await remove();
-      }
-    };
     return {
       url: stack.url,
       sign: undefined,
       readers: access === 'mysql' && stack.endpoints.groups.some((group) => group.readers.length > 0),
-      stop,
+      stop: () => stack.stop().finally(remove),
     };
   } catch (error) {
     await remove();
     throw error;
-  }
-}
-
-async function urlOf(data: string): Promise<string | undefined> {
-  try {
-    const { http } = JSON.parse(await readFile(join(data, 'endpoints.json'), 'utf8')) as { readonly http?: unknown };
-    return typeof http === 'string' ? http.replace(/\/+$/, '') : undefined;
-  } catch {
-    return undefined;
   }
 }

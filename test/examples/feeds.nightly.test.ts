@@ -18,7 +18,7 @@ const data = join(folder.path, 'data');
 const warehouse = join(folder.path, 'warehouse');
 /** The second deployment, in memory, behind the same HTTP API. */
 const copy = fakeDeployment();
-const consumers: { readonly process: ChildProcess; readonly said: string[] }[] = [];
+const consumers: { readonly process: ChildProcess; readonly output: string[] }[] = [];
 const stack = localStack(folder, { datastores: join(PROJECT_ROOT, 'test/examples/feeds') });
 let server: Awaited<ReturnType<typeof serveGateway>>;
 
@@ -34,16 +34,17 @@ afterAll(async () => {
   server.close();
 });
 
-/** As `infra/docs/triggers.md` says it: a function of ours in a process of its own. */
+/** Runs a function in its own process, as `infra/docs/triggers.md` says. */
 function consume(file: string, variables: Readonly<Record<string, string>>): void {
   const child = spawn(process.execPath, ['infra/local/commands/consume.ts', file, '--data', data], {
     cwd: PROJECT_ROOT,
     env: { ...process.env, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const said: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk.toString()));
-  consumers.push({ process: child, said });
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  consumers.push({ process: child, output });
 }
 
 interface Line extends NewCell {
@@ -83,21 +84,21 @@ test(
     consume('functions/examples/copy-cells.ts', { COPY_TO_URL: server.url });
     await trips.batchPut(cells.slice(30));
 
-    const said = (): string => consumers.map((consumer) => consumer.said.join('')).join('\n');
+    const output = (): string => consumers.map((consumer) => consumer.output.join('')).join('\n');
     const distinct = (): number =>
       new Set(linesOfWarehouse().map(({ shard, added_id }) => `${shard}/${added_id}`)).size;
-    await expect.poll(distinct, { timeout: 120_000, interval: 500, message: said() }).toBe(cells.length);
+    await expect.poll(distinct, { timeout: 120_000, interval: 500, message: output() }).toBe(cells.length);
     const lines = linesOfWarehouse();
     for (const cell of cells) expect(lines).toContainEqual(expect.objectContaining(cell));
     for (const inShard of Map.groupBy(lines, ({ shard }) => shard).values()) {
-      // In the log's order, repeats apart.
+      // In the log's order, without repeats.
       const firstSeen = [...new Set(inShard.map(({ added_id }) => added_id))];
       expect(firstSeen).toEqual(firstSeen.toSorted((a, b) => a - b));
     }
 
     const copied = async (): Promise<number> =>
       (await copy.trips.batchGet(cells)).filter((item) => item !== null && 'body' in item).length;
-    await expect.poll(copied, { timeout: 120_000, interval: 500, message: said() }).toBe(cells.length);
+    await expect.poll(copied, { timeout: 120_000, interval: 500, message: output() }).toBe(cells.length);
     for (const cell of cells) expect((await copy.trips.get(cell)).cell).toMatchObject(cell);
   },
 );

@@ -19,7 +19,7 @@ const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON
   readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'),
 );
 
-/** What is to be typed: the lines of blocks of commands, without their comments, and what stands between backticks. */
+/** Returns the commands of a page: the lines of its `sh` blocks, without comments, and all code in backticks. */
 function commandsOf(text: string): readonly string[] {
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gmsu)].flatMap(([, block = '']) => block.split('\n'));
   const inline = [...text.replaceAll(/^```.*?^```/gmsu, '').matchAll(/`([^`]+)`/gu)].map(([, code = '']) =>
@@ -54,8 +54,8 @@ describe.each(MANUALS)('the commands of $file', ({ text }) => {
 const helps = new Map<string, Promise<string>>();
 
 /**
- * Says how a script is used: with the Node that runs npm, not with that of the tests, which npm finds by itself. What runs
- * before a script would install the dependencies anew where npm did not install them, under the tests that use them.
+ * Returns the help of a script, by the Node that runs npm, not by that of the tests, which npm would find. Ignores
+ * pre-scripts: they reinstall dependencies that npm did not install, while tests use them.
  */
 function helpOf(script: string): Promise<string> {
   const path = (process.env['PATH'] ?? '')

@@ -13,15 +13,15 @@ interface Scene {
   readonly signal: AbortSignal;
 }
 
-/** For the buffers to empty, and for readers to catch up before that. */
+/** The time for the readers to catch up, and then for the buffers to empty. */
 const EMPTY_PATIENCE_MS = 600_000;
 
 export type Aftermath = Awaited<ReturnType<typeof inspect>>;
 
-/** Waits for the buffers, reads every acknowledged cell through the store, and then looks at the tables. */
+/** Waits for the buffers, reads every acknowledged cell through the store, and then inspects the tables. */
 export async function inspect({ datastore, groups, written, signal }: Scene) {
   const { acked, outcomes, wrong, wrongExamples } = written;
-  const { rows, parked, conflicts, undecided, seconds } = await untilBuffersEmpty(datastore, EMPTY_PATIENCE_MS, signal);
+  const { rows, parked, conflicts, in_doubt, seconds } = await untilBuffersEmpty(datastore, EMPTY_PATIENCE_MS, signal);
   const unreadable = await countUnreadable(datastore, acked);
   const logs = await storedLogs(groups);
   const { lost, moved, movedExamples, doubled } = compareKept(acked, logs);
@@ -30,11 +30,11 @@ export async function inspect({ datastore, groups, written, signal }: Scene) {
     doubled,
     'ids missing': holesIn(logs),
     'wrong answers': wrong,
-    'left in the buffer': rows + parked + conflicts + undecided,
+    'left in the buffer': rows + parked + conflicts + in_doubt,
   };
   return {
     acked: acked.length,
-    // What moved cannot be read as it was acknowledged either, and is counted by itself.
+    // Moved cells cannot be read as they were acknowledged either, and are counted separately.
     lost: Math.max(lost, unreadable - moved),
     faults,
     outcomes,
@@ -44,10 +44,10 @@ export async function inspect({ datastore, groups, written, signal }: Scene) {
 }
 
 export function lossCheck(what: string, real: Aftermath, control: Aftermath, leastCells: number): Check {
-  const figure = (of: Aftermath): string => `${grouped(of.lost)} of ${grouped(of.acked)}, ${otherFaults(of)}`;
+  const result = (of: Aftermath): string => `${grouped(of.lost)} of ${grouped(of.acked)}, ${otherFaults(of)}`;
   const holds = (of: Aftermath): boolean => of.lost + otherFaults(of) === 0 && of.acked >= leastCells;
   return check(
-    { what, bar: `0 of at least ${grouped(leastCells)}, 0`, figure, holds, fails: ({ lost }) => lost > 0 },
+    { what, bar: `0 of at least ${grouped(leastCells)}, 0`, result, holds, fails: ({ lost }) => lost > 0 },
     real,
     control,
   );
@@ -57,7 +57,7 @@ export function aftermathNotes(aftermath: Aftermath): readonly string[] {
   return [outcomesLine(aftermath.outcomes), faultsLine(aftermath), ...aftermath.wrongExamples];
 }
 
-/** Of the acknowledged cells, those that are lost, and what else is wrong. */
+/** Returns the lost and otherwise wrong cells, of the acknowledged ones. */
 export function wrongOf(aftermath: Aftermath): Share {
   return { wrong: aftermath.lost + otherFaults(aftermath), of: aftermath.acked };
 }
@@ -74,7 +74,7 @@ export function otherFaults({ faults }: Aftermath): number {
 
 const POLL_MS = 250;
 
-/** Waits until nothing waits in any group's buffer table; gives up after some time, and says what is left. */
+/** Waits until every group's buffer table is empty; gives up after some time, and returns what is left. */
 export async function untilBuffersEmpty(
   operations: Pick<BufferOperations, 'getBuffer'>,
   patienceMs: number,
@@ -82,7 +82,7 @@ export async function untilBuffersEmpty(
 ) {
   const start = performance.now();
   for (;;) {
-    const rest = { rows: 0, parked: 0, conflicts: 0, undecided: 0, seconds: (performance.now() - start) / 1000 };
+    const rest = { rows: 0, parked: 0, conflicts: 0, in_doubt: 0, seconds: (performance.now() - start) / 1000 };
     let answered = true;
     const { groups } = await operations.getBuffer().catch(() => ({ groups: [] }));
     for (const group of groups) {
@@ -93,7 +93,7 @@ export async function untilBuffersEmpty(
       rest.rows += group.rows;
       rest.parked += group.parked;
       rest.conflicts += group.conflicts;
-      rest.undecided += group.undecided;
+      rest.in_doubt += group.in_doubt;
     }
     if (answered && rest.rows === 0) return rest;
     if (performance.now() - start > patienceMs) {

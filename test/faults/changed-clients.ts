@@ -10,8 +10,8 @@ export function rewording(reword: (sql: string) => string): (client: SqlClient) 
   return changing((statement, client) => client.change({ ...statement, sql: reword(statement.sql) }));
 }
 
-/** The same, and its transactions, too. */
-export function rewordingTogether(reword: (sql: string) => string): (client: SqlClient) => SqlClient {
+/** Rewords transactions as well. */
+export function rewordingPlans(reword: (sql: string) => string): (client: SqlClient) => SqlClient {
   const reworded = (statement: Statement): Statement => ({ ...statement, sql: reword(statement.sql) });
   return ({ transactions, ...client }) => ({
     ...client,
@@ -22,5 +22,5 @@ export function rewordingTogether(reword: (sql: string) => string): (client: Sql
   });
 }
 
-/** As a server answers that had nothing to change. */
+/** The answer of a server that had nothing to change. */
 export const NOTHING: SqlChange = { affectedRows: 0, insertId: 0 };

@@ -2,7 +2,7 @@ import { entityTable } from '../../shared/sql/names.ts';
 import { ownedShards, withClient } from '../support/past-the-store.ts';
 import { DATASTORE, type GroupAccess } from '../support/store-access.ts';
 
-/** Deletes the first trip of each shard of a group behind the store's back. Returns how many there were. */
+/** Deletes the first trip of each shard of a group past the store. Returns their count. */
 export async function deleteTrips(groups: readonly GroupAccess[], group: string): Promise<number> {
   return withClient(groups, group, async (client) => {
     let deleted = 0;

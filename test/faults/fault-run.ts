@@ -3,14 +3,14 @@ import { grouped } from '../support/text-table.ts';
 
 export { grouped, type RunWorld };
 
-/** One promise under one fault, as a command proves it. */
+/** One promise under one fault, proven by a command. */
 export interface FaultRun {
   readonly name: string;
   readonly promise: string;
   readonly fault: string;
-  /** The protection that the control does without: with it off, the same checks have to fail. */
+  /** The protection that the control lacks: without it, the same checks must fail. */
   readonly control: string;
-  /** It judges how long things take: what goes on beside it would spoil that. */
+  /** Judges durations, which other work would distort. */
   readonly alone?: true;
   run(world: RunWorld): Promise<RunOutcome>;
 }
@@ -25,15 +25,15 @@ export interface RunOutcome {
 
 export interface Check {
   readonly what: string;
-  readonly figure: string;
+  readonly result: string;
   readonly bar: string;
   readonly passed: boolean;
   readonly control: Control;
 }
 
-/** The same figure without the protection. It has to be bad: a check that cannot fail proves nothing. */
+/** The same result without the protection. It must be bad: a check that cannot fail proves nothing. */
 interface Control {
-  readonly figure: string;
+  readonly result: string;
   readonly failed: boolean;
 }
 
@@ -41,27 +41,27 @@ export function holds({ passed, control }: Check): boolean {
   return passed && control.failed;
 }
 
-/** What a figure is judged by: the same of the real run and of its control. */
-export interface Bar<Figures> {
+/** The bar of a result, for the real run and for its control. */
+export interface Bar<Results> {
   readonly what: string;
   readonly bar: string;
-  readonly figure: (of: Figures) => string;
-  readonly holds: (real: Figures) => boolean;
-  /** Of the control. @default that it does not hold */
-  readonly fails?: (control: Figures) => boolean;
+  readonly result: (of: Results) => string;
+  readonly holds: (real: Results) => boolean;
+  /** Judges the control. @default it fails if it does not hold */
+  readonly fails?: (control: Results) => boolean;
 }
 
-export function check<Figures>(
-  { what, bar, figure, holds, fails = (control) => !holds(control) }: Bar<Figures>,
-  real: Figures,
-  control: Figures,
+export function check<Results>(
+  { what, bar, result, holds, fails = (control) => !holds(control) }: Bar<Results>,
+  real: Results,
+  control: Results,
 ): Check {
   return {
     what,
-    figure: figure(real),
+    result: result(real),
     bar,
     passed: holds(real),
-    control: { figure: figure(control), failed: fails(control) },
+    control: { result: result(control), failed: fails(control) },
   };
 }
 
@@ -71,7 +71,7 @@ export interface Share {
 }
 
 /** "3 of 1,200" */
-export function shareFigure({ wrong, of }: Share): string {
+export function shareResult({ wrong, of }: Share): string {
   return `${grouped(wrong)} of ${grouped(of)}`;
 }
 
@@ -81,7 +81,7 @@ export function noneOf(what: string, least: number, real: Share, control: Share)
     {
       what,
       bar,
-      figure: shareFigure,
+      result: shareResult,
       holds: ({ wrong, of }) => wrong === 0 && of >= least,
       fails: ({ wrong }) => wrong > 0,
     },

@@ -1,40 +1,34 @@
 import type { FaultRun } from './fault-run.ts';
 
 /**
- * The modules of all runs, in the order in which the runs are begun; those that have to be alone come after the others.
- * The longest begin first, since others go next to them.
+ * The modules of all runs, in starting order; those that run alone come after the others. The longest begin first,
+ * since others run in parallel with them.
  */
 const MODULES = [
-  'moves/reverse',
   'soak/soak',
   'triggers/triggers',
   'log/log',
   'losses/kill',
   'losses/lost-disk',
-  'losses/refused',
   'losses/shown',
   'conflicts/conflicts',
   'acks/acks',
   'acks/data-api',
   'damage/damage',
-  'moves/old-topology',
   'hostile/hostile',
   'stacks/restart',
   'stacks/restore',
   'indexes/races',
   'indexes/build',
-  'triggers/poison',
-  'triggers/halted',
   'simulate/simulate',
   'replication/replication',
   'outages/outage',
-  'outages/away',
+  'outages/unavailable',
   'outages/readers-down',
   'erasing/erasures',
   'erasing/forgetting',
   'erasing/retention',
   'hanging/paused',
-  'hanging/locked',
   'hanging/stalled',
   'hanging/silent',
   'in-use/freeze',
@@ -47,7 +41,7 @@ const MODULES = [
 
 export const FAULT_RUNS: readonly FaultRun[] = await Promise.all(MODULES.map(runOf));
 
-/** Those that take under four minutes together and judge no latency: they hold also next to other work. */
+/** The runs that take under four minutes in total and judge no latency: they hold under other load as well. */
 export const SHORT_RUNS: readonly string[] = ['acks', 'lost-disk'];
 
 async function runOf(module: string): Promise<FaultRun> {

@@ -32,7 +32,7 @@ describe('what readers saw', () => {
     expect(judge([1, 2, 3, 4])).toEqual({ skipped: 0, outOfOrder: 0, different: 0 });
   });
 
-  it('shows what was skipped, repeated, late or different', () => {
+  it('counts skipped, repeated, late and different cells', () => {
     expect(judge([1, 3, 4])).toEqual({ skipped: 1, outOfOrder: 0, different: 0 });
     expect(judge([1, 2, 2, 3, 4])).toEqual({ skipped: 0, outOfOrder: 1, different: 0 });
     expect(judge([1, 3, 2, 4])).toEqual({ skipped: 0, outOfOrder: 1, different: 0 });
@@ -86,8 +86,8 @@ describe('what was acknowledged', () => {
 });
 
 it('a check whose control does not fail is shown as failed', () => {
-  const said = { what: 'lost', figure: '0', bar: '0' };
-  const check = (passed: boolean, failed: boolean): Check => ({ ...said, passed, control: { figure: '9', failed } });
+  const output = { what: 'lost', result: '0', bar: '0' };
+  const check = (passed: boolean, failed: boolean): Check => ({ ...output, passed, control: { result: '9', failed } });
   const run = { name: 'kill', promise: 'p', fault: 'f', control: 'c' };
   const checks = [check(true, true), check(true, false), check(false, true)];
   const outcome = { checks, cells: 1, engine: 'MariaDB 10.11.6', notes: [] };

@@ -1,15 +1,15 @@
-/** One fault run in a process of its own: what goes wrong in it, a crash of its emulators too, ends no other. */
+/** One fault run in a process of its own: an error in it, even a crash of its emulators, ends no other. */
 import type { RunOutcome, RunWorld } from './fault-run.ts';
 import { FAULT_RUNS } from './fault-runs.ts';
 import { stackEngine } from './stack-program.ts';
 
 export type RunOrder = Omit<RunWorld, 'signal' | 'say'> & { readonly name: string };
 
-/** What it says: how far it is, and what came of it in the end. */
+/** A message: its progress, or its outcome in the end. */
 export type RunWord = { readonly line: string } | { readonly outcome: RunOutcome } | { readonly error: string };
 
 const stopping = new AbortController();
-// Once more is for whoever started it to heed.
+// A repeated signal is left to the parent process.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(name, () => stopping.abort(new Error(`stopped by ${name}`)));
 process.on('disconnect', () => process.exit(1));
@@ -30,7 +30,7 @@ async function carryOut(): Promise<RunWord> {
   }
 }
 
-/** Settled once it is on its way. */
+/** Settled once it is sent. */
 function say(word: RunWord): Promise<boolean> {
   return new Promise((resolve) => {
     process.send?.(word, (error: Error | null) => resolve(error === null));

@@ -37,7 +37,7 @@ export function summaryLines(reports: readonly RunReport[]): readonly string[] {
 }
 
 function rowOf(check: Check): readonly string[] {
-  return [check.what, check.figure, check.bar, check.control.figure, verdict(check)];
+  return [check.what, check.result, check.bar, check.control.result, verdict(check)];
 }
 
 function verdict(check: Check): string {

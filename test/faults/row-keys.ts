@@ -19,7 +19,7 @@ export function baseCell(row_key: string, body: Json): NewCell {
   return { row_key, column_name: 'BASE', ref_key: 1, body };
 }
 
-/** Of a cell whatever else is known. */
+/** Returns only the address of a cell. */
 export function addressAlone({ row_key, column_name, ref_key }: CellAddress): CellAddress {
   return { row_key, column_name, ref_key };
 }

@@ -1,4 +1,4 @@
-/** `npm run faults -- NAME …`: breaks a store that it starts for this, and says whether the promises held. */
+/** `npm run faults -- NAME …`: breaks a store that it starts for this, and reports whether the promises held. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -11,6 +11,9 @@ import { endProcessesOn } from '../support/leftovers.ts';
 import type { RunOrder, RunWord } from './one-run.ts';
 import { readOptions } from './options.ts';
 import { runLines, summaryLines, type RunReport } from './report.ts';
+
+/** Ends a run that hangs; the longest takes ten minutes on a busy machine. */
+const ENDS_A_HANG_MS = 30 * 60_000;
 
 const options = readOptions(process.argv.slice(2));
 const folders = new Set<string>();
@@ -63,9 +66,9 @@ async function report(run: FaultRun): Promise<void> {
   }
 }
 
-/** In a folder of its own, of which neither a file nor a process is left. */
+/** Runs it in a folder of its own, and leaves neither a file nor a process of it. */
 async function carryOut(run: FaultRun): Promise<RunReport> {
-  const { engine, seed, seconds, history } = options;
+  const { engine, seed, seconds } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `schemaless-faults-${run.name}-`)));
   folders.add(folder);
   const start = performance.now();
@@ -74,7 +77,7 @@ async function carryOut(run: FaultRun): Promise<RunReport> {
   try {
     const say = (line: string): void =>
       console.log(`  ${run.name.padEnd(12)} ${elapsed().toFixed(0).padStart(4)} s  ${line}`);
-    const outcome = await inProcess({ name: run.name, engine, seed, seconds, history, folder }, say);
+    const outcome = await inProcess({ name: run.name, engine, seed, seconds, folder }, say);
     const left = endProcessesOn(folder);
     if (left.length > 0) throw new Error(`${run.name} left processes behind: ${left.join(', ')}`);
     return { run, outcome, seed, seconds: elapsed() };
@@ -85,7 +88,7 @@ async function carryOut(run: FaultRun): Promise<RunReport> {
   }
 }
 
-/** Its command line names the folder, so that it is found when it has to be ended. */
+/** Its command line names the folder, by which it is found when it must be ended. */
 async function inProcess(order: RunOrder, say: (line: string) => void): Promise<RunOutcome> {
   const child = fork(new URL('one-run.ts', import.meta.url), [join(order.folder, 'run')], { execArgv: [] });
   const interrupt = (): void => void child.kill('SIGINT');
@@ -96,8 +99,10 @@ async function inProcess(order: RunOrder, say: (line: string) => void): Promise<
     else last = word;
   });
   child.send(order);
-  // Its last word is heard by then.
+  const hung = setTimeout(() => child.kill('SIGKILL'), ENDS_A_HANG_MS + (order.seconds ?? 0) * 1000);
+  // Its last message has arrived by then.
   await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
+  clearTimeout(hung);
   signal.removeEventListener('abort', interrupt);
   if (last && 'outcome' in last) return last.outcome;
   throw new Error(last && 'error' in last ? last.error : `it ended with ${child.exitCode ?? child.signalCode}`);

@@ -6,7 +6,7 @@ export function toldOptions<Options extends object = Partial<LocalStackOptions>>
   return JSON.parse(process.argv[2] ?? '{}') as Options;
 }
 
-/** Runs a stack until SIGTERM, and says that it is ready once this is done with it. */
+/** Runs a stack until SIGTERM. Reports that it is ready after its preparation. */
 export async function serveStack(
   options: Partial<LocalStackOptions>,
   prepare: (stack: LocalStack) => void = () => undefined,

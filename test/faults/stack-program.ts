@@ -11,7 +11,7 @@ import type { RunWorld } from './fault-run.ts';
 const CONTROL = fileURLToPath(new URL('../../infra/local/commands/control.ts', import.meta.url));
 const START = new URL('../../infra/local/commands/start.ts', import.meta.url);
 
-/** A whole local stack of a run, as a program of its own that takes its options as JSON. */
+/** Starts a whole local stack of a run, as a program of its own that takes its options as JSON. */
 export async function startProgram(
   { folder, engine, signal }: RunWorld,
   name: string,
@@ -23,7 +23,7 @@ export async function startProgram(
   return await StackProcess.start({ program, args, data, signal });
 }
 
-/** The same as `npm start` runs it, with these flags: "server-size". */
+/** Starts it as `npm start` does, with these flags: "server-size". */
 export async function startProduct(
   { folder, engine, signal }: RunWorld,
   name: string,
@@ -35,19 +35,19 @@ export async function startProduct(
   return await StackProcess.start({ program: START, args, data, signal });
 }
 
-/** `npm run local -- …` of the stack with this data folder. */
+/** Runs `npm run local -- …` of the stack with this data folder. */
 export async function controlStack(data: string, ...parameters: readonly string[]): Promise<void> {
   await promisify(execFile)(process.execPath, [CONTROL, ...parameters, '--data', data]);
 }
 
-export function stackEngine({ engine: wish }: Pick<RunWorld, 'engine'>): string {
-  const engine = findEngine({ wish });
+export function stackEngine({ engine: desired }: Pick<RunWorld, 'engine'>): string {
+  const engine = findEngine({ desired });
   return engine ? engineName(engine) : 'unknown engine';
 }
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions/', import.meta.url));
 
-/** Fills a folder with the product's functions, but for some. @param varied modules by name ("write-cells") */
+/** Fills a folder with the product's functions, except for some. @param varied modules by name ("write-cells") */
 export function variedFunctions(folder: string, varied: Readonly<Record<string, URL>>): string {
   mkdirSync(folder, { recursive: true });
   for (const file of readdirSync(FUNCTIONS).filter((name) => name.endsWith('.ts'))) {

@@ -13,16 +13,15 @@ import type { Written } from './load/ledger.ts';
 import { startLoad, type Load, type LoadOptions } from './load/start-load.ts';
 import { withoutIt, type PROTECTIONS } from './without/protections.ts';
 
-/** What of a load differs from the stage's own. */
-export interface StageLoad
-  extends Omit<LoadOptions, 'target' | 'seed' | 'run'>, Partial<Pick<LoadOptions, 'target' | 'seed' | 'run'>> {
+/** The differences of a load from the stage's own. */
+export interface StageLoad extends Omit<LoadOptions, 'target' | 'seed'>, Partial<Pick<LoadOptions, 'target' | 'seed'>> {
   readonly access?: StoreAccess;
 }
 
-/** Real servers with a datastore on them, and whatever a run starts there: all of it ends with the stage. */
+/** Real servers with a datastore, and everything that a run starts there: all of it ends with the stage. */
 export class Stage implements AsyncDisposable {
   readonly world: RunWorld;
-  /** Of the run and its part, also in histories: "kill/control". */
+  /** The name of the run and its part: "kill/control". */
   readonly name: string;
   readonly cluster: Cluster;
   readonly #parts: AsyncDisposableStack;
@@ -70,18 +69,14 @@ export class Stage implements AsyncDisposable {
   }
 
   async load({ access = this.access, ...options }: StageLoad): Promise<Load> {
-    const { seed, history } = this.world;
     const load = this.use(
-      startLoad(
-        { target: { kind: 'store', access }, seed: `${seed} ${this.name}`, run: this.name, history, ...options },
-        this.world,
-      ),
+      startLoad({ target: { kind: 'store', access }, seed: `${this.world.seed} ${this.name}`, ...options }, this.world),
     );
     await load.ready;
     return load;
   }
 
-  /** Opens the store in this thread, with as much patience as a machine that is busy needs. */
+  /** Opens the store in this thread, with the patience that a busy machine needs. */
   async open(varied: Partial<StoreAccess> = {}): Promise<OpenStore> {
     return this.use(await openStore({ ...this.access, sql: PATIENT, ...varied }));
   }
@@ -107,7 +102,7 @@ export class Stage implements AsyncDisposable {
     await untilAllRun(this.servers, this.world.signal, whose);
   }
 
-  /** Its access without a protection, for a control. */
+  /** Returns its access without a protection, for a control. */
   without(protection: keyof typeof PROTECTIONS): StoreAccess {
     return { ...this.access, wrap: withoutIt(protection) };
   }
@@ -116,7 +111,7 @@ export class Stage implements AsyncDisposable {
     return this.#parts.use(part);
   }
 
-  /** Waits for the buffers, and holds what was acknowledged against what is there. */
+  /** Waits for the buffers, and compares the acknowledged cells with the stored ones. */
   async inspect(written: Written): Promise<Aftermath> {
     const { say, signal } = this.world;
     say(`${grouped(written.acked.length)} cells acknowledged; waiting for the buffers, then reading all back`);

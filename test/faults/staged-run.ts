@@ -5,18 +5,18 @@ import { Stage } from './stage.ts';
 
 type Servers = Omit<ClusterOptions, 'folder' | 'engine'>;
 
-/** A fault run on servers with a datastore: what it does to them, and what it judges. */
+/** A fault run on servers with a datastore: its faults, and its judgement. */
 export interface StagedRun<Real, Control> extends Omit<FaultRun, 'run'> {
   readonly servers: Servers;
-  /** What of the control's servers differs. @default the control runs on the same servers, after the fault */
+  /** The differences of the control's servers. @default the control runs on the same servers, after the fault */
   readonly controlServers?: Partial<Servers>;
   readonly real: (stage: Stage) => Promise<Real>;
   readonly without: (stage: Stage, real: Real) => Promise<Control>;
-  /** Where there is an `aftermath`, it gives the number of cells, and is noted. */
+  /** An `aftermath` of a result gives the number of cells, and is noted. */
   readonly judge: (real: Real, control: Control) => Pick<RunOutcome, 'checks'> & Partial<RunOutcome>;
 }
 
-/** Makes a run: starts the servers of each part in turn, and ends them whatever comes. */
+/** Makes a run: starts the servers of each part in turn, and always ends them. */
 export function stagedRun<Real, Control>(run: StagedRun<Real, Control>): FaultRun {
   const { servers, controlServers, real, without, judge, ...declared } = run;
   return {

@@ -15,14 +15,14 @@ export interface CellThere {
   readonly mark: number;
   readonly shard: number;
   readonly added_id: number;
-  /** Milliseconds since 1970, cut. */
+  /** Milliseconds since 1970, truncated. */
   readonly createdAt: number;
 }
 
 export interface AckedCell extends CellAddress {
   readonly mark: number;
   readonly shard: number;
-  /** 0 where it was only ever `buffered`. */
+  /** 0 if it was only ever `buffered`. */
   readonly added_id: number;
 }
 
@@ -32,7 +32,7 @@ export function addressOf({ row_key, column_name, ref_key }: CellAddress): strin
   return `${row_key}/${ref_key}/${column_name}`;
 }
 
-/** Every cell that the groups' writers hold, by its address, read with plain SQL past the store. */
+/** Reads every cell of the groups' writers, by its address, with plain SQL past the store. */
 export async function readCellsThere(groups: readonly GroupAccess[]): Promise<CellsThere> {
   const there = new Map<string, CellThere>();
   await onEachShard(groups, async (client, shard) => {
@@ -44,7 +44,7 @@ export async function readCellsThere(groups: readonly GroupAccess[]): Promise<Ce
   return there;
 }
 
-/** A cell, body and all, as 48 bits: among a million cells two share one with a chance under 0.2 %. */
+/** Hashes a cell, body and all, to 48 bits: among a million cells two share one with a chance under 0.2 %. */
 export function markOf({ row_key, column_name, ref_key, body }: NewCell): number {
   return hash('sha1', `${row_key}/${ref_key}/${column_name}/${stringifyJson(body)}`, 'buffer').readUIntBE(0, 6);
 }
@@ -52,18 +52,18 @@ export function markOf({ row_key, column_name, ref_key, body }: NewCell): number
 export interface StoredLog {
   readonly shard: number;
   readonly ids: readonly number[];
-  /** Of the cell at the same place of `ids`. */
+  /** The marks of the cells at the same positions of `ids`. */
   readonly marks: readonly number[];
   /** How often a cell's time is before that of the cell before it. */
   readonly timesBack: number;
 }
 
-/** Ids that are missing between 1 and the highest. */
+/** Counts the ids missing between 1 and the highest. */
 export function holesIn(logs: readonly StoredLog[]): number {
   return logs.reduce((sum, { ids }) => sum + (ids.at(-1) ?? 0) - ids.length, 0);
 }
 
-/** Reads the tables of all shards with plain SQL, past the store. Throws when two groups own the same shard. */
+/** Reads the tables of all shards with plain SQL, past the store. Throws if two groups own the same shard. */
 export async function storedLogs(groups: readonly GroupAccess[]): Promise<readonly StoredLog[]> {
   const logs = await onEachShard(groups, (client, shard) => storedLog(client, DATASTORE, shard));
   const all = logs.toSorted((one, other) => one.shard - other.shard);
@@ -82,7 +82,7 @@ export async function storedLog(client: SqlClient, datastore: string, shard: num
   };
 }
 
-/** A shard's cells in the order of their added ids, each with its mark. */
+/** Reads a shard's cells in the order of their added ids, each with its mark. */
 async function storedCells(client: SqlClient, datastore: string, shard: number) {
   const sql = `SELECT ${cellColumns(0, shard)} FROM ${entityTable(datastore, shard)} ORDER BY added_id`;
   const cells = byItem(await rowsOf(client, sql), 1)[0]?.cells ?? [];
@@ -99,7 +99,7 @@ export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLo
   let doubled = 0;
   for (const { ids, marks } of logs) {
     for (const [position, mark] of marks.entries()) {
-      // What was erased has no mark.
+      // Erased cells have no mark.
       if (mark < 0) continue;
       if (addedIds.has(mark)) doubled += 1;
       addedIds.set(mark, ids[position] ?? 0);
@@ -119,7 +119,12 @@ export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLo
 const KEYS = 100;
 const SIDE_BY_SIDE = 4;
 
-/** Reads every acknowledged cell by its address, from the writers. Returns how many are not as written. */
+/** Returns cells that are known to be there, at any added id. */
+export function ackedCells(cells: readonly NewCell[]): readonly AckedCell[] {
+  return cells.map((cell) => ({ ...addressAlone(cell), mark: markOf(cell), shard: -1, added_id: 0 }));
+}
+
+/** Reads every acknowledged cell by its address, from the writers. Returns how many differ from the written ones. */
 export async function countUnreadable(
   datastore: Pick<Datastore, 'batchGet'>,
   acked: readonly AckedCell[],

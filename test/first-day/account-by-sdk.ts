@@ -11,15 +11,15 @@ import { DescribeDBClustersCommand, FailoverDBClusterCommand, RDSClient } from '
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION_TAG } from '../../infra/constructs/store-environment.ts';
 import type { Account } from './account.ts';
-import type { Figure } from './page.ts';
+import type { Result } from './page.ts';
 
-const LOOK_MS = 1000;
-/** CloudWatch has lines and figures this long after they came. */
+const POLL_MS = 1000;
+/** CloudWatch shows log lines and metrics after this time. */
 const LATE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Of one query. */
 const MOST_LOGS = 50;
-/** Where the bill is asked for, whatever the region. */
+/** The region that serves the bills of all regions. */
 const BILLING_REGION = 'us-east-1';
 
 /**
@@ -58,7 +58,7 @@ export function accountBySdk(region: string, environment: string): Account {
 
     async coldStarts(since) {
       await sleep(LATE_MS);
-      // RDS's own have names of its own.
+      // RDS names its own logs.
       const logGroupNames = (await idsOf('AWS::Logs::LogGroup')).filter((name) => !name.startsWith('/aws/rds/'));
       if (logGroupNames.length > MOST_LOGS)
         throw new Error(`there are ${logGroupNames.length} logs, of which ${MOST_LOGS} can be asked at once`);
@@ -74,23 +74,23 @@ export function accountBySdk(region: string, environment: string): Account {
       for (;;) {
         const { status, results = [] } = await logs.send(new GetQueryResultsCommand({ queryId }));
         if (status === 'Complete')
-          return results.map((fields): Figure => {
+          return results.map((fields): Result => {
             const value = (name: string): string => fields.find(({ field }) => field === name)?.value ?? '';
             return {
               what: value('@log').replace(/^\d+:/u, ''),
-              figure: `${value('starts')}; ${Number(value('p50')).toFixed(0)} ms, at most ${Number(value('most')).toFixed(0)}`,
+              result: `${value('starts')}; ${Number(value('p50')).toFixed(0)} ms, at most ${Number(value('most')).toFixed(0)}`,
             };
           });
         if (status !== 'Running' && status !== 'Scheduled') throw new Error(`CloudWatch Logs: the query is ${status}`);
-        await sleep(LOOK_MS);
+        await sleep(POLL_MS);
       }
     },
 
     async pinned(since) {
       const proxies = await idsOf('AWS::RDS::DBProxy');
-      if (proxies.length === 0) return [{ what: 'proxies', figure: 'none: functions reach the clusters otherwise' }];
+      if (proxies.length === 0) return [{ what: 'proxies', result: 'none: functions reach the clusters otherwise' }];
       return Promise.all(
-        proxies.map(async (ProxyName): Promise<Figure> => {
+        proxies.map(async (ProxyName): Promise<Result> => {
           const { Datapoints = [] } = await metrics.send(
             new GetMetricStatisticsCommand({
               Namespace: 'AWS/RDS',
@@ -104,7 +104,7 @@ export function accountBySdk(region: string, environment: string): Account {
             }),
           );
           const most = Math.max(0, ...Datapoints.map(({ Sum = 0 }) => Sum));
-          return { what: ProxyName, figure: Datapoints.length === 0 ? 'none reported' : `${most} connections at most` };
+          return { what: ProxyName, result: Datapoints.length === 0 ? 'none reported' : `${most} connections at most` };
         }),
       );
     },
@@ -132,8 +132,8 @@ export function accountBySdk(region: string, environment: string): Account {
       return [
         ...costs
           .toSorted((one, other) => other.usd - one.usd)
-          .map(({ service, usd }) => ({ what: service, figure: `${usd.toFixed(2)} USD` })),
-        { what: `all of ${day(1)} (UTC)`, figure: `${sum.toFixed(2)} USD` },
+          .map(({ service, usd }) => ({ what: service, result: `${usd.toFixed(2)} USD` })),
+        { what: `all of ${day(1)} (UTC)`, result: `${sum.toFixed(2)} USD` },
       ];
     },
 

@@ -1,16 +1,16 @@
 import { sendCommand } from '../../infra/local/control/control-client.ts';
-import type { Figure } from './page.ts';
+import type { Result } from './page.ts';
 
-/** What only the account knows. Each throws an Error that says what is in the way. */
+/** Data that only the account has. Each method throws an Error that names the obstacle. */
 export interface Account {
   /** Throws unless its API is the one at this URL. */
   check(url: string): Promise<void>;
   /** Starts of functions since a time: how many, and how long their initialization took. */
-  coldStarts(since: Date): Promise<readonly Figure[]>;
+  coldStarts(since: Date): Promise<readonly Result[]>;
   /** The most connections of each proxy that were pinned. */
-  pinned(since: Date): Promise<readonly Figure[]>;
+  pinned(since: Date): Promise<readonly Result[]>;
   /** The cost of the last whole day, by service. */
-  bill(): Promise<readonly Figure[]>;
+  bill(): Promise<readonly Result[]>;
   /** Returns a function that makes a reader of a group take over, and returns once that has begun. */
   failOverOf(group: string): Promise<() => Promise<void>>;
 }

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { NewCell } from '../../shared/cell.ts';
-import { referenceStore } from '../../shared/store/reference-store.ts';
+import { referenceStore } from '../support/reference-store.ts';
 import { measureFailover, type FailoverWays } from './failover.ts';
 import type { Section } from './page.ts';
 
@@ -22,7 +22,7 @@ async function measured(lost: number, failOver: () => Promise<void> = async () =
   const store = referenceStore('smoke', 4);
   let puts = 0;
   const client = {
-    async put(cell: NewCell) {
+    async tryPut(cell: NewCell) {
       puts += 1;
       const since = puts - LOAD.breakAfter;
       if (since > 0 && since <= 10) throw new Error('503');
@@ -31,28 +31,27 @@ async function measured(lost: number, failOver: () => Promise<void> = async () =
       return { outcome: 'buffered', shard: 0 };
     },
   };
-  const once = client as unknown as FailoverWays['once'];
-  const section = await measureFailover({ once, patient: store, failOver }, LOAD).catch((error: unknown) => {
+  const ways = { once: client, patient: store, failOver } as unknown as FailoverWays;
+  return measureFailover(ways, LOAD).catch((error: unknown) => {
     throw Object.assign(Object(error), { puts });
   });
-  return section;
 }
 
-const figureOf = ({ figures }: Section, what: string): string =>
-  figures.find((one) => one.what.startsWith(what))?.figure ?? 'none';
+const resultOf = ({ results }: Section, what: string): string =>
+  results.find((one) => one.what.startsWith(what))?.result ?? 'none';
 
 test('a failover is described by the answers during it, and by how long not all was stored', async () => {
   const section = await measured(0);
-  expect(figureOf(section, 'buffered')).toMatch(/ ms of 10$/u);
-  expect(figureOf(section, 'not confirmed')).toMatch(/ ms of 10$/u);
-  expect(figureOf(section, 'from the first put')).toMatch(/^\d+\.\d s$/u);
+  expect(resultOf(section, 'buffered')).toMatch(/ ms of 10$/u);
+  expect(resultOf(section, 'not confirmed')).toMatch(/ ms of 10$/u);
+  expect(resultOf(section, 'from the first put')).toMatch(/^\d+\.\d s$/u);
   expect(section).toMatchObject({ lost: 0 });
 });
 
 test('an acknowledged cell that is missing is counted as lost', async () => {
   const section = await measured(1);
   expect(section).toMatchObject({ lost: 1 });
-  expect(figureOf(section, 'acknowledged cells')).toMatch(/^1 of 50$/u);
+  expect(resultOf(section, 'acknowledged cells')).toMatch(/^1 of 50$/u);
 });
 
 test('a failover that fails ends the load', async () => {

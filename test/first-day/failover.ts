@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell, PutResult } from '../../shared/cell.ts';
 import type { SchemalessClient } from '../../shared/client/client.ts';
+import { getAll } from '../../shared/client/get-all.ts';
 import { openLoop } from '../support/pace.ts';
 import { timesOf, type Section } from './page.ts';
 
 interface FailoverLoad {
-  /** Calls `send` for each put. Each is of a row of its own, and so of all groups. */
+  /** Calls `send` for each put. Each has its own row, so that they reach all groups. */
   readonly load: (send: () => void) => Promise<void>;
   /** The number of puts before the failover. */
   readonly breakAfter: number;
@@ -16,9 +17,9 @@ interface FailoverLoad {
 
 export interface FailoverWays {
   /** Sends each request once. */
-  readonly once: Pick<SchemalessClient, 'put'>;
+  readonly once: Pick<SchemalessClient, 'tryPut'>;
   /** Repeats what may be repeated. */
-  readonly patient: Pick<SchemalessClient, 'get'>;
+  readonly patient: Pick<SchemalessClient, 'batchGet' | 'with'>;
   /** Brings it about, and returns as soon as it has begun. */
   readonly failOver: () => Promise<void>;
 }
@@ -60,7 +61,7 @@ export async function measureFailover(
   const send = async (): Promise<void> => {
     const cell = { row_key: randomUUID(), column_name: 'NOTE', ref_key: 0, body: randomUUID() };
     const began = performance.now();
-    const outcome = await once.put(cell).then(
+    const outcome = await once.tryPut(cell).then(
       (result) => result.outcome,
       () => 'refused' as const,
     );
@@ -89,46 +90,37 @@ export async function measureFailover(
   return {
     title: FAILOVER,
     how: '20 puts a second for two minutes, each sent once; the failover starts after 15 s. Then every acknowledged cell is read back. Median, p99 and longest.',
-    figures: [
-      { what: 'stored', figure: timesOf(of('stored', 'stored_before').map(({ took }) => took)) },
-      { what: 'buffered', figure: timesOf(of('buffered').map(({ took }) => took)) },
-      { what: 'not confirmed, or refused', figure: timesOf(of('unavailable', 'refused').map(({ took }) => took)) },
+    results: [
+      { what: 'stored', result: timesOf(of('stored', 'stored_before').map(({ took }) => took)) },
+      { what: 'buffered', result: timesOf(of('buffered').map(({ took }) => took)) },
+      { what: 'not confirmed, or refused', result: timesOf(of('unavailable', 'refused').map(({ took }) => took)) },
       {
         what: 'from the first put that was not stored to the last answer of one',
-        figure: unusual.length === 0 ? 'no time' : `${((to - from) / 1000).toFixed(1)} s`,
+        result: unusual.length === 0 ? 'no time' : `${((to - from) / 1000).toFixed(1)} s`,
       },
-      { what: 'acknowledged cells that are not there, or are others', figure: `${lost} of ${acknowledged.length}` },
-      { what: 'acknowledged cells that nobody could be asked for', figure: String(unread) },
+      { what: 'acknowledged cells that are not there, or are others', result: `${lost} of ${acknowledged.length}` },
+      { what: 'acknowledged cells that could not be read', result: String(unread) },
     ],
     lost,
   };
 }
 
+/** Reads cells back, again and again until all are there, or patience ends. */
 async function readBack(
   client: FailoverWays['patient'],
   acknowledged: readonly Answer[],
   patienceMs: number,
 ): Promise<{ readonly lost: number; readonly unread: number }> {
-  const found = { there: 0, lost: 0, unread: 0 };
-  const waiting = acknowledged.map(({ cell }) => cell);
-  await Promise.all(
-    Array.from({ length: READ_AT_ONCE }, async () => {
-      for (let cell = waiting.pop(); cell; cell = waiting.pop()) found[await look(client, cell, patienceMs)] += 1;
-    }),
-  );
-  return found;
-}
-
-async function look(
-  client: FailoverWays['patient'],
-  { body, ...address }: NewCell,
-  patienceMs: number,
-): Promise<'there' | 'lost' | 'unread'> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const answer = await client.get(address).catch(() => undefined);
-    if (answer?.cell?.body === body) return 'there';
-    if (performance.now() > deadline) return answer ? 'lost' : 'unread';
+  let left = acknowledged.map(({ cell }) => cell);
+  for (const deadline = performance.now() + patienceMs; ;) {
+    const items = await getAll(client, left, { concurrency: READ_AT_ONCE, tries: 1 });
+    const isThere = (at: number): boolean => Object(items[at]).body === left[at]?.body;
+    const missing = [...left.keys()].filter((at) => !isThere(at));
+    if (missing.length === 0 || performance.now() > deadline) {
+      const unread = missing.filter((at) => 'error' in Object(items[at])).length;
+      return { lost: missing.length - unread, unread };
+    }
+    left = missing.map((at) => left[at] as NewCell);
     await sleep(PAUSE_MS);
   }
 }

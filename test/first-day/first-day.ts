@@ -1,5 +1,5 @@
 /**
- * `npm run first-day -- URL`: measures a deployed environment, and prints a page. Ends with 1 where nothing could be
+ * `npm run first-day -- URL`: measures a deployed environment, and prints a page. Ends with 1 if nothing could be
  * measured, or an acknowledged cell was lost.
  */
 import { closeSync, openSync, writeFileSync } from 'node:fs';
@@ -15,14 +15,14 @@ async function run(): Promise<number> {
   const options = readFirstDay(process.argv.slice(2));
   const began = new Date();
   try {
-    // What cannot be written is told before anything is measured.
+    // Fails before anything is measured if the page cannot be written.
     if (options.page !== undefined) closeSync(openSync(options.page, 'a'));
     const environment = await reachEnvironment(options);
     const { url, region, accessKeyId, shards } = environment;
     console.error(`${url} in ${region}, as ${accessKeyId}: datastore smoke, ${shards} shards`);
-    const { sections, isWell } = await measureAll(options, environment, ({ title, how, figures }) => {
-      console.error(figures.length === 0 ? `${title}: ${how}` : title);
-      for (const { what, figure } of figures) console.error(`  ${what}: ${figure}`);
+    const { sections, isWell } = await measureAll(options, environment, ({ title, how, results }) => {
+      console.error(results.length === 0 ? `${title}: ${how}` : title);
+      for (const { what, result } of results) console.error(`  ${what}: ${result}`);
     });
     const page = pageOf({ url, region, version: VERSION, began, ended: new Date() }, sections);
     if (options.page === undefined) process.stdout.write(page);

@@ -6,13 +6,13 @@ import type { Found, ReadOptions } from '../../shared/contract/datastore.ts';
 import { timesOf, type Section } from './page.ts';
 
 export const LAGS = 'Lags';
-const LOOK_MS = 5;
+const POLL_MS = 5;
 /** Workers may have to be started first, once a minute, and the function too. */
 const PATIENCE_MS = 90_000;
 const WARM = 5;
 
 /**
- * How soon a trigger's function has answered a cell, and a reader shows one.
+ * Measures how soon a trigger's function has answered a cell, and a reader shows one.
  *
  * @param readers whether there are any
  */
@@ -40,19 +40,19 @@ export async function measureLags(client: SchemalessClient, samples: number, rea
   }
   return {
     title: LAGS,
-    how: `Median, p99 and longest. The log's times are those of one server, since both cells are of one row; the others are seen from here, by asking again and again, the way to the API included.`,
-    figures: [
-      { what: 'from a cell to the one that its trigger writes, by the log', figure: timesOf(byLog) },
-      { what: 'the same, from the answer of the put until it is read', figure: timesOf(seen) },
+    how: `Median, p99 and longest. The log's times are those of one server, since both cells are of one row. The others are measured here by polling, and include the network.`,
+    results: [
+      { what: 'from a cell to the one that its trigger writes, by the log', result: timesOf(byLog) },
+      { what: 'the same, from the answer of the put until it is read', result: timesOf(seen) },
       {
         what: 'from the answer of the put until a reader shows the cell',
-        figure: readers ? timesOf(shown) : 'there are no readers',
+        result: readers ? timesOf(shown) : 'there are no readers',
       },
     ],
   };
 }
 
-/** Looks for a cell, of a reader by its own word where one is asked. */
+/** Polls for a cell, and takes it only from the requested role, as the answer says. */
 async function untilFound(
   client: SchemalessClient,
   address: CellAddress,
@@ -67,6 +67,6 @@ async function untilFound(
       throw new Error(
         `${address.column_name} of ${address.row_key} did not come from a ${options.read ?? 'writer'} within ${PATIENCE_MS / 1000} s`,
       );
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }

@@ -7,7 +7,7 @@ import { localAccount, type Account } from './account.ts';
 import { FAILOVER, measureFailover } from './failover.ts';
 import { LAGS, measureLags } from './lags.ts';
 import type { FirstDayOptions } from './options.ts';
-import type { Figure, Section } from './page.ts';
+import type { Result, Section } from './page.ts';
 import { BURST, measureBurst, measureRoutes, ROUTES } from './routes.ts';
 
 /** A share of the samples of a route: each of these takes several requests. */
@@ -20,10 +20,10 @@ interface AllMeasured {
 }
 
 /**
- * Measures one thing after the other. What cannot be measured is a section that says why.
+ * Measures one thing after the other. A failed measurement becomes a section with the reason.
  *
- * @param told of each section as it is there
- * @throws an Error where the account's environment is another one
+ * @param told receives each section as it is done
+ * @throws an Error if the account's environment is another one
  */
 export async function measureAll(
   { samples, failover, environment, data }: FirstDayOptions,
@@ -40,8 +40,8 @@ export async function measureAll(
     if (account === undefined) throw new Error('--environment NAME asks for it');
     return account;
   };
-  const ofAccount = (title: string, how: string, figures: (of: Account) => Promise<readonly Figure[]>) =>
-    [title, async (): Promise<Section> => ({ title, how, figures: await figures(asked()) })] as const;
+  const ofAccount = (title: string, how: string, results: (of: Account) => Promise<readonly Result[]>) =>
+    [title, async (): Promise<Section> => ({ title, how, results: await results(asked()) })] as const;
   const parts: readonly (readonly [string, () => Promise<Section>])[] = [
     [BURST, () => measureBurst(schemalessClient({ ...opened, joinReads: false }))],
     [ROUTES, () => measureRoutes(client, samples, readers)],
@@ -78,7 +78,7 @@ export async function measureAll(
       measured += 1;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      section = { title, how: `Not measured: ${why}.`, figures: [] };
+      section = { title, how: `Not measured: ${why}.`, results: [] };
     }
     told(section);
     sections.push(section);
@@ -86,7 +86,7 @@ export async function measureAll(
   return { sections, isWell: measured > 0 && lost === 0 };
 }
 
-/** Undefined where it is not known which of an account's environments is meant. */
+/** Undefined if the account's environment is not specified. */
 function accountOf({
   url,
   region,

@@ -1,4 +1,5 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { wholeNumberFlag } from '../../infra/cli/flags.ts';
 import { readOptions, smokeCommand, type SmokeOptions } from '../support/deployed/options.ts';
 
 export interface FirstDayOptions extends SmokeOptions {
@@ -13,7 +14,7 @@ export interface FirstDayOptions extends SmokeOptions {
   readonly page?: string;
 }
 
-/** Reads the command line. Ends the process with a line that names what cannot be used. */
+/** Reads the command line. Ends the process with a line that names an unusable option. */
 export function readFirstDay(argv: readonly string[], command: Command = firstDayCommand()): FirstDayOptions {
   const { url, region } = readOptions(argv, command);
   return { ...command.opts<Omit<FirstDayOptions, 'url' | 'region'>>(), url, region };
@@ -23,11 +24,9 @@ export function firstDayCommand(): Command {
   return smokeCommand()
     .name('npm run first-day --')
     .description(
-      'Measures a deployed environment as its callers see it, by its datastore smoke, and prints a page: latency by route, a burst, lags of readers and triggers, a failover, and what the account says of cold starts, pinned connections and the bill.',
+      'Measures a deployed environment from a caller, by its datastore smoke, and prints a page: latency by route, a burst, lags of readers and triggers, and a failover. Adds cold starts, pinned connections and the bill from the account.',
     )
-    .addOption(
-      new Option('--samples <number>', 'of each kind of request').default(200).argParser((value) => atLeastOne(value)),
-    )
+    .addOption(wholeNumberFlag('--samples <number>', 'of each kind of request', 1, 999_999).default(200))
     .addOption(
       new Option('--failover <group>', 'has this group, as group-1, lose its writer under load, for two minutes'),
     )
@@ -39,9 +38,4 @@ export function firstDayCommand(): Command {
     )
     .addOption(new Option('--data <folder>', 'of a local stack, for its failover').default('.local'))
     .addOption(new Option('--page <file>', 'to write the page to (default: it is printed)'));
-}
-
-function atLeastOne(value: string): number {
-  if (/^[1-9]\d{0,5}$/u.test(value)) return Number(value);
-  throw new InvalidArgumentError('Wanted a number from 1 to 999999.');
 }

@@ -11,13 +11,13 @@ const MEASURED = {
 };
 
 test('the page has a table for what was measured, says why where nothing was, and names no account', () => {
-  const figures = [{ what: 'a | b', figure: timesOf([1, 2, 3]) }];
+  const results = [{ what: 'a | b', result: timesOf([1, 2, 3]) }];
   const page = pageOf(MEASURED, [
-    { title: 'Lags', how: 'As seen from here.', figures },
+    { title: 'Lags', how: 'As seen from here.', results },
     {
       title: 'The bill',
       how: 'Not measured: arn:aws:iam::123456789012:user/ann of 123456789012\n has no right.',
-      figures: [],
+      results: [],
     },
   ]);
   expect(page).toBe(`# abc123.execute-api.eu-west-1.amazonaws.com, measured
@@ -53,5 +53,5 @@ test('flags have defaults, and what cannot be used is named', () => {
     data: '.local',
   });
   expect(read('--failover', 'group-2', '--samples', '5')).toMatchObject({ failover: 'group-2', samples: 5 });
-  expect(() => read('--samples', '0')).toThrow('Wanted a number from 1');
+  expect(() => read('--samples', '0')).toThrow('Wanted a whole number from 1');
 });

@@ -1,16 +1,16 @@
 import { percentile } from '../support/percentile.ts';
 
-export interface Figure {
+export interface Result {
   readonly what: string;
-  readonly figure: string;
+  readonly result: string;
 }
 
 /** The result of one measurement. */
 export interface Section {
   readonly title: string;
-  /** How it was measured, and what it does not say. */
+  /** How it was measured, and its limits. */
   readonly how: string;
-  readonly figures: readonly Figure[];
+  readonly results: readonly Result[];
 }
 
 interface Measured {
@@ -33,18 +33,18 @@ export function pageOf({ url, region, version, began, ended }: Measured, section
   const blocks = [
     `# ${new URL(url).host}, measured`,
     `Schemaless ${version} in ${region}, from ${began.toISOString()} to ${ended.toISOString()}, from one machine, by \`npm run first-day\`.`,
-    ...sections.flatMap(({ title, how, figures }) => [
+    ...sections.flatMap(({ title, how, results }) => [
       `## ${title}`,
       plain(how),
-      ...(figures.length === 0 ? [] : [tableOf(figures)]),
+      ...(results.length === 0 ? [] : [tableOf(results)]),
     ]),
   ];
   return `${blocks.join('\n\n')}\n`;
 }
 
-function tableOf(figures: Section['figures']): string {
+function tableOf(results: Section['results']): string {
   const cell = (text: string): string => plain(text).replaceAll('|', '\\|');
-  const rows = figures.map(({ what, figure }) => `| ${cell(what)} | ${cell(figure)} |`);
+  const rows = results.map(({ what, result }) => `| ${cell(what)} | ${cell(result)} |`);
   return ['| what | figure |', '|---|---|', ...rows].join('\n');
 }
 

@@ -6,13 +6,13 @@ import { timesOf, type Section } from './page.ts';
 export const ROUTES = 'Latency by route';
 export const BURST = 'A burst, as its callers see it';
 const CALLERS = 40;
-/** Until functions run and connections stand. */
+/** Until functions run and connections are open. */
 const WARM = 20;
 const BATCH = 100;
 const BODY = { city: 'Lisbon', zone: 7, plate: '17-AB-22', note: 'a cell of a usual size '.repeat(10) };
 
 /**
- * How long each kind of request takes for one caller who waits for each answer.
+ * Measures how long each kind of request takes for one caller who waits for each answer.
  *
  * @param readers whether there are any
  */
@@ -38,13 +38,10 @@ export async function measureRoutes(client: SchemalessClient, samples: number, r
     ...(readers ? [['get latest, of a reader', ofReader] as const] : []),
     ['row', (position) => client.row(row(position))],
     [`batch get of ${BATCH}`, () => client.batchGet(rows.map((row_key) => ({ row_key, column_name: 'BASE' })))],
-    [
-      'query of an index, 10 rows',
-      () => client.query({ index: 'zone_index', where: [{ field: 'zone', operator: 'eq', values: [7] }], limit: 10 }),
-    ],
+    ['query of an index, 10 rows', () => client.query({ index: 'zone_index', where: { zone: 7 }, limit: 10 })],
     ['log of a shard, 100 cells', () => client.log([{ shard: 0, after: 0 }], { limit: 100 })],
   ];
-  const figures = [];
+  const results = [];
   for (const [what, ask] of kinds) {
     const times: number[] = [];
     for (let position = 0; position < WARM + samples; position += 1) {
@@ -52,17 +49,17 @@ export async function measureRoutes(client: SchemalessClient, samples: number, r
       await ask(position);
       if (position >= WARM) times.push(performance.now() - start);
     }
-    figures.push({ what, figure: timesOf(times) });
+    results.push({ what, result: timesOf(times) });
   }
   return {
     title: ROUTES,
     how: `Median, p99 and longest, of one caller who waits for each answer, after ${WARM} requests of the kind; the way to the API is in it.`,
-    figures,
+    results,
   };
 }
 
 /**
- * Measures how long callers wait who come all at once, before and after instances are there for all of them.
+ * Measures how long simultaneous callers wait, before and after instances exist for all of them.
  *
  * @param client one that does not batch reads
  */
@@ -79,9 +76,9 @@ export async function measureBurst(client: SchemalessClient): Promise<Section> {
   return {
     title: BURST,
     how: `${CALLERS} reads at once, then as many again. Median, p99 and longest. The first open their connections, and on AWS wait for new instances of the function to start; what is refused for being too much is repeated, and counts as one.`,
-    figures: [
-      { what: 'first', figure: timesOf(first) },
-      { what: 'then', figure: timesOf(second) },
+    results: [
+      { what: 'first', result: timesOf(first) },
+      { what: 'then', result: timesOf(second) },
     ],
   };
 }

@@ -17,7 +17,7 @@ export interface RunReport {
  * Returns how often each test failed, the most frequent first. A file that failed without a failed test, as by an error
  * in a hook, counts as itself; a run without a report counts as "the run".
  *
- * @param reports one for each run; `undefined` where the run left no report
+ * @param reports one for each run; `undefined` if the run left no report
  */
 export function failures(
   reports: readonly (RunReport | undefined)[],
@@ -28,7 +28,7 @@ export function failures(
   return [...counts].sort(([, one], [, other]) => other - one);
 }
 
-/** Returns what failed in a run, with the first line of its message. */
+/** Returns the failures of a run, with the first line of each message. */
 export function failedIn(report: RunReport | undefined): ReadonlyMap<string, string> {
   if (report === undefined) return new Map([['the run', 'no report']]);
   const failed = new Map<string, string>();

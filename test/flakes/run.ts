@@ -1,6 +1,6 @@
 /**
- * `npm run flakes -- --runs N [--beside 4] [FILE…]`: repeats the suite, or files of it, beside busy loops and prints
- * which test failed how often. Exits with 1 if one did.
+ * `npm run flakes -- --runs N [--beside 4] [FILE…]`: repeats the suite, or files of it, in parallel with busy loops.
+ * Prints how often each test failed. Exits with 1 if one did.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,8 +8,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command } from 'commander';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
+import { wholeNumberFlag } from '../../infra/cli/flags.ts';
 import { onInterrupt } from '../support/interrupt.ts';
 import { failedIn, failures, type RunReport } from './failures.ts';
 
@@ -19,17 +20,17 @@ const BUSY = 'for (;;);';
 const command = new Command('npm run flakes --')
   .description('Repeats the tests beside busy loops and prints which test failed how often.')
   .addArgument(new Argument('[files...]', 'test files (default: the suite of npm test)'))
-  .addOption(new Option('--runs <number>', 'how many runs').argParser(wholeNumber(1, 1000)).default(5))
-  .addOption(new Option('--beside <number>', 'how many busy loops').argParser(wholeNumber(0, 64)).default(0))
+  .addOption(wholeNumberFlag('--runs <number>', 'how many runs', 1, 1000).default(5))
+  .addOption(wholeNumberFlag('--beside <number>', 'how many busy loops', 0, 64).default(0))
   .parse();
-const { runs, beside } = command.opts<{ runs: number; beside: number }>();
+const { runs, alongside } = command.opts<{ runs: number; alongside: number }>();
 const files = command.processedArgs[0] as readonly string[];
 const missing = files.filter((file) => !existsSync(join(PROJECT_ROOT, file)));
 if (missing.length > 0) command.error(`wanted files of tests, got ${missing.join(', ')}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'schemaless-flakes-'));
 const signal = onInterrupt(() => rmSync(folder, { recursive: true, force: true }));
-const loops = Array.from({ length: beside }, () => new Worker(BUSY, { eval: true }));
+const loops = Array.from({ length: alongside }, () => new Worker(BUSY, { eval: true }));
 const reports: (RunReport | undefined)[] = [];
 try {
   for (let run = 1; run <= runs && !signal.aborted; run += 1) {
@@ -48,7 +49,7 @@ try {
 }
 const failed = failures(reports);
 for (const [test, count] of failed) console.log(`${count} of ${reports.length}  ${inProject(test)}`);
-console.log(`${reports.length} runs beside ${beside} busy loops: ${failed.length} tests failed`);
+console.log(`${reports.length} runs beside ${alongside} busy loops: ${failed.length} tests failed`);
 process.exit(signal.aborted ? 130 : failed.length === 0 ? 0 : 1);
 
 function inProject(test: string): string {
@@ -68,12 +69,4 @@ async function carryOut(file: string): Promise<RunReport | undefined> {
   await once(child, 'exit');
   signal.removeEventListener('abort', end);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as RunReport) : undefined;
-}
-
-function wholeNumber(least: number, most: number): (value: string) => number {
-  return (value) => {
-    const number = /^\d{1,5}$/u.test(value) ? Number(value) : -1;
-    if (number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`Wanted a whole number from ${least} to ${most}, got ${JSON.stringify(value)}.`);
-  };
 }

@@ -28,7 +28,7 @@ function asking(deployment: FakeDeployment) {
     ask({ method: 'POST', path: `/v1/trips/${route}`, body: JSON.stringify(body) });
   return {
     ask,
-    refused: (route: string, body: unknown) => read(route, body),
+    read,
     async answers(
       route: string,
       targets: readonly string[],
@@ -59,8 +59,6 @@ describe('many reads in one request', () => {
       [
         'cells/x/BASE',
         `cells/${ROW}/BASE/one`,
-        `cells/${ROW}//1`,
-        `cells/${ROW}/BASE/`,
         `cells/${ROW}/BASE?bogus=1`,
         `cells/${ROW}/BASE?read=nobody`,
         `cells/${ROW}/BASE/1?min_added_id=-1`,
@@ -112,15 +110,15 @@ describe('many reads in one request', () => {
     ],
     ['batch-read', { targets: [], read: 'reader' }, 'unknown_field', 'read'],
   ])('are refused as a whole where it cannot be said what they are: %s %j', async (route, body, code, field) => {
-    expect(await asking(fakeDeployment()).refused(route, body)).toMatchObject({ status: 400, json: { code, field } });
+    expect(await asking(fakeDeployment()).read(route, body)).toMatchObject({ status: 400, json: { code, field } });
   });
 
   it('of an index may share a statement, which one that comes by itself may not', async () => {
     const asked: (boolean | undefined)[] = [];
     const { ask, answers } = asking(
       fakeDeployment({
-        async query({ together }) {
-          asked.push(together);
+        async query({ batched }) {
+          asked.push(batched);
           return { entries: [], next: null, ...SERVED };
         },
       }),
@@ -131,9 +129,12 @@ describe('many reads in one request', () => {
     expect(asked).toEqual([true, true, false]);
   });
 
-  it('are told of what is no UTF-8', async () => {
-    expect(await asking(fakeDeployment()).answers('batch-read', [`cells/${ROW}/%ff`])).toMatchObject([
+  it('are told of what is no UTF-8, or empty, for which there is no other route', async () => {
+    const targets = [`cells/${ROW}/%ff`, `cells/${ROW}//1`, `cells/${ROW}/BASE/`];
+    expect(await asking(fakeDeployment()).answers('batch-read', targets)).toMatchObject([
       { status: 400, body: { code: 'invalid_field', field: 'column_name' } },
+      { status: 400, body: { code: 'missing_field', field: 'column_name' } },
+      { status: 400, body: { code: 'missing_field', field: 'ref_key' } },
     ]);
   });
 

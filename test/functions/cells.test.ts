@@ -4,6 +4,7 @@ import { LIMITS, type Cell, type Json, type PutResult } from '../../shared/cell.
 import { schemalessClient } from '../../shared/client/client.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../shared/errors.ts';
+import { storeOf } from '../support/store-of.ts';
 import { describeDatastore } from '../support/datastore-conformance.ts';
 import { fakeDeployment, SHARDS } from './support/fake-deployment.ts';
 import { gateway, gatewayFetch } from './support/gateway.ts';
@@ -14,11 +15,11 @@ const ADDRESS = { row_key: ROW, column_name: 'BASE', ref_key: 1 };
 const CREATED_AT = '2026-01-31T08:00:00.000000Z';
 const SERVED = { served_by: 'writer', stale: false } as const;
 
-// What a datastore does is the same over HTTP: handlers and client over the reference store, in both forms of answers.
+// Tests the datastore's contract over HTTP: handlers and client over the reference store, in both forms of answers.
 for (const messagePack of [true, false]) {
   const fetch = gatewayFetch(gateway(fakeDeployment()));
   const client = schemalessClient({ url: 'http://store.test', datastore: 'trips', attempts: 1, messagePack, fetch });
-  const first: Datastore = { ...client, shards: SHARDS };
+  const first: Datastore = { ...storeOf(client), shards: SHARDS };
   describeDatastore(`HTTP in ${messagePack ? 'MessagePack' : 'JSON'}`, async () => ({ first }));
 }
 
@@ -78,7 +79,7 @@ describe('PUT of a cell', () => {
 });
 
 describe('reads', () => {
-  it('answer a cell with who served it, and 404 with the address, who found nothing and whether that may be stale', async () => {
+  it('answer a cell with the role that served it, and 404 with the address, the role and whether that may be stale', async () => {
     const deployment = fakeDeployment();
     await deployment.trips.put({ ...ADDRESS, body: { city: 'Lisbon' } });
     const ask = gateway(deployment);

@@ -2,15 +2,13 @@ import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { makeReadHandler } from '../../functions/read-cells.ts';
 import { DEFINING_HANDLER, ROUTES } from '../../shared/api/operations.ts';
-import { fakeDefinitions } from './support/fake-definitions.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';
 
-/** What a request was answered, and what it asked for. */
+/** Sends a request. Returns its answer, and the operations that it called. */
 async function ask(method: string, path: string, body?: unknown) {
   const asked: unknown[][] = [];
-  const deployment = { ...fakeDeployment(), ...fakeDefinitions(asked) };
-  const answer = await gateway(deployment)({
+  const answer = await gateway(fakeDeployment({}, [], asked))({
     method,
     path,
     body: body === undefined ? undefined : JSON.stringify(body),
@@ -55,23 +53,9 @@ describe('the routes of definitions', () => {
     ]);
   });
 
-  it.each<[unknown, string, string]>([
-    [undefined, 'missing_field', 'body'],
-    [{}, 'missing_field', 'files'],
-    [{ files: {} }, 'invalid_field', 'files'],
-    [{ files: [] }, 'invalid_field', 'files'],
-    [{ files: { 'shop/index/a.yaml': '' } }, 'invalid_field', 'files'],
-    [{ files: { '../shop/datastore.yaml': '' } }, 'invalid_field', 'files'],
-    [{ files: { 'shop/datastore.yaml': 3 } }, 'invalid_field', 'files.shop/datastore.yaml'],
-    [{ folder: 'x' }, 'unknown_field', 'folder'],
-  ])('refuse %j', async (body, code, field) => {
-    const { answer, asked } = await ask('POST', APPLY, body);
-    expect([answer.status, answer.json['code'], answer.json['field'], asked]).toEqual([400, code, field, []]);
-  });
-
   it.each<[string, string, unknown[]]>([
-    ['/v1/shop/indexes/by_buyer', 'by_buyer', ['delete index', 'shop', 'by_buyer']],
-    ['/v1/shop/triggers/send', 'send', ['delete trigger', 'shop', 'send']],
+    ['/v1/shop/indexes/by_buyer', 'by_buyer', ['deleteIndex', 'shop', 'by_buyer']],
+    ['/v1/shop/triggers/send', 'send', ['deleteTrigger', 'shop', 'send']],
   ])('delete %s, where its name is confirmed', async (path, confirm, what) => {
     const confirmed = `${path}?confirm=${confirm}`;
     expect((await ask('DELETE', confirmed)).asked).toEqual([[...what, { confirm }]]);
@@ -91,7 +75,7 @@ describe('the routes of definitions', () => {
       const requestContext = { requestId: 'r', http: { method, path } };
       const event = { routeKey: `${method} ${path}`, rawPath: path, rawQueryString: '', headers: {}, requestContext };
       const { statusCode, body } = await handler(event as unknown as APIGatewayProxyEventV2, {} as Context);
-      const answer = expect.objectContaining({ code: 'goes_by_deploy', retry: 'never' });
+      const answer = expect.objectContaining({ code: 'managed_by_deployment', retry: 'never' });
       expect([statusCode, JSON.parse(body ?? '')]).toEqual([403, answer]);
     }
   });

@@ -2,6 +2,8 @@ import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { requestIds } from '../../functions/environment/log.ts';
 import { makeReadHandler } from '../../functions/read-cells.ts';
+import { ROUTES } from '../../shared/api/operations.ts';
+import { PATH } from '../../shared/api/path.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
 import { failingDeployment, fakeDeployment } from './support/fake-deployment.ts';
@@ -16,7 +18,7 @@ const SECRET = 'card 4111';
 describe('every request', () => {
   const { messages, metrics, text: logged } = keepLogLines();
 
-  it('that fails in a way nobody foresaw is answered without internals, and logged with them', async () => {
+  it('that fails unexpectedly is answered without internals, and logged with them', async () => {
     const { status, json, text, headers } = await gateway(
       failingDeployment(new TypeError('password hunter2 at 10.0.0.7')),
     )(GET);
@@ -41,8 +43,10 @@ describe('every request', () => {
       expect((await ask(request)).text).toMatch(/[^\n]\n$/u);
   });
 
-  it('leaves a line with its id, and never anything of a body', async () => {
+  it('leaves a line with its id, and never anything of a body, nor the name of a subject', async () => {
     const ask = gateway(fakeDeployment());
+    const forget = (body: object) =>
+      ask({ method: 'POST', path: '/v1/trips/subjects/forget', body: JSON.stringify(body) });
     const answers = [
       await ask({ ...PUT, body: JSON.stringify({ note: SECRET }) }),
       await ask(GET),
@@ -50,9 +54,14 @@ describe('every request', () => {
       await ask({ ...PUT, body: `{"${SECRET}":1,"${SECRET}":2}` }),
       await ask({ method: 'POST', path: '/v1/trips/batch-put', body: JSON.stringify({ cells: [SECRET] }) }),
       await ask({ ...PUT, body: `"another ${SECRET}"` }),
+      await forget({ subject: SECRET, reason: 'request 7' }),
+      await forget({ subject: SECRET }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([201, 200, 400, 400, 400, 409]);
-    expect(messages().map((line) => line['request_id'])).toEqual(answers.map(({ headers }) => headers['x-request-id']));
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 400, 400, 400, 409, 200, 400]);
+    // The audit log of operators' changes has its own lines.
+    expect(messages().flatMap((line) => line['request_id'] ?? [])).toEqual(
+      answers.map(({ headers }) => headers['x-request-id']),
+    );
     expect(logged()).not.toContain('4111');
   });
 
@@ -78,7 +87,7 @@ describe('every request', () => {
     expect(metrics()).toMatchObject([{ unavailable: 1 }]);
   });
 
-  it('counts by itself what a build of an index is asked in vain, once an answer, and nothing of a batch', async () => {
+  it('counts an answer that an index is still built in its own metric, and not for a batch', async () => {
     const building = new SchemalessError('index_building', 'driver_index is being built: 5 of 9 cells');
     const ask = gateway(fakeDeployment({ query: () => Promise.reject(building) }));
     const target = 'indexes/driver_index?city=Lisbon';
@@ -107,7 +116,7 @@ describe('every request', () => {
     expect(metrics()).toMatchObject([{ request_id: own['x-request-id'] }]);
   });
 
-  it('is known to all that is done for it, whatever is done beside it', async () => {
+  it('is known to all that is done for it, whatever is done in parallel', async () => {
     const known: unknown[] = [];
     const slow = {
       ...fakeDeployment(),
@@ -144,32 +153,57 @@ describe('every request', () => {
   );
 
   it.each([
-    ['GET', '/v1/foo'],
-    ['GET', '/'],
-    ['DELETE', `/v1/trips/cells/${ROW}/BASE/1`],
-    ['POST', '/v1/trips/shards'],
-    ['OPTIONS', '/v1/trips/log'],
-  ])('for a path or method that is not there is a 404 as any other: %s %s', async (method, path) => {
+    ['GET', '/v1/foo', undefined],
+    ['GET', '/', undefined],
+    ['POST', '/v1/trips/purge', undefined],
+    ['GET', `/v1/trips/rows//`, undefined],
+    ['DELETE', `/v1/trips/cells/${ROW}/BASE/1`, 'GET, HEAD, PUT'],
+    ['POST', '/v1/trips/shards', 'GET, HEAD'],
+    ['OPTIONS', '/v1/trips/log', 'POST'],
+    ['PATCH', '/v1/trips/indexes/driver_index', 'DELETE, GET, HEAD'],
+    ['PUT', '/v1/trips/erasures/subjects', 'GET, HEAD'],
+    ['HEAD', '/v1/trips/batch-put', 'POST'],
+    ['POST', '/v1/openapi.json', 'GET, HEAD'],
+  ])('without an operation is refused with the methods of its path: %s %s', async (method, path, allow) => {
     const { status, headers, json } = await gateway(fakeDeployment())({ method, path });
-    expect(status).toBe(404);
+    const expected = allow === undefined ? ['unknown_route', 404] : ['method_not_allowed', 405];
+    expect([json['code'], status, headers['allow']]).toEqual([...expected, allow]);
     expect(headers).toMatchObject({
       'content-type': 'application/problem+json',
       'x-request-id': expect.stringMatching(/^request-/u),
     });
     expect(json).toMatchObject({
-      code: 'unknown_route',
-      status: 404,
+      status,
       retry: 'never',
-      detail: expect.stringContaining(`${method} ${path}`),
+      detail: expect.stringContaining(allow === undefined ? `${method} ${path}` : `wanted ${allow}, got ${method}`),
       request_id: headers['x-request-id'],
     });
   });
 
-  it('for a route that is not there is a 404', async () => {
-    expect(await direct(fakeDeployment(), 'GET /v1/{datastore}/nothing')).toMatchObject({
-      statusCode: 404,
-      body: expect.stringContaining('"code":"unknown_route"'),
+  it.each(ROUTES.filter(({ method }) => method === 'GET').map(({ operation, path }) => [operation, path]))(
+    'of %s by HEAD is answered as by GET',
+    async (operation, path) => {
+      const filled = path.replaceAll(/\{(\w+)\}/gu, (_, name: keyof typeof PATH) => String(PATH[name].example));
+      const [get, head] = [gateway(fakeDeployment()), gateway(fakeDeployment())];
+      const own = { headers: { 'x-request-id': 'one' }, path: filled };
+      const [answer, other] = [await get({ ...own, method: 'GET' }), await head({ ...own, method: 'HEAD' })];
+      // The gateway drops the body.
+      expect(other).toEqual({ ...answer, operation });
+      expect(answer.json['code']).not.toBe('unknown_route');
+    },
+  );
+
+  it.each([
+    ['gzip', 415, 'unsupported_encoding'],
+    ['gzip, identity', 415, 'unsupported_encoding'],
+    ['Identity', 201, undefined],
+  ])('with a body in the content encoding %s is answered %s', async (encoding, status, code) => {
+    const answer = await gateway(fakeDeployment())({
+      ...PUT,
+      body: '1',
+      headers: { 'content-encoding': encoding },
     });
+    expect([answer.status, answer.json['code']]).toEqual([status, code]);
   });
 
   it('is answered before the time of the function is up', async () => {

@@ -79,12 +79,12 @@ interface Proxy {
   close(): Promise<void>;
 }
 
-/** What RDS Proxy is while its database starts: it takes logins, and says of each statement that it had to wait too long. */
+/** Starts an RDS Proxy without its database: it accepts logins, and fails each statement after too long a wait. */
 async function startProxyBeforeNothing(): Promise<Proxy> {
   let asked = 0;
   const server = createServer((stream) => {
     const connection = createConnection({ stream, isServer: true });
-    // What is said next begins a new exchange.
+    // The next packet begins a new exchange.
     const isOver = (): void => (connection as unknown as { _resetSequenceId(): void })._resetSequenceId();
     connection.on('error', () => undefined);
     connection.on('query', () => {
@@ -120,7 +120,7 @@ async function startProxyBeforeNothing(): Promise<Proxy> {
 const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
 
 describe('a step of the migration', () => {
-  it('waits for a group that is not there yet: the deployment goes on looking', async () => {
+  it('waits for a group that is not there yet: the deployment polls again', async () => {
     expect(await isComplete(eventOf({ host: '127.0.0.1', port: await freePort() }), context)).toEqual({
       IsComplete: false,
     });
@@ -136,7 +136,7 @@ describe('a step of the migration', () => {
     }
   });
 
-  it('fails where a group refuses it, which no waiting mends', async () => {
+  it('fails if a group refuses the login, which no waiting fixes', async () => {
     const event = eventOf(groups[0]?.writer ?? { host: '', port: 0 });
     secrets.setSecrets(new Map([[SECRET, JSON.stringify({ username: 'nobody', password: 'wrong' })]]));
     await expect(isComplete(event, context)).rejects.toThrow(/Access denied/u);

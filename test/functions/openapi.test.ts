@@ -8,12 +8,12 @@ const get = (headers: GatewayRequest['headers'] = {}, signedBy?: string) =>
   ask({ method: 'GET', path: '/v1/openapi.json', headers, ...(signedBy === undefined ? {} : { signedBy }) });
 
 describe('GET /v1/openapi.json', () => {
-  it('is the document, of signed requests for those who sign', async () => {
+  it('is the document, with signed requests for a client that signs', async () => {
     expect((await get()).json).toEqual(openApi({ isSigned: false }));
     expect((await get({}, 'AKIA')).json).toEqual(openApi({ isSigned: true }));
   });
 
-  it('is made once, not for each request', async () => {
+  it('is written once, not for each request', async () => {
     await get();
     const stringify = vi.spyOn(JSON, 'stringify');
     onTestFinished(() => stringify.mockRestore());
@@ -22,32 +22,9 @@ describe('GET /v1/openapi.json', () => {
     expect(stringify.mock.calls.filter(([value]) => 'openapi' in value)).toEqual([]);
   });
 
-  it('is answered 304, without a body, to who has it', async () => {
-    const { headers } = await get();
-    const etag = String(headers['etag']);
-    expect(etag).toMatch(/^"[\w-]+"$/);
-    for (const known of [etag, `W/${etag}`, `"another", ${etag}`, '*']) {
-      const again = await get({ 'if-none-match': known });
-      expect(again).toMatchObject({ status: 304, text: '', headers: { etag } });
-      expect(again.headers).toHaveProperty('x-request-id');
-    }
-    expect(await get({ 'if-none-match': '"another"' })).toMatchObject({ status: 200 });
+  it('answers 304 to a client that has it, and is another one for a client that signs', async () => {
+    const etag = String((await get()).headers['etag']);
+    expect(await get({ 'if-none-match': etag })).toMatchObject({ status: 304, text: '' });
     expect(await get({ 'if-none-match': etag }, 'AKIA')).toMatchObject({ status: 200 });
-  });
-
-  it.each([
-    ['gzip', true],
-    ['br, gzip;q=0.5', true],
-    ['br, *', false],
-    ['gzip;q=0', false],
-    ['identity', false],
-  ])('goes compressed to who takes %s: %s', async (accepted, isCompressed) => {
-    const plain = await get();
-    const answer = await get({ 'accept-encoding': accepted });
-    expect(answer.headers['content-encoding']).toBe(isCompressed ? 'gzip' : undefined);
-    expect(answer.headers['vary']).toBe('accept-encoding');
-    expect(answer.json).toEqual(plain.json);
-    expect(answer.headers['etag'] === plain.headers['etag']).toBe(!isCompressed);
-    if (isCompressed) expect(answer.bytes.length).toBeLessThan(plain.bytes.length / 4);
   });
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { onEvent } from '../../functions/preflight.ts';
 import type { DeployedResources } from '../../shared/preflight/judge-deployment.ts';
 import { refusal, result, startFakeAws, type FakeAnswers } from '../infra/preflight/fake-aws.ts';
-import { cluster, concurrent, GOOD, member, SERVICES } from '../infra/preflight/good-answers.ts';
+import { clusters, concurrent, GOOD, member, SERVICES } from '../infra/preflight/good-answers.ts';
 import { folderOfTests } from '../infra/support/folder-of-tests.ts';
 import { propertiesOf, synthesized } from '../infra/support/synthesized.ts';
 import { statementsOf } from '../infra/support/statements.ts';
@@ -24,7 +24,7 @@ interface Asked {
   readonly answers?: FakeAnswers;
 }
 
-/** As the provider framework calls the function; what it ends with, and what AWS was asked for. */
+/** Calls the function as the provider framework does. Returns its end, and the requests to AWS. */
 async function ask({ type = 'Create', needs = prod, before = prod, status, answers }: Asked) {
   const inProgress = status ?? (type === 'Create' ? 'CREATE_IN_PROGRESS' : 'UPDATE_IN_PROGRESS');
   const described = member(`<StackName>one</StackName><StackStatus>${inProgress}</StackStatus>`);
@@ -77,25 +77,23 @@ describe('a first deployment', () => {
         DescribeAccountAttributes: [
           result('DescribeAccountAttributes', `<AccountQuotas>${full.join('')}</AccountQuotas>`),
         ],
-        DescribeDBClusters: [
-          result('DescribeDBClusters', `<DBClusters>${cluster('schemaless-prod-group-3')}</DBClusters>`),
-        ],
+        DescribeDBClusters: [clusters('schemaless-prod-group-3')],
         DescribeDBEngineVersions: [refusal('InvalidParameterCombination', 'Cannot find version')],
       },
     });
-    const said = messageOf(ended);
-    expect(said).toMatch(/^this account does not take the deployment, for 5 reasons: 1\) /u);
-    expect(said).toContain('taken: schemaless-prod-group-3');
-    expect(said).toContain('383 to reserve, 100 to be left, found 10 unreserved of 10; Ask AWS for 483 or more');
-    expect(said).toContain('RDS: DB clusters: wanted 8 more, found 39 of 40 used; Ask AWS for 47 or more');
-    expect(said).toContain('RDS: DB instances: wanted 24 more');
-    expect(said).toMatch(/engine version: wanted aurora-mysql [^)]*found not offered/u);
-    // What Lambda tells the provider framework of an error begins with its stack.
-    expect(ended instanceof Error && ended.stack).toBe(`Error: ${said}`);
-    expect(said).not.toContain('\n');
+    const output = messageOf(ended);
+    expect(output).toMatch(/^this account does not take the deployment, for 5 reasons: 1\) /u);
+    expect(output).toContain('taken: schemaless-prod-group-3');
+    expect(output).toContain('383 to reserve, 100 to be left, found 10 unreserved of 10; Ask AWS for 483 or more');
+    expect(output).toContain('RDS: DB clusters: wanted 8 more, found 39 of 40 used; Ask AWS for 47 or more');
+    expect(output).toContain('RDS: DB instances: wanted 24 more');
+    expect(output).toMatch(/engine version: wanted aurora-mysql [^)]*found not offered/u);
+    // Lambda sends an error to the provider framework with its stack first.
+    expect(ended instanceof Error && ended.stack).toBe(`Error: ${output}`);
+    expect(output).not.toContain('\n');
   });
 
-  it('passes where AWS does not let anybody ask', async () => {
+  it('passes if AWS denies the requests', async () => {
     const denied = refusal('AccessDenied', 'not authorized, with an explicit deny in a service control policy', 403);
     const others = Object.keys(GOOD).filter((action) => action !== 'DescribeStacks');
     const { ended, actions } = await ask({
@@ -134,9 +132,7 @@ describe('another deployment', () => {
       answers: {
         GetAccountSettings: [concurrent(0)],
         // Those of its other groups are its own.
-        DescribeDBClusters: [
-          result('DescribeDBClusters', `<DBClusters>${cluster('schemaless-prod-group-1')}</DBClusters>`),
-        ],
+        DescribeDBClusters: [clusters('schemaless-prod-group-1')],
         DescribeDBProxies: [
           result(
             'DescribeDBProxies',
@@ -180,9 +176,7 @@ describe('another deployment', () => {
       before: without(eighth),
       status: 'UPDATE_ROLLBACK_IN_PROGRESS',
       answers: {
-        DescribeDBClusters: [
-          result('DescribeDBClusters', `<DBClusters>${cluster('schemaless-prod-group-8')}</DBClusters>`),
-        ],
+        DescribeDBClusters: [clusters('schemaless-prod-group-8')],
       },
     });
     expect([ended, actions]).toEqual(['passed', OWN_STACK]);
@@ -202,11 +196,11 @@ describe('another deployment', () => {
     const status = 'UPDATE_IN_PROGRESS';
     const both = [...OWN_STACK, 'cloudformation:ListStackResources'];
     expect(await ask({ status, answers: listed(held) })).toEqual({ ended: 'passed', actions: both });
-    // A store that comes to a stack that stands is new.
+    // A store that is added to an existing stack is new.
     expect(messageOf((await ask({ status, answers: listed('shop') })).ended)).toContain('concurrent executions');
   });
 
-  it('that takes everything away asks nothing', async () => {
+  it('that removes everything asks nothing', async () => {
     expect(await ask({ type: 'Delete' })).toEqual({ ended: 'passed', actions: [] });
   });
 });

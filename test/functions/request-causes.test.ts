@@ -6,7 +6,7 @@ import { rowsOfShard } from '../support/datastore-conformance.ts';
 import { decodedLog } from '../support/decoded-log.ts';
 import { faults, type Faults } from '../support/faulty-client.ts';
 import { openRealStore, type RealStore } from '../support/real-store.ts';
-import { fakeDefinitions } from './support/fake-definitions.ts';
+import { failingDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';
 import { keepLogLines } from './support/log-lines.ts';
 
@@ -24,14 +24,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 const askOf = (reached: RealStore['deployment']) =>
-  gateway({
-    ...reached,
-    ...fakeDefinitions(),
-    triggers: () => Promise.reject(new Error('not asked')),
-    moves: () => Promise.reject(new Error('not asked')),
-    erasures: () => Promise.reject(new Error('not asked')),
-    subjects: () => Promise.reject(new Error('not asked')),
-  });
+  gateway({ ...failingDeployment(new Error('not asked')), ...reached });
 
 it('what a request met on its way to the primary is logged with its id', async () => {
   const name = store.nameOf('trips');
@@ -73,6 +66,10 @@ describe('the log', () => {
       await holder.query('SELECT shard FROM schemaless.shard WHERE datastore = ? FOR UPDATE', [name]);
       const body = JSON.stringify({ name: 'Ann Example', notes: 'Ann Example '.repeat(20) });
       expect((await ask({ method: 'PUT', path: `/v1/${name}/cells/${row}/BASE/1`, body })).status).toBe(202);
+      // The control: the driver's own error.
+      const refused = holder.query('DO (SELECT 1 FROM schemaless.nowhere WHERE body = ?)', [Buffer.from(body)]);
+      const kept = await refused.catch((error: unknown) => JSON.stringify({ ...Object(error) }));
+      expect(decodedLog(String(kept))).toContain('Ann Example');
     } finally {
       await holder.end();
     }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { MESSAGE_PACK } from '../../shared/api/message-pack.ts';
-import { referenceStore } from '../../shared/store/reference-store.ts';
+import { referenceStore } from '../support/reference-store.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
 import { gateway, type GatewayAnswer } from './support/gateway.ts';
 

@@ -17,14 +17,14 @@ it('the page has the tables that the command prints', () => {
 it.each(['README.md', 'infra/docs/aws.md'].filter((file) => existsSync(new URL(`../../${file}`, import.meta.url))))(
   '%s says what idle environments cost, in two digits',
   (file) => {
-    const said = [
+    const output = [
       ...read(file)
         .replaceAll(/\s+/gu, ' ')
         .matchAll(/(?<of>`\w+`(?: without schedules)?) about (?<usd>[\d,]+) USD/gu),
     ].map(({ groups }) => [groups?.['of'], groups?.['usd']]);
     const cost = (environment: EnvironmentProps): string =>
       Math.round(Number(sumOf(restOf(environment)).toPrecision(2))).toLocaleString('en-US');
-    expect(Object.fromEntries(said)).toEqual({
+    expect(Object.fromEntries(output)).toEqual({
       '`prod`': cost(prod),
       '`staging`': cost(staging),
       '`small`': cost(small),

@@ -1,6 +1,6 @@
 import type { EngineKind } from '../../infra/setup/engine.mjs';
 
-/** One check of the night: a command that exits with 0 when what it holds is so. */
+/** One check of the night: a command that exits with 0 if it passes. */
 export interface NightlyRow {
   readonly name: string;
   /** One line, for the table. */
@@ -28,7 +28,7 @@ export function partOf(date: Date): number {
   return Math.floor(date.getTime() / DAY_MS) % NIGHTS;
 }
 
-/** What `.ci/run` and `npm test` leave out. */
+/** Returns the checks that `.ci/run` and `npm test` leave out. */
 export function nightlyRows({ engine, part, seed, faultRuns }: Night): readonly NightlyRow[] {
   const vitest = ['node_modules/vitest/vitest.mjs', 'run'];
   const mysql = { SCHEMALESS_ENGINE: engine, SCHEMALESS_ACCESS: 'mysql' };

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { wishedEngine, type EngineKind } from '../../infra/setup/engine.mjs';
+import { requestedEngine, type EngineKind } from '../../infra/setup/engine.mjs';
 import { FAULT_RUNS } from '../faults/fault-runs.ts';
 import { onInterrupt } from '../support/interrupt.ts';
 import { endProcessesOn } from '../support/leftovers.ts';
@@ -32,7 +32,7 @@ const command = new Command('npm run nightly --')
 const options = command.opts<{ engine?: EngineKind; night?: string; seed?: string }>();
 const seed = options.seed ?? String(Math.floor(Math.random() * 1_000_000));
 const part = options.night === undefined ? partOf(new Date()) : Number(options.night);
-const engine = options.engine ?? wishedEngine([], process.env) ?? 'mysql';
+const engine = options.engine ?? requestedEngine([], process.env) ?? 'mysql';
 const all = nightlyRows({ engine, part, seed, faultRuns: FAULT_RUNS.map(({ name }) => name) });
 const wanted = command.processedArgs[0] as readonly string[];
 const rows = wanted.length === 0 ? all : all.filter(({ name }) => wanted.includes(name));
@@ -43,7 +43,7 @@ if (unknown.length > 0)
 const stacks = all.find(({ name }) => name === 'stacks');
 const asked = files.length > 0 && stacks ? [...rows, { ...stacks, command: [...stacks.command, ...files] }] : rows;
 
-// Whatever a row leaves behind lies in this folder, and its processes name it.
+// A row leaves files only in this folder, and its processes name it.
 const folder = mkdtempSync(join(tmpdir(), 'schemaless-nightly-'));
 const signal = onInterrupt(() => endProcessesOn(folder));
 console.log(`nightly on ${engine}, part ${part + 1} of the fault runs, seed ${seed}`);
@@ -72,7 +72,7 @@ async function carryOut(row: NightlyRow): Promise<Ended> {
   const [code] = await once(child, 'exit');
   signal.removeEventListener('abort', end);
   const left = endProcessesOn(folder);
-  // The command line of the CDK leaves one that ends by itself.
+  // The command line of the CDK leaves one that ends later.
   if (left.length > 0) console.log(`${row.name} left processes, which were ended: ${left.join(', ')}`);
   return { row, minutes: (performance.now() - start) / 60_000, outcome: code === 0 ? 'passed' : 'FAILED' };
 }

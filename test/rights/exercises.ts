@@ -7,7 +7,7 @@ import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import { apiClient } from '../../shared/client/api-client.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { entityTable } from '../../shared/sql/names.ts';
-import { MARK_SET_BACK } from '../../shared/sql/statements/record-writer.ts';
+import { MARK_RESTORED } from '../../shared/sql/statements/record-writer.ts';
 
 export type Exercise = (stack: LocalStack) => Promise<unknown>;
 
@@ -52,7 +52,7 @@ async function define(stack: LocalStack): Promise<void> {
   await api.deleteIndex({ index: 'by_name', confirm: 'by_name' });
 }
 
-/** A shard is moved to another group and back; what a step does not allow yet is refused, and no matter here. */
+/** Moves a shard to another group and back. Refusals of a step that is not allowed yet do not matter here. */
 async function move(stack: LocalStack): Promise<void> {
   const shard = 0;
   const trips = schemalessClient({ url: stack.url, datastore: 'trips', retryBudget: false });
@@ -77,7 +77,7 @@ async function move(stack: LocalStack): Promise<void> {
   }
 }
 
-/** A row of its own is erased, and looked up; what fails for a missing right keeps nothing else from being asked. */
+/** Erases a row and looks it up. A call that fails for a missing right does not prevent the others. */
 async function erase(stack: LocalStack): Promise<void> {
   const api = apiClient({ url: stack.url, datastore: 'trips', retryBudget: false });
   const row_key = randomUUID();
@@ -132,9 +132,9 @@ async function onWriters(
 }
 
 /** Groups as from a snapshot: their shards come to a new epoch once all is there that others hold copies of. */
-const setBack: Exercise = (stack) => onWriters(stack, MARK_SET_BACK);
+const restored: Exercise = (stack) => onWriters(stack, MARK_RESTORED);
 
-/** The last cell of a log is another one than was followed, as where the log was cut. */
+/** Changes the last cell of a followed log, as if the log was cut. */
 async function cutLog(stack: LocalStack): Promise<void> {
   const { shard, added_id } = Object(await putTrip(stack)) as { readonly shard: number; readonly added_id: number };
   const trips = schemalessClient({ url: stack.url, datastore: 'trips', retryBudget: false });
@@ -144,7 +144,7 @@ async function cutLog(stack: LocalStack): Promise<void> {
   await onWriters(stack, sql, (name) => name === group);
 }
 
-/** One after the other, whatever the first one fails of. */
+/** Runs both in turn, even if the first one fails. */
 const both =
   (one: Exercise, other: Exercise): Exercise =>
   async (stack) => {
@@ -152,7 +152,7 @@ const both =
     await other(stack).catch(() => undefined);
   };
 
-/** As a schedule calls it. One call goes on for minutes, and is made anew when it has failed. */
+/** Calls a function as its schedule does. A call takes minutes; the next one starts after it ends or fails. */
 function loop(title: string, event: object = {}, meanwhile: Exercise = define): Exercise {
   let isRunning = false;
   return async (stack) => {
@@ -211,7 +211,7 @@ export function exercises(folder: string): Readonly<Record<string, Exercise>> {
     'manage-moves': (stack) => move(stack).catch(() => undefined),
     'erase-cells': both(erase, seal),
     'define-datastores': (stack) => define(stack).catch(() => undefined),
-    'drain-buffer': loop('drain-buffer', {}, setBack),
+    'drain-buffer': loop('drain-buffer', {}, restored),
     maintenance: loop('maintenance'),
     'move-shards': loop('move-shards', {}, move),
     'tail-shards': loop('tail-shards', { slot: 0 }, both(cutLog, define)),

@@ -1,7 +1,7 @@
 /**
- * `npm run rights -- [FUNCTION…]`: takes each statement of each function's policies away, one at a time, on a running local stack, and
- * has the function do what it does; then those by which schedules and API Gateway start functions. A statement that
- * nothing is refused without is one too many, unless it is named here with why it cannot be missed on one machine.
+ * `npm run rights -- [FUNCTION…]`: removes each statement of each function's policies, one at a time, on a running
+ * local stack, and runs the function. Then does so with the rights by which schedules and API Gateway start functions.
+ * Without a needed statement, a call is refused. `NOT_HERE` names the services that are not on one machine.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import { textTable } from '../support/text-table.ts';
 import { exercises, type Exercise } from './exercises.ts';
 
-/** How long a function may do without. */
+/** How long a missing right may stay unnoticed. */
 const PATIENCE_MS = 30_000;
 /** A schedule starts its function each minute. */
 const PATIENCE_WITH_SCHEDULES_MS = 75_000;
@@ -81,12 +81,12 @@ async function without(
   const patienceMs = title === undefined ? PATIENCE_WITH_SCHEDULES_MS : PATIENCE_MS;
   const statements = own.statements.filter((one) => one !== statement);
   await running.setRights({ ...running.rights, [key]: { ...own, statements } });
-  // What it knew is asked for again.
+  // A new process has no cached answers.
   if (title !== undefined) await running.killFunction(title);
-  // Behind what the one before lacked another statement for.
+  // After the refusals for the previous statement.
   const from = readFileSync(running.functionLog).length;
   const started = running.functions.status().find(({ arn }) => [statement.Resource].flat().includes(arn));
-  // The function of a trigger is called with the cells that others write; a schedule starts its own by itself.
+  // The function of a trigger is called with the cells that others write; a schedule starts its own function.
   const isSchedule = title === undefined && own.role !== undefined;
   const way = isSchedule ? undefined : (ways[title ?? started?.title ?? ''] ?? ways['write-cells']);
   let refused: string | undefined;

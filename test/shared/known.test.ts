@@ -11,8 +11,8 @@ function clock(): { at: number } {
   return time;
 }
 
-describe('what is known', () => {
-  it('is asked once for all who ask at once, and again once it is old', async () => {
+describe('a cached value', () => {
+  it('is fetched once for all concurrent callers, and again once it is old', async () => {
     const [time, ask] = [clock(), vi.fn(async () => time.at)];
     const one = known(ask, { maxAgeMs: 100, failed: () => undefined });
     expect(await Promise.all([one.read(), one.read()])).toEqual([1_000_000, 1_000_000]);
@@ -25,24 +25,24 @@ describe('what is known', () => {
     expect(ask).toHaveBeenCalledTimes(3);
   });
 
-  it('is the last one where it cannot be read, which is told of once', async () => {
+  it('is the last one where it cannot be read, which is reported once', async () => {
     const time = clock();
     const [ask, failed] = [vi.fn<() => Promise<number>>(), vi.fn()];
     const one = known(ask, { maxAgeMs: 10, failed });
-    ask.mockRejectedValueOnce(new Error('away'));
-    await expect(one.read()).rejects.toThrow('away');
-    await expect(one.read()).rejects.toThrow('away');
+    ask.mockRejectedValueOnce(new Error('unavailable'));
+    await expect(one.read()).rejects.toThrow('unavailable');
+    await expect(one.read()).rejects.toThrow('unavailable');
     expect([one.last(), ask.mock.calls.length]).toEqual([undefined, 1]);
     time.at += 10;
     ask.mockResolvedValueOnce(1);
     expect(await one.read()).toBe(1);
-    ask.mockRejectedValue(new Error('away again'));
-    for (let look = 0; look < 3; look += 1) {
+    ask.mockRejectedValue(new Error('unavailable again'));
+    for (let poll = 0; poll < 3; poll += 1) {
       time.at += 10;
       expect(await one.read()).toBe(1);
     }
-    expect(failed.mock.calls.map(([error]) => (error as Error).message)).toEqual(['away', 'away again']);
-    await one.look();
+    expect(failed.mock.calls.map(([error]) => (error as Error).message)).toEqual(['unavailable', 'unavailable again']);
+    await one.poll();
     expect(one.last()).toBe(1);
   });
 });

@@ -50,11 +50,11 @@ describe('smoke: the environment', () => {
     expect(described).toEqual(expect.arrayContaining(ROUTES.map(({ method, path }) => `${method} ${path}`)));
   });
 
-  it('refuses whoever has not signed, or with another secret, on every route', async ({ skip }) => {
+  it('refuses requests that are unsigned, or signed with another secret, on every route', async ({ skip }) => {
     if (isLocal(new URL(url)) && (await ask('GET', '/v1/health', undefined)).status !== 403)
       return skip('this local stack takes unsigned requests: see --check-signatures of npm start');
     const imposter = requestSigner(region, { ...(await defaultProvider()()), secretAccessKey: 'another' });
-    // Where anybody could call them, these change nothing.
+    // These change nothing, even if the API accepts them.
     const places: Readonly<Record<string, string>> = {
       datastore: DATASTORE,
       row_key: randomUUID(),
@@ -80,7 +80,7 @@ describe('smoke: the environment', () => {
     const start = performance.now();
     expect(stored).toMatchObject({ outcome: 'stored' });
     const min_added_id = 'added_id' in stored ? stored.added_id : undefined;
-    // Until it has the cell, the writer answers in its place, or, where that cannot, it says that it is stale.
+    // Until it has the cell, the writer answers instead. If the writer cannot, the reader answers as stale.
     const fresh = { cell: { body: cell.body }, served_by: 'reader', stale: false };
     await expect.poll(() => store.get(cell, { read: 'reader', min_added_id }), READER).toMatchObject(fresh);
     await annotate(`a reader showed a cell ${since(start)} after its put was answered`);
@@ -95,7 +95,7 @@ describe('smoke: the environment', () => {
       (
         await store.query({
           index: 'driver_index',
-          where: [{ field: 'driver_uuid', operator: 'eq', values: [driver_uuid] }],
+          where: { driver_uuid: driver_uuid },
         })
       ).entries.map(({ row_key, fields }) => [row_key, fields['city']]);
     await expect.poll(find, INDEX).toEqual([[cell.row_key, 'Lisbon']]);
@@ -103,7 +103,7 @@ describe('smoke: the environment', () => {
   });
 
   it('calls the function of a trigger for a cell that was put', async ({ annotate }) => {
-    const call = cellOf({ column_name: 'CALL', body: { said: randomUUID() } });
+    const call = cellOf({ column_name: 'CALL', body: { output: randomUUID() } });
     expect(await store.put(call)).toMatchObject({ outcome: 'stored' });
     const start = performance.now();
     const echo = async () => (await store.get({ ...call, column_name: 'ECHO' })).cell?.body;

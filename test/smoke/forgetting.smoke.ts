@@ -7,19 +7,19 @@ import { cellOf } from '../support/datastore-conformance.ts';
 import { DATASTORE } from '../support/deployed/reach.ts';
 import { noteRequests, notingFetch, smokeStore } from './smoke-store.ts';
 
-/** What the first call does not see through goes on in the background, a minute later at the latest. */
+/** If the first call does not finish an erasure, the background continues within a minute. */
 const ERASED = { timeout: 120_000, interval: 500 };
-/** Each instance goes by what it knew for a few seconds. */
+/** Each instance caches keys for a few seconds. */
 const FORGOTTEN = { timeout: 30_000, interval: 500 };
 const REASON = 'npm run smoke';
-const NOT_ALLOWED = 'who asks may not: it takes the policy erasers, or operators';
+const NOT_ALLOWED = 'the caller lacks the policy erasers or operators';
 
 const { url, region } = inject('smoke');
 const store = smokeStore();
 const api = apiClient({ url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch });
 noteRequests();
 
-/** What was asked for, or the code with which it was refused. */
+/** Returns the result of a request, or the code with which it was refused. */
 async function unlessRefused<T>(asked: Promise<T>, codes: readonly string[]): Promise<T | string> {
   try {
     return await asked;
@@ -31,7 +31,7 @@ async function unlessRefused<T>(asked: Promise<T>, codes: readonly string[]): Pr
 
 describe('smoke: forgetting', () => {
   it('erases a row, and keeps it from coming back', async ({ skip }) => {
-    const cell = cellOf({ body: { said: randomUUID() } });
+    const cell = cellOf({ body: { output: randomUUID() } });
     expect(await store.put(cell)).toMatchObject({ outcome: 'stored' });
     const asked = await unlessRefused(api.eraseCells({ row_key: cell.row_key, reason: REASON }), ['denied']);
     if (typeof asked === 'string') return skip(NOT_ALLOWED);
@@ -42,8 +42,8 @@ describe('smoke: forgetting', () => {
     expect(await store.put(cell)).toMatchObject({ outcome: 'erased' });
   });
 
-  it('forgets a subject, and nobody reads what was sealed for it', async ({ skip }) => {
-    // Whatever of it the datastore seals: as deployed, nothing.
+  it('forgets a subject, and its sealed fields become unreadable', async ({ skip }) => {
+    // The datastore may seal the secret; as deployed, it seals nothing.
     const subject = randomUUID();
     const cell = cellOf({ column_name: 'SEALED', body: { subject_uuid: subject, secret: randomUUID() } });
     expect(await store.put(cell)).toMatchObject({ outcome: 'stored' });

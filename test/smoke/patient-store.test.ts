@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { PutResult } from '../../shared/cell.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
-import { referenceStore } from '../../shared/store/reference-store.ts';
+import { referenceStore } from '../support/reference-store.ts';
 import { cellOf } from '../support/datastore-conformance.ts';
 import { patientStore } from './patient-store.ts';
 
 const reference = referenceStore('smoke', 4);
 
-/** A store that answers so many puts otherwise, in the order given, before it does what it is told. */
+/** Returns a store that answers its first puts with these results, in order, and the later ones as usual. */
 function answering(...results: readonly PutResult[]): Datastore & { readonly puts: () => number } {
   let puts = 0;
   const put: Datastore['put'] = async (cell) => results[puts++] ?? reference.put(cell);
@@ -23,7 +23,7 @@ it('a put that is buffered, or not confirmed, is repeated until it is stored', a
   expect(store.puts()).toBe(3);
 });
 
-it('what was appended meanwhile counts as stored, and what was there before does not', async () => {
+it('a cell that is appended between two tries counts as stored, and an earlier one does not', async () => {
   const cell = cellOf();
   await reference.put(cell);
   expect(await patientStore(answering(BUFFERED)).put(cell)).toMatchObject({ outcome: 'stored' });
@@ -34,7 +34,7 @@ it('what was appended meanwhile counts as stored, and what was there before does
   ]);
 });
 
-it('what stays buffered, and what conflicts, is given as it came', async () => {
+it('a put that stays buffered, or conflicts, is returned as it came', async () => {
   const always = answering(...Array.from({ length: 1000 }, () => BUFFERED));
   expect(await patientStore(always, 20).put(cellOf())).toEqual(BUFFERED);
   const cell = cellOf({ body: 1 });

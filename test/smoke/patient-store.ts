@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell, PutResult } from '../../shared/cell.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 
-/** A primary that was away for a moment is back within this, and what was buffered appended. */
+/** A briefly unavailable primary is back within this, and buffered writes are appended. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 250;
 
 /**
- * A store as whoever waits sees it: a put that is answered `buffered`, or not confirmed, is repeated until it is on its
- * primary, and counts as `stored` then; a read of the writer that a reader answered, which says that it is stale, is
- * asked again. Both are what is promised while a primary is away, and no fault of what a check is about. Whatever
- * stays so, and any other answer, is given as it came.
+ * Returns a store that retries for a patient client. Repeats a put that is `buffered` or not confirmed until it is on
+ * its primary, and counts it as `stored` then. Repeats a read of the writer that a reader answered as stale. The
+ * contract allows both while a primary is unavailable, so checks ignore them. Returns all other answers as they came,
+ * and these after `patienceMs`.
  *
  * @param patienceMs how long each is repeated @default 30 s
  */
@@ -63,7 +63,7 @@ function isUnsettled({ outcome }: PutResult): boolean {
   return outcome === 'buffered' || outcome === 'unavailable';
 }
 
-/** Answered by a reader that nothing vouches for; also a list one of whose items is. */
+/** Whether a reader gave an answer, or an item of a list, as stale. */
 function isStale(answer: unknown): boolean {
   return Array.isArray(answer)
     ? answer.some(isStale)

@@ -1,6 +1,6 @@
 import type { Checked } from './run-checks.ts';
 
-/** What came of the checks: what they have to tell, what was skipped, what failed, and the sum. */
+/** Returns the report of the checks: their notes, the skipped ones, the failed ones, and the totals. */
 export function reportLines(checks: readonly Checked[], seconds: number): readonly string[] {
   const of = (state: Checked['state']): readonly Checked[] => checks.filter((check) => check.state === state);
   const [failed, skipped] = [of('failed'), of('skipped')];

@@ -9,7 +9,7 @@ export interface Checked {
   readonly state: 'passed' | 'failed' | 'skipped';
   /** Why it failed or was skipped. */
   readonly why: string;
-  /** What it has to tell: how long something took. */
+  /** Lines that it reports, such as how long something took. */
   readonly notes: readonly string[];
   /** The last requests of one that failed, with their request ids. */
   readonly requests: readonly string[];
@@ -21,7 +21,7 @@ const CHECK_MS = 180_000;
 /**
  * Runs the suites of this folder against an environment, in processes that sign with this one's credentials.
  *
- * @param print told of each suite when it is through
+ * @param print receives a line for each suite when it ends
  */
 export async function runChecks(environment: Environment, print: (line: string) => void): Promise<readonly Checked[]> {
   const checks: Checked[] = [];

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, inject } from 'vitest';
-import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
+import type { IndexOperations } from '../../shared/api/indexes.ts';
+import { schemalessClient } from '../../shared/client/client.ts';
 import { requestSigner, type Sign } from '../../shared/client/sign-request.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { patientStore } from './patient-store.ts';
+import { storeOf } from '../support/store-of.ts';
 import { DATASTORE, type Environment } from '../support/deployed/reach.ts';
 
 declare module 'vitest' {
@@ -15,7 +17,7 @@ declare module 'vitest' {
   }
 }
 
-/** Enough to look a failure up in the logs. */
+/** Enough to find a failure in the logs. */
 const NOTED = 3;
 
 let noted: readonly string[] = [];
@@ -49,13 +51,13 @@ export function noteRequests(): void {
 }
 
 /**
- * The datastore that is written to, over HTTP, with signed requests; what a primary that is away for a moment holds up
- * is waited for.
+ * Returns the datastore that is written to, over HTTP, with signed requests. Waits for a primary that is briefly
+ * unavailable.
  */
-export function smokeStore(): SchemalessClient & Datastore {
+export function smokeStore(): Datastore & IndexOperations {
   const { url, region, shards } = inject('smoke');
   return patientStore({
-    ...schemalessClient({ url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch }),
+    ...storeOf(schemalessClient({ url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch })),
     shards,
   });
 }

@@ -5,7 +5,7 @@ import { reportLines } from './report.ts';
 import { runChecks } from './run-checks.ts';
 
 const options = readOptions(process.argv.slice(2));
-// Whatever a runner of tests has left open must not hold this process.
+// Handles that the test runner left open must not keep this process alive.
 process.exit(await run());
 
 async function run(): Promise<number> {

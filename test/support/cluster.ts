@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { clusterArn } from '../../infra/local/arn.ts';
 import { startShardGroups, type ShardGroups } from '../../infra/local/mysql/shard-groups.ts';
 import type { EngineKind } from '../../infra/setup/engine.mjs';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import { dynamoClient, newTable, startDynamo } from './dynamo.ts';
-import { DATASTORE, groupClient, PATIENT, type DatastoreAccess, type GroupAccess } from './store-access.ts';
+import { accessTo, DATASTORE, groupClient, PATIENT, type DatastoreAccess, type GroupAccess } from './store-access.ts';
 
 export interface ClusterOptions {
   /** Must be new for each cluster. */
@@ -32,7 +31,7 @@ export interface ClusterOptions {
   readonly extraArguments?: readonly string[];
 }
 
-/** Datastores on groups, and what it takes to reach them from any thread. */
+/** Datastores on groups, and the data to reach them from any thread. */
 interface Stores extends AsyncDisposable {
   readonly access: DatastoreAccess;
   /** Adds groups, until the store has so many: shards stay where they are. */
@@ -49,7 +48,7 @@ export interface Cluster extends Stores {
   readonly folder: string;
 }
 
-/** Settings under which an acknowledged commit is not on disk: what durability is worth is measured with them. */
+/** Settings under which an acknowledged commit is not on disk, to measure the value of durability. */
 export const UNSAFE_FLUSHING: readonly string[] = [
   '--innodb-flush-log-at-trx-commit=0',
   '--sync-binlog=0',
@@ -100,13 +99,13 @@ export async function createStore(
     bufferCopies,
   };
   let count = groupsAtFirst;
-  const define = async (datastore: string, wished: readonly IndexDefinition[]): Promise<DatastoreAccess> => {
+  const define = async (datastore: string, desired: readonly IndexDefinition[]): Promise<DatastoreAccess> => {
     const done = await migrate({
       topologyTable,
       connect: ({ name }) => groupClient(groups, name, PATIENT),
-      wish: {
+      desired: {
         groups: groups.slice(0, count).map(({ user: _user, password: _password, ...address }) => address),
-        datastores: [{ name: datastore, shards, indexes: wished, triggers: [] }],
+        datastores: [{ name: datastore, shards, indexes: desired, triggers: [] }],
         isPart: true,
       },
       bufferCopies,
@@ -117,8 +116,8 @@ export async function createStore(
   };
   const ofDefault = await define(DATASTORE, indexes);
   const kept = parts.move();
-  const grow = async (wished: number): Promise<void> => {
-    count = wished;
+  const grow = async (desired: number): Promise<void> => {
+    count = desired;
     await define(DATASTORE, indexes);
   };
   return { access: ofDefault, define, grow, [Symbol.asyncDispose]: () => kept.disposeAsync() };
@@ -141,22 +140,7 @@ export async function startServers(
     log: () => undefined,
   });
   // Straight to the servers, which keep their ports: the forwarders' one event loop would be the narrowest place.
-  const groups = servers.groups.map(({ name, user, password, nodes }) => {
-    const addresses = nodes.map(({ host, port }) => ({ host, port }));
-    const [writer, reader = writer] = addresses;
-    if (!writer || !reader) throw new Error(`${name} has no nodes`);
-    return {
-      name,
-      user,
-      password,
-      writer,
-      reader,
-      nodes: addresses,
-      clusterArn: clusterArn(name),
-      secret: `arn:aws:secretsmanager:us-east-1:000000000000:secret:${name}`,
-      sharedStorage: false,
-    };
-  });
+  const groups = servers.groups.map((group) => accessTo(group, group.nodes));
   return { servers, groups, engine: engineName(servers.engine) };
 }
 
@@ -166,16 +150,7 @@ export function engineName({ kind, version }: ShardGroups['engine']): string {
 
 /** Groups as their endpoints lead to them, which follow a promotion. */
 export function throughEndpoints(servers: ShardGroups): readonly GroupAccess[] {
-  const at = ({ host, port }: { readonly host: string; readonly port: number }) => ({ host, port });
-  return servers.groups.map(({ name, user, password, writerEndpoint, readerEndpoint, instanceEndpoints }) => ({
-    name,
-    user,
-    password,
-    writer: at(writerEndpoint),
-    reader: at(readerEndpoint),
-    nodes: instanceEndpoints.map(at),
-    clusterArn: '',
-    secret: name,
-    sharedStorage: false,
-  }));
+  return servers.groups.map((group) =>
+    accessTo(group, group.instanceEndpoints, [group.writerEndpoint, group.readerEndpoint]),
+  );
 }

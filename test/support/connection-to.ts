@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { createConnection, type Connection, type ConnectionOptions } from 'mysql2/promise';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import type { GroupEndpoints } from '../../shared/sql/endpoints.ts';
 import { mysqlClient, type MysqlSettings } from '../../shared/sql/mysql-client.ts';
@@ -18,14 +19,43 @@ export function connectionTo(group?: string, options: ConnectionOptions = {}): P
   return createConnection({ ...writer, user, password, supportBigNumbers: true, ...options });
 }
 
-/** As a store reaches a group, with the login of its owner. @param address @default the first of the run's groups */
+/** A connection that the tests of a file share, after which it ends. */
+export async function sharedConnection(group?: string): Promise<Connection> {
+  const connection = await connectionTo(group);
+  afterAll(() => connection.end());
+  return connection;
+}
+
+/** Makes tables of a file's own, gone after its tests. Returns how statements name each. */
+export async function ownTables(
+  connection: Connection,
+  count: number,
+  columns: string,
+): Promise<(number: number | string) => string> {
+  const database = `own_${randomUUID().replaceAll('-', '')}`;
+  const tableOf = (number: number | string): string => `\`${database}\`.t${number}`;
+  await connection.query(`CREATE DATABASE ${database}`);
+  afterAll(() => connection.query(`DROP DATABASE ${database}`));
+  for (let number = 0; number < count; number += 1)
+    await connection.query(`CREATE TABLE ${tableOf(number)} (${columns})`);
+  return tableOf;
+}
+
+/** Connects as a store does, with the login of the owner. @param address @default the first of the run's groups */
 export function clientTo(address: GroupEndpoints = groupAccess(), settings?: MysqlSettings): SqlClient {
   const { user, password } = groupAccess(address.name);
   // A machine that is busy with other tests may take longer to connect than a function would wait.
   return mysqlClient(address, async () => ({ username: user, password }), { connectTimeoutMs: 30_000, ...settings });
 }
 
-/** The same; told of each change before it is sent, and keeps it back by throwing. */
+/** The same, closed after the tests of a file. */
+export function sharedClient(...given: Parameters<typeof clientTo>): SqlClient {
+  const client = clientTo(...given);
+  afterAll(() => client.close());
+  return client;
+}
+
+/** Works as `clientTo` does. A callback sees each change before it is sent, and prevents it by throwing. */
 export function watchedClient(
   address: GroupEndpoints,
   beforeChange: (sql: string) => unknown,

@@ -1,7 +1,7 @@
 import type { SqlClient } from '../../shared/sql/client.ts';
-import { readsBehind } from '../../shared/sql/reads-behind.ts';
+import { readsAfterCommit } from '../../shared/sql/reads-after-commit.ts';
 
-/** What went to the groups. */
+/** Counts of traffic to the groups. */
 export interface Sent {
   statements: number;
   /** Statements committed by themselves, and transactions. */
@@ -30,7 +30,7 @@ export function counted(client: SqlClient, sent: Sent): SqlClient {
       transactions: {
         ...transactions,
         run(statements) {
-          count(statements.length + readsBehind(statements).selects.length, 1);
+          count(statements.length + readsAfterCommit(statements).selects.length, 1);
           return transactions.run(statements);
         },
       },

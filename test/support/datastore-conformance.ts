@@ -1,15 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { readPages } from './read-pages.ts';
 import { EMPTY_DIGEST } from '../../shared/body/log-digest.ts';
 import { LIMITS, type Cell, type Json, type Location, type NewCell } from '../../shared/cell.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { shardOf } from '../../shared/address.ts';
 import type { Datastore, ShardLog } from '../../shared/contract/datastore.ts';
 
-/** What a suite is run against. Both may hold cells already, and others may write to them meanwhile. */
+/** The datastores of a suite. Both may hold cells already, and others may write to them during the suite. */
 interface Subject {
   readonly first: Datastore;
-  /** Another datastore of the same deployment, with another shard count; without it, what needs two is skipped. */
+  /** Another datastore of the same deployment, with another shard count; without it, tests of two are skipped. */
   readonly second?: Datastore;
 }
 
@@ -94,7 +95,7 @@ function writing(open: () => Promise<Subject>): void {
     expect((await first.get(cell)).cell?.body).toBe(1);
   });
 
-  it('keeps 0 apart from false, null, "" and [] when comparing bodies', async () => {
+  it('tells 0 from false, null, "" and [] when comparing bodies', async () => {
     const { first } = await open();
     const values: Json[] = [0, false, null, '', [], {}, '0', [0]];
     for (const value of values) {
@@ -155,7 +156,7 @@ function writing(open: () => Promise<Subject>): void {
     }
   });
 
-  it('keeps datastores apart', async ({ skip }) => {
+  it('isolates datastores', async ({ skip }) => {
     const { first, second } = await open();
     if (second === undefined) return skip('there is one datastore to write to');
     const cell = cellOf({ body: 'first' });
@@ -333,14 +334,11 @@ function reading(open: () => Promise<Subject>): void {
       ['desc', [9, 5, 4, 3, 1, 0]],
       ['asc', [0, 1, 3, 4, 5, 9]],
     ] as const) {
-      const seen: number[] = [];
-      for (let after: number | undefined; ;) {
-        const page = await first.versions({ row_key, column_name: 'BASE' }, { limit: 2, order, after });
-        expect(page.cells.length).toBeLessThanOrEqual(2);
-        seen.push(...page.cells.map(({ ref_key }) => ref_key));
-        if (page.next === null) break;
-        after = page.next;
-      }
+      const pages = await readPages((after: number | undefined) =>
+        first.versions({ row_key, column_name: 'BASE' }, { limit: 2, order, after }),
+      );
+      for (const { cells } of pages) expect(cells.length).toBeLessThanOrEqual(2);
+      const seen = pages.flatMap(({ cells }) => cells.map(({ ref_key }) => ref_key));
       expect(seen).toEqual(wanted);
     }
   });
@@ -388,14 +386,14 @@ async function headOf(store: Datastore, shard: number): Promise<number> {
   return head.head;
 }
 
-/** As the documentation has it: whoever reads logs can say it, too. */
+/** Computes a digest by the documentation, as any reader of logs can. */
 function digestOf(before: string, { added_id, row_key, ref_key, created_at, column_name, body }: Cell): string {
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
   const ofBody = sha256(JSON.stringify(body));
   return sha256(`${before} ${added_id} ${row_key} ${ref_key} ${created_at} ${ofBody} ${column_name}`);
 }
 
-/** From where the log ends when the test begins: logs may be long. */
+/** From the end of the log when the test begins: logs may be long. */
 function digests(open: () => Promise<Subject>): void {
   it('says in one value what a log holds, at any place', async () => {
     const { first: store } = await open();
@@ -420,14 +418,14 @@ function digests(open: () => Promise<Subject>): void {
     expect([at >= start + cells.length, digest, more]).toEqual([true, expect.stringMatching(/^[0-9a-f]{64}$/u), false]);
   });
 
-  it('has no digest of a place that the log does not have: of its end, and that there is more', async () => {
+  it('has no digest of a position after the end of the log: returns that of its end, and that there is more', async () => {
     const { first: store } = await open();
     const { shard } = await store.put(cellOf());
     const head = await headOf(store, shard);
     const beyond = await store.digest({ shard, at: head + 1_000_000, after: head, digest: EMPTY_DIGEST });
     expect(beyond).toMatchObject({ shard, more: true });
     expect(beyond.at).toBeLessThan(head + 1_000_000);
-    // Nor is one that was known taken for its own, where the log was cut since.
+    // Nor is a known one accepted if the log was cut since.
     const after = head + 1_000_000;
     for (const at of [undefined, after])
       expect(await store.digest({ shard, at, after, digest: EMPTY_DIGEST })).toMatchObject({ more: true });
@@ -453,7 +451,7 @@ function digests(open: () => Promise<Subject>): void {
   });
 }
 
-/** Of the smaller datastore, where there are two. Logs are judged from where they end now. */
+/** Of the smaller datastore, if there are two. Logs are judged from their present ends. */
 function logs(open: () => Promise<Subject>): void {
   const openLogs = async (): Promise<Datastore> => {
     const { first, second = first } = await open();
@@ -561,7 +559,7 @@ function logs(open: () => Promise<Subject>): void {
   });
 }
 
-/** Calls that must be refused: what they are, the code, and the field that the error names. */
+/** Calls that must be refused: a description, the code, and the field that the error names. */
 function badInput(open: () => Promise<Subject>): void {
   const good = cellOf();
   const bad = (change: Record<string, unknown>) => ({ ...good, ...change }) as unknown as NewCell;

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHolderDrain, type HolderDrain } from '../../shared/drain/drain-holder.ts';
+import { openHintDrain, type HintDrain } from '../../shared/drain/hint-drain.ts';
 import { laneTurn, type DrainReport, type DrainSettings } from '../../shared/drain/drain-lane.ts';
 import type { StoreContext } from '../../shared/access/context.ts';
 
 /**
- * Goes once through one group's buffer table, the lanes of all primaries side by side, until nothing of it is due
- * before a pause: rows that wait for a reader, a shard that is refused, a primary that is away.
+ * Goes once through one group's buffer table, with the lanes of all primaries in parallel. Ends when nothing is due
+ * before a pause: rows wait for a reader, a shard is refused, or a primary is unavailable.
  *
  * @param mayGoOn asked before each turn of a lane
- * @param drain the one that went through the table before, which knows how old the rows are, and where it stands
- *   @default one that sees it for the first time
+ * @param drain of an earlier pass, which knows the ages of the rows, and its position
+ *   @default a new one
  */
 export async function drainPass(
   context: StoreContext,
   holder: string,
   mayGoOn: () => boolean,
   settings: DrainSettings = {},
-  drain?: HolderDrain,
+  drain?: HintDrain,
 ): Promise<DrainReport> {
-  const going = drain ?? (await openHolderDrain(context, holder, settings));
+  const going = drain ?? (await openHintDrain(context, holder, settings));
   await going.watch();
   await Promise.all(
     [...going.lanes.values()].map(async (lane) => {
@@ -30,7 +30,7 @@ export async function drainPass(
   return going.report();
 }
 
-/** The same, of all that waits, however young it is, as quickly as can be. */
+/** Drains all hints, however young, at full speed. */
 export function drainAtOnce(context: StoreContext, holder: string): Promise<DrainReport> {
   return drainPass(context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
 }

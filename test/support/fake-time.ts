@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
-import { vi } from 'vitest';
+import { afterEach, beforeEach, vi } from 'vitest';
 
 /**
  * Fakes the time that the code under test lives in: timers and clocks, and the pauses of `node:timers/promises`, which
@@ -18,6 +18,15 @@ export function fakeTime(): Disposable {
       vi.useRealTimers();
     },
   };
+}
+
+/** The same for each test of a file. */
+export function fakeTimeOfEach(): void {
+  let time: Disposable;
+  beforeEach(() => {
+    time = fakeTime();
+  });
+  afterEach(() => time[Symbol.dispose]());
 }
 
 /** Lets so much of the faked time pass, timer by timer, with all that follows from each. */

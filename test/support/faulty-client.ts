@@ -17,7 +17,7 @@ export interface Faults {
   wrap(client: SqlClient, group: string): SqlClient;
 }
 
-/** Stands between the store and its groups and lets them fail on a test's word. */
+/** Wraps the clients of the store's groups, and lets them fail on a test's request. */
 export function faults(): Faults {
   const behaviours = new Map<string, Behaviour>();
   const statements: { group: string; target: Target; sql: string }[] = [];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '../../shared/cell.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import type { IndexCount, IndexQuery } from '../../shared/contract/index-query.ts';
-import type { Condition } from '../../shared/api/condition.ts';
+import type { Where } from '../../shared/where.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { cellOf, errorOf } from './datastore-conformance.ts';
@@ -49,7 +49,6 @@ export function describeIndexes(label: string, open: Open): void {
   });
 }
 
-const eq = (field: string, ...values: unknown[]): Condition => ({ field, operator: 'eq', values });
 const rowsOf = async (store: Datastore, query: IndexQuery): Promise<string[]> =>
   (await store.query(query)).entries.map(({ row_key }) => row_key);
 
@@ -71,7 +70,7 @@ async function tripsOf(
   );
   for (let start = 0; start < cells.length; start += 100) await store.batchPut(cells.slice(start, start + 100));
   await expect
-    .poll(() => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver)] }), SOON)
+    .poll(() => rowsOf(store, { index: 'driver_index', where: { driver_uuid: driver } }), SOON)
     .toHaveLength(rows.length);
   return { driver, rows };
 }
@@ -86,14 +85,11 @@ function entries(open: Open): void {
     } = await tripsOf(store, [body]);
     await store.put(cellOf({ row_key, column_name: 'STATUS', ref_key: 3, body: { is_completed: true } }));
     await expect
-      .poll(
-        () => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), eq('is_completed', true)] }),
-        SOON,
-      )
+      .poll(() => rowsOf(store, { index: 'driver_index', where: { driver_uuid: driver, is_completed: true } }), SOON)
       .toEqual([row_key]);
     const answer = await store.query({
       index: 'driver_index',
-      where: [eq('driver_uuid', driver)],
+      where: { driver_uuid: driver },
       columns: ['STATUS'],
     });
     expect(answer).toMatchObject({ next: null, served_by: 'writer', stale: false });
@@ -112,7 +108,7 @@ function entries(open: Open): void {
     });
     const all = await store.query({
       index: 'driver_index',
-      where: [eq('driver_uuid', driver.toUpperCase())],
+      where: { driver_uuid: driver.toUpperCase() },
       columns: '*',
       fields: ['city'],
     });
@@ -132,13 +128,11 @@ function entries(open: Open): void {
     await put(5, 'Porto');
     await put(3, 'Faro');
     const cities = async () =>
-      (await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] })).entries.map(
+      (await store.query({ index: 'driver_index', where: { driver_uuid: driver } })).entries.map(
         ({ fields }) => fields['city'],
       );
     await expect.poll(cities, SOON).toEqual(['Porto']);
-    expect(
-      await rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), eq('city', 'Lisbon')] }),
-    ).toEqual([]);
+    expect(await rowsOf(store, { index: 'driver_index', where: { driver_uuid: driver, city: 'Lisbon' } })).toEqual([]);
   });
 
   it('move a row whose shard field changes, and drop one whose shard field vanishes', async () => {
@@ -148,7 +142,7 @@ function entries(open: Open): void {
       rows: [row_key = ''],
     } = await tripsOf(store, [{ city: 'Lisbon' }]);
     const after = randomUUID();
-    const find = (driver: string) => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver)] });
+    const find = (driver: string) => rowsOf(store, { index: 'driver_index', where: { driver_uuid: driver } });
     const both = async () => [await find(before), await find(after)];
     await store.put(cellOf({ row_key, ref_key: 2, body: { driver_uuid: after } }));
     await expect.poll(both, SOON).toEqual([[], [row_key]]);
@@ -167,7 +161,7 @@ function entries(open: Open): void {
       { city: 'x'.repeat(256), riders: 1.5, created_at: '2026-01-01T00:00:00' },
     ];
     const { driver } = await tripsOf(store, odd);
-    const answer = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] });
+    const answer = await store.query({ index: 'driver_index', where: { driver_uuid: driver } });
     expect(answer.entries).toHaveLength(odd.length);
     for (const { fields } of answer.entries)
       expect(fields).toEqual({
@@ -190,7 +184,7 @@ function entries(open: Open): void {
     await store.put(cellOf({ row_key, column_name: 'STATUS', body: { is_completed: false } }));
     await store.put(cellOf({ row_key, body: { driver_uuid: driver } }));
     const states = async () =>
-      (await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] })).entries.map(
+      (await store.query({ index: 'driver_index', where: { driver_uuid: driver } })).entries.map(
         ({ fields }) => fields['is_completed'],
       );
     await expect.poll(states, SOON).toEqual([false]);
@@ -204,11 +198,11 @@ function entries(open: Open): void {
     const row_key = randomUUID();
     await store.put(cellOf({ row_key, body: { zone, plate, created_at } }));
     for (const [index, field] of [
-      ['zone_index', eq('zone', zone)],
-      ['plate_index', eq('plate', plate)],
-      ['day_index', eq('created_at', created_at)],
+      ['zone_index', { zone }],
+      ['plate_index', { plate }],
+      ['day_index', { created_at }],
     ] as const) {
-      await expect.poll(() => rowsOf(store, { index, where: [field] }), SOON).toEqual([row_key]);
+      await expect.poll(() => rowsOf(store, { index, where: { ...field } }), SOON).toEqual([row_key]);
     }
     expect(shardOfValue(created_at.replace('Z', '000Z'), 'datetime', 64)).toBeLessThan(64);
   });
@@ -228,49 +222,37 @@ function queries(open: Open): void {
     const bodies = Array.from({ length: 40 }, (_, position) => bodyOf(position));
     const { driver, rows } = await tripsOf(store, bodies);
     const total = (position: number): number => Number(Object(bodies[position]?.['fare']).total);
-    const cases: readonly (readonly [Condition[], (position: number) => boolean])[] = [
-      [[eq('city', 'Lisbon')], (position) => bodies[position]?.['city'] === 'Lisbon'],
+    const cases: readonly (readonly [Where, (position: number) => boolean])[] = [
+      [{ city: 'Lisbon' }, (position) => bodies[position]?.['city'] === 'Lisbon'],
       [
-        [{ field: 'city', operator: 'ne', values: ['Lisbon'] }],
+        { city: { ne: 'Lisbon' } },
         (position) => bodies[position]?.['city'] !== undefined && bodies[position]['city'] !== 'Lisbon',
       ],
       [
-        [{ field: 'city', operator: 'in', values: ['Faro', 'Porto', 'Nowhere'] }],
+        { city: { in: ['Faro', 'Porto', 'Nowhere'] } },
         (position) => ['Faro', 'Porto'].includes(String(bodies[position]?.['city'])),
       ],
       [
-        [{ field: 'city', operator: 'lt', values: ['Porto'] }],
+        { city: { lt: 'Porto' } },
         (position) => bodies[position]?.['city'] !== undefined && String(bodies[position]['city']) < 'Porto',
       ],
+      [{ 'fare.total': { gte: 0, lt: '20.5' } }, (position) => total(position) >= 0 && total(position) < 20.5],
+      [{ 'fare.total': { gt: -0.5 } }, (position) => total(position) > -0.5],
       [
-        [
-          { field: 'fare.total', operator: 'gte', values: [0] },
-          { field: 'fare.total', operator: 'lt', values: ['20.5'] },
-        ],
-        (position) => total(position) >= 0 && total(position) < 20.5,
-      ],
-      [[{ field: 'fare.total', operator: 'gt', values: [-0.5] }], (position) => total(position) > -0.5],
-      [
-        [
-          { field: 'riders', operator: 'lte', values: ['3'] },
-          { field: 'riders', operator: 'ne', values: [2] },
-        ],
+        { riders: { lte: '3', ne: 2 } },
         (position) =>
           bodies[position]?.['riders'] !== undefined &&
           Number(bodies[position]['riders']) <= 3 &&
           bodies[position]['riders'] !== 2,
       ],
       [
-        [
-          { field: 'created_at', operator: 'gte', values: ['2026-01-10T00:00:00Z'] },
-          { field: 'created_at', operator: 'lte', values: ['2026-01-12T01:00:00+01:00'] },
-        ],
+        { created_at: { gte: '2026-01-10T00:00:00Z', lte: '2026-01-12T01:00:00+01:00' } },
         (position) => position % 28 >= 9 && position % 28 <= 11,
       ],
-      [[eq('is_completed', true)], () => false],
+      [{ is_completed: true }, () => false],
     ];
     for (const [where, wanted] of cases) {
-      const found = await rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), ...where] });
+      const found = await rowsOf(store, { index: 'driver_index', where: { driver_uuid: driver, ...where } });
       expect(found.sort(), JSON.stringify(where)).toEqual(rows.filter((_, position) => wanted(position)).sort());
     }
   });
@@ -285,7 +267,7 @@ function queries(open: Open): void {
       for (const order of [field, `-${field}`]) {
         const { entries: found } = await store.query({
           index: 'driver_index',
-          where: [eq('driver_uuid', driver)],
+          where: { driver_uuid: driver },
           order,
         });
         const values = found.map(({ fields }) => fields[field] ?? null);
@@ -305,8 +287,8 @@ function counts(open: Open): void {
       Array.from({ length: 40 }, (_, position) => bodyOf(position)),
     );
     const index = 'driver_index';
-    for (const more of [[], [eq('city', 'Lisbon')], [{ field: 'riders', operator: 'gte', values: [2] } as const]]) {
-      const where = [eq('driver_uuid', driver), ...more];
+    for (const more of [{}, { city: 'Lisbon' }, { riders: { gte: 2 } }]) {
+      const where = { driver_uuid: driver, ...more };
       const { length: count } = await rowsOf(store, { index, where });
       expect(await store.count({ index, where })).toMatchObject({ count, complete: true, stale: false });
       expect(await store.count({ index, where, limit: count })).toMatchObject({ count, complete: true });
@@ -315,7 +297,7 @@ function counts(open: Open): void {
         complete: false,
       });
     }
-    expect(await store.count({ index, where: [eq('driver_uuid', randomUUID())] })).toMatchObject({
+    expect(await store.count({ index, where: { driver_uuid: randomUUID() } })).toMatchObject({
       count: 0,
       complete: true,
     });
@@ -323,11 +305,11 @@ function counts(open: Open): void {
 
   it('refuse to be counted as they refuse to be queried, and further than the limit', async () => {
     const store = await open();
-    const where = [eq('driver_uuid', randomUUID())];
+    const where = { driver_uuid: randomUUID() };
     const code = async (query: IndexCount) => (await errorOf(() => store.count(query))).code;
     expect(await code({ index: 'nope', where })).toBe('unknown_index');
-    expect(await code({ index: 'driver_index', where: [eq('city', 'Lisbon')] })).toBe('missing_field');
-    expect(await code({ index: 'driver_index', where: [...where, eq('nope', 1)] })).toBe('unknown_field');
+    expect(await code({ index: 'driver_index', where: { city: 'Lisbon' } })).toBe('missing_field');
+    expect(await code({ index: 'driver_index', where: { ...where, nope: 1 } })).toBe('unknown_field');
     for (const limit of [0, 10_001, 1.5])
       expect(await errorOf(() => store.count({ index: 'driver_index', where, limit }))).toMatchObject({
         code: 'invalid_field',
@@ -353,14 +335,14 @@ function pages(open: Open): void {
       for (let after: string | undefined; ;) {
         const page = await store.query({
           index: 'driver_index',
-          where: [eq('driver_uuid', driver)],
+          where: { driver_uuid: driver },
           order,
           limit: 4,
           after,
         });
         expect(page.entries.length === 4 || page.next === null).toBe(true);
         seen.push(...page.entries.map(({ row_key }) => row_key));
-        // Rows that come meanwhile may show or not; they must not push others out, or in again.
+        // New rows may show or not; they must not hide other rows, or repeat them.
         await store.put(cellOf({ body: { driver_uuid: driver, city: 'Aveiro', fare: { total: -99 }, riders: 99 } }));
         if (page.next === null) break;
         after = page.next;
@@ -376,12 +358,10 @@ function pages(open: Open): void {
   it('end exactly at the limit: nowhere to go on where nothing is left', async () => {
     const store = await open();
     const { driver } = await tripsOf(store, [{}, {}, {}]);
-    const ask = (limit: number) => store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], limit });
+    const ask = (limit: number) => store.query({ index: 'driver_index', where: { driver_uuid: driver }, limit });
     expect(await ask(3)).toMatchObject({ next: null, entries: { length: 3 } });
     expect((await ask(2)).next).not.toBeNull();
-    expect((await store.query({ index: 'driver_index', where: [eq('driver_uuid', randomUUID())] })).entries).toEqual(
-      [],
-    );
+    expect((await store.query({ index: 'driver_index', where: { driver_uuid: randomUUID() } })).entries).toEqual([]);
   });
 }
 
@@ -391,44 +371,56 @@ export function describeLongQueries(label: string, open: Open): void {
     const columns = Array.from({ length: 1001 }, (_, position) => `COLUMN ${position}`);
     const store = await open();
     const error = await errorOf(() =>
-      store.query({ index: 'driver_index', where: [eq('driver_uuid', randomUUID())], columns }),
+      store.query({ index: 'driver_index', where: { driver_uuid: randomUUID() }, columns }),
     );
     expect([error.code, error.details.field]).toEqual(['invalid_field', 'column']);
   });
 }
 
 function refusals(open: Open): void {
-  const driver = eq('driver_uuid', randomUUID());
+  const driver = { driver_uuid: randomUUID() };
   it.each<[string, IndexQuery, string, string]>([
-    ['an unknown index', { index: 'nope', where: [driver] }, 'unknown_index', 'index'],
-    ['no shard field', { index: 'driver_index', where: [eq('city', 'Lisbon')] }, 'missing_field', 'driver_uuid'],
+    ['an unknown index', { index: 'nope', where: { ...driver } }, 'unknown_index', 'index'],
+    ['no shard field', { index: 'driver_index', where: { city: 'Lisbon' } }, 'missing_field', 'driver_uuid'],
     [
       'a range on the shard field',
-      { index: 'driver_index', where: [driver, { field: 'driver_uuid', operator: 'gt', values: [randomUUID()] }] },
+      { index: 'driver_index', where: { driver_uuid: { eq: driver.driver_uuid, gt: randomUUID() } } },
       'invalid_field',
       'driver_uuid',
     ],
     [
       'a shard field of another type',
-      { index: 'driver_index', where: [eq('driver_uuid', 'seven')] },
+      { index: 'driver_index', where: { driver_uuid: 'seven' } },
       'invalid_field',
       'driver_uuid',
     ],
     [
       'a field that the index has not',
-      { index: 'driver_index', where: [driver, eq('colour', 'red')] },
+      { index: 'driver_index', where: { ...driver, colour: 'red' } },
       'unknown_field',
       'colour',
     ],
     [
       'a value of another type',
-      { index: 'driver_index', where: [driver, { field: 'riders', operator: 'gt', values: ['two'] }] },
+      { index: 'driver_index', where: { ...driver, riders: { gt: 'two' } } },
       'invalid_field',
       'riders[gt]',
     ],
     [
+      'an integer that a number would round',
+      { index: 'driver_index', where: { ...driver, 'fare.total': 2n ** 53n + 1n } },
+      'invalid_field',
+      'fare.total',
+    ],
+    [
+      'a number of no end',
+      { index: 'driver_index', where: { ...driver, 'fare.total': '9'.repeat(400) } },
+      'invalid_field',
+      'fare.total',
+    ],
+    [
       'a fraction for an integer',
-      { index: 'driver_index', where: [driver, eq('riders', '1.5')] },
+      { index: 'driver_index', where: { ...driver, riders: '1.5' } },
       'invalid_field',
       'riders',
     ],
@@ -436,21 +428,21 @@ function refusals(open: Open): void {
       'a time without zone',
       {
         index: 'driver_index',
-        where: [driver, { field: 'created_at', operator: 'lt', values: ['2026-01-01T00:00:00'] }],
+        where: { ...driver, created_at: { lt: '2026-01-01T00:00:00' } },
       },
       'invalid_field',
       'created_at[lt]',
     ],
     [
       'in without values',
-      { index: 'driver_index', where: [driver, { field: 'city', operator: 'in', values: [] }] },
+      { index: 'driver_index', where: { ...driver, city: { in: [] } } },
       'invalid_field',
       'city[in]',
     ],
-    ['a limit of 0', { index: 'driver_index', where: [driver], limit: 0 }, 'invalid_field', 'limit'],
+    ['a limit of 0', { index: 'driver_index', where: { ...driver }, limit: 0 }, 'invalid_field', 'limit'],
     [
       'a place to go on after that is none',
-      { index: 'driver_index', where: [driver], after: 'nonsense' },
+      { index: 'driver_index', where: { ...driver }, after: 'nonsense' },
       'invalid_field',
       'after',
     ],
@@ -463,7 +455,7 @@ function refusals(open: Open): void {
   it('refuse the place of another query', async () => {
     const store = await open();
     const { driver: uuid } = await tripsOf(store, [{}, {}, {}]);
-    const where = [eq('driver_uuid', uuid)];
+    const where = { driver_uuid: uuid };
     const { next } = await store.query({ index: 'driver_index', where, limit: 1 });
     const error = await errorOf(() =>
       store.query({ index: 'driver_index', where, limit: 1, order: 'city', after: next ?? '' }),
@@ -474,7 +466,7 @@ function refusals(open: Open): void {
   it('refuse a place whose value is none of the type that they are ordered by', async () => {
     const store = await open();
     const { driver: uuid } = await tripsOf(store, [bodyOf(1), bodyOf(2), bodyOf(3)]);
-    const where = [eq('driver_uuid', uuid)];
+    const where = { driver_uuid: uuid };
     const others = [
       'text',
       true,
@@ -495,7 +487,7 @@ function refusals(open: Open): void {
       const codes = await Promise.all(
         others.map((other) => {
           const after = Buffer.from(JSON.stringify([other, ...rest]).replace('1e+300', '1e999')).toString('base64url');
-          // What fits is a place, whether or not an entry is there.
+          // A value that fits is a valid position, even without an entry there.
           return store.query({ index: 'driver_index', where, order, after }).then(() => 'found', codeOf);
         }),
       );

@@ -1,4 +1,3 @@
-import type { Condition } from '../../shared/api/condition.ts';
 import type { IndexDefinition, IndexField } from '../../shared/definitions/definitions.ts';
 
 /**
@@ -16,8 +15,4 @@ export function indexOn(
     fields: Object.entries(fields).map(([field, type]) => ({ field, type, column_key: 'BASE' })),
     keys,
   };
-}
-
-export function eq(field: string, value: unknown): Condition {
-  return { field, operator: 'eq', values: [value] };
 }

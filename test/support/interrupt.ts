@@ -2,7 +2,7 @@
 const SAME_SIGNAL_MS = 500;
 
 /**
- * A signal that Ctrl-C aborts, so that what runs can take its servers down.
+ * Returns a signal that Ctrl-C aborts, so that a run can stop its servers.
  *
  * @param end called when it is pressed again: the process exits right after
  */

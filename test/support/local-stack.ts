@@ -9,13 +9,13 @@ import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 const START_MS = 240_000;
 
 /**
- * A local stack for the tests of a file, on the run's engine and access: begun after the hooks before it, stopped after
- * its tests.
+ * Starts a local stack for the tests of a file, on the run's engine and access, after earlier hooks. Stops it after the
+ * tests.
  *
- * @param folder that it keeps its data in, and that is deleted with it
- * @param options where it is not to be small: one group without readers, four shards
- * @param isJudged whether functions that were refused anything fail the tests; not where a test deletes the log, and
- *   looks itself before
+ * @param folder for its data, deleted with it
+ * @param options to override the small defaults: one group without readers, four shards
+ * @param isJudged whether refused calls of functions fail the tests; false if a test deletes the log, and checks it
+ *   before
  */
 export function localStack(
   folder: { readonly path: string } & Disposable,
@@ -41,7 +41,7 @@ export function localStack(
   };
 }
 
-/** What functions were refused by the policies of their roles: each is a right that the template lacks. */
+/** Returns the calls of functions that their policies refused: each is a right that the template lacks. */
 export function refusalsIn(functionLog: string): readonly string[] {
   return readFileSync(functionLog, 'utf8')
     .split('\n')

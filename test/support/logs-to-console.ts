@@ -1,5 +1,5 @@
 /**
- * Sends what the product logs to the console of the tests, which shows it with a test that fails: functions write to the
+ * Sends the product's log to the console of the tests, which shows it with a test that fails: functions write to the
  * process's own streams, past any console.
  */
 for (const stream of [process.stdout, process.stderr])

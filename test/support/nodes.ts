@@ -53,7 +53,7 @@ export async function untilAllRun(
   throw new Error(`servers did not come back: ${JSON.stringify(servers.status())}`);
 }
 
-/** Stops or starts what replicates on some readers: that they receive, or that they apply what they received. */
+/** Stops or starts replication on some readers: the threads that receive, or those that apply. */
 export async function replicate(
   { engine, groups }: ShardGroups,
   order: 'STOP' | 'START',

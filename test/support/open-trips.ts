@@ -18,14 +18,14 @@ export interface OpenTrips extends AsyncDisposable {
   /** All groups but the primary. */
   readonly others: readonly string[];
   groupOf(shard: number): string;
-  /** Of the group that holds a shard; nothing stands in front of it. */
+  /** Returns an unwrapped client of the group that owns a shard. */
   clientOf(shard: number): SqlClient;
   /** The shard's table of cells, as statements name it. */
   entity(shard: number): string;
   /** A new row key, whose row falls into the shard. */
   rowIn(shard: number): string;
   cellIn(shard: number, more?: Partial<NewCell>): NewCell;
-  /** As much of the shard's log as one page holds. */
+  /** Returns the first page of the shard's log. */
   logOf(shard: number, after?: number): Promise<readonly Cell[]>;
 }
 

@@ -2,19 +2,19 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { wishedAws } from './outside-aws.ts';
+import { requestedAws } from './outside-aws.ts';
 
 const DEAD = 'http://127.0.0.1:9';
 
 describe('the SQS and DynamoDB of a run', () => {
-  it('are its own unless it is said, whatever the environment has', async () => {
+  it('are its own by default, whatever the environment has', async () => {
     const environment = { AWS_ENDPOINT_URL_SQS: DEAD, AWS_ENDPOINT_URL: DEAD };
-    expect(await wishedAws(environment)).toBeUndefined();
+    expect(await requestedAws(environment)).toBeUndefined();
     expect(environment).toEqual({});
   });
 
   it('are where the variables say with SCHEMALESS_AWS=localstack, with the reason where they do not answer', async () => {
-    const aws = await wishedAws({
+    const aws = await requestedAws({
       SCHEMALESS_AWS: 'localstack',
       AWS_ENDPOINT_URL: DEAD,
       AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:10',
@@ -22,28 +22,28 @@ describe('the SQS and DynamoDB of a run', () => {
     expect(aws).toEqual({
       sqs: DEAD,
       dynamodb: 'http://127.0.0.1:10',
-      away: expect.stringMatching(
+      unavailable: expect.stringMatching(
         /^SQS does not answer at http:\/\/127\.0\.0\.1:9 \(.*ECONNREFUSED.*\), DynamoDB does not answer at http:\/\/127\.0\.0\.1:10 \(/u,
       ),
     });
-    expect(await wishedAws({ SCHEMALESS_AWS: 'localstack', AWS_ENDPOINT_URL_SQS: DEAD })).toMatchObject({
+    expect(await requestedAws({ SCHEMALESS_AWS: 'localstack', AWS_ENDPOINT_URL_SQS: DEAD })).toMatchObject({
       sqs: DEAD,
       dynamodb: 'http://127.0.0.1:4566',
     });
   });
 
   it('are refused where they are anything else', async () => {
-    await expect(wishedAws({ SCHEMALESS_AWS: 'LocalStack' })).rejects.toThrow(
+    await expect(requestedAws({ SCHEMALESS_AWS: 'LocalStack' })).rejects.toThrow(
       'SCHEMALESS_AWS: wanted built-in or localstack, got "LocalStack"',
     );
   });
 });
 
-/** Runs a file whose tests talk to DynamoDB, where none answers. Returns how many of them ended how. */
+/** Runs a file whose tests talk to a DynamoDB that does not answer. Returns the numbers of its tests by outcome. */
 async function runWithout(
-  away: string | undefined,
+  unavailable: string | undefined,
 ): Promise<{ readonly skipped: number; readonly failed: number; readonly passed: number }> {
-  const servers = { dynamo: DEAD, outsideAws: { sqs: DEAD, dynamodb: DEAD, away } };
+  const servers = { dynamo: DEAD, outsideAws: { sqs: DEAD, dynamodb: DEAD, unavailable } };
   const options = {
     config: false,
     run: true,
@@ -63,7 +63,7 @@ async function runWithout(
     await text(run.stdout),
   );
   expect(numTotalTests).toBeGreaterThan(0);
-  expect(success).toBe(away !== undefined);
+  expect(success).toBe(unavailable !== undefined);
   return { skipped: numPendingTests, failed: numFailedTests, passed: numPassedTests };
 }
 

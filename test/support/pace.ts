@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Between two looks at which requests are due. */
+/** Between two polls of the requests that are due. */
 const TICK_MS = 2;
 
 interface OpenLoop {
   /** Requests started a second, at fixed times, whether or not earlier ones have ended. */
   readonly perSecond: number;
   readonly milliseconds: number;
-  /** Starts one. Its time counts from when it was due, also where this process is late itself. */
+  /** Starts one. Its time counts from the moment it was due, even if this process is late. */
   readonly send: (dueAt: number) => void;
 }
 
-/** Starts requests as callers who know nothing of each other do: they do not wait for the slow ones. */
+/** Starts requests as independent callers do, without waiting for slow ones. */
 export async function openLoop({ perSecond, milliseconds, send }: OpenLoop): Promise<void> {
   // Clock: a bench's pace.
   const start = performance.now();

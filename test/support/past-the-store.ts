@@ -26,7 +26,7 @@ export function rowsOf(
   return client.select({ sql, parameters }, 'writer');
 }
 
-/** The same to every group, side by side; what it gives comes in the order of the groups. */
+/** Does the same to every group in parallel. Returns the results in the order of the groups. */
 export async function onEachGroup<T>(
   groups: readonly GroupAccess[],
   work: (client: SqlClient, group: string) => Promise<T>,
@@ -40,7 +40,7 @@ export async function ownedShards(client: SqlClient, datastore = DATASTORE): Pro
   return (await rowsOf(client, sql, [datastore])).map(([shard]) => toNumber(shard));
 }
 
-/** Works on each shard where it is owned: one after the other within a group, the groups side by side. */
+/** Works on each shard at its owner: in turn within a group, with the groups in parallel. */
 export async function onEachShard<T>(
   groups: readonly GroupAccess[],
   work: (client: SqlClient, shard: number) => Promise<T>,

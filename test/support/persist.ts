@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../../shared/errors.ts';
 
-/** How long a request is repeated while the store answers "not now". */
+/** How long a request is retried while the store answers "not now". */
 const PERSIST_MS = 60_000;
 
 /** Repeats a request that failed in a way that passes. Every request of the store can be repeated safely. */

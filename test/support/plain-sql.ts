@@ -9,7 +9,7 @@ export function change(client: SqlClient, text: string, ...parameters: readonly 
   return client.change(sql(text, ...parameters));
 }
 
-/** What the writer shows. */
+/** Returns the rows that the writer shows. */
 export function select(
   client: SqlClient,
   text: string,

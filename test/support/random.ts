@@ -9,7 +9,7 @@ export class Random {
 
   /**
    * @param seed any text
-   * @param purpose what the numbers are for, so that drawing more of them for one thing changes nothing else
+   * @param purpose of the numbers, so that drawing more of them for one purpose changes no other
    * @param index which one, for instance the trip's number
    */
   constructor(seed: string, purpose: string, index: number) {

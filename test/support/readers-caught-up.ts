@@ -3,9 +3,9 @@ import type { GroupAccess } from './store-access.ts';
 
 const PATIENCE_SECONDS = 60;
 
-/** Waits for the readers of groups, over connections of its own. */
+/** Waits for the readers of groups, over its own connections. */
 interface ReadersOf extends AsyncDisposable {
-  /** Comes back once each has what its writer has now. Throws after a minute. */
+  /** Returns once each has the present data of its writer. Throws after a minute. */
   caughtUp(): Promise<void>;
 }
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { inject } from 'vitest';
 import type { Access } from '../../shared/environment.ts';
 import {
@@ -19,6 +18,7 @@ import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import type { DeployedTrigger, GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from './dynamo.ts';
+import { dataApiSdk } from './data-api-sdk.ts';
 import { PATIENT } from './store-access.ts';
 import { withoutBreakers } from './without-breakers.ts';
 import { wrapped } from './wrapped-client.ts';
@@ -39,11 +39,11 @@ export interface RealStoreOptions {
   /** How groups are reached. @default the run's own way */
   readonly access?: Access;
   /**
-   * Stands between the store and a group, to let it fail: without circuit breakers, which would go on failing for a
-   * while. @default the client itself, behind circuit breakers
+   * Wraps the client of a group, to let it fail: without circuit breakers, which would keep failing for a while.
+   * @default the client itself, behind circuit breakers
    */
   readonly wrap?: (client: SqlClient, group: string) => SqlClient;
-  /** Told of each event, besides `events`. */
+  /** Receives each event, as `events` does. */
   readonly report?: (event: StoreEvent) => void;
 }
 
@@ -55,14 +55,14 @@ export interface RealStore {
   readonly groups: readonly GroupAddress[];
   readonly events: StoreEvent[];
   nameOf(datastore: string): string;
-  /** One more deployment over the same topology, as another instance of a function has it. Closed with the store. */
+  /** Opens another deployment over the same topology, as another instance of a function does. Closed with the store. */
   open(seal?: Seal): Deployment;
-  /** A client of a group that nothing stands in front of. */
+  /** Returns an unwrapped client of a group. */
   client(group: string): SqlClient;
   close(): Promise<void>;
 }
 
-/** A deployment over the run's servers, with datastores and a topology of its own. */
+/** Opens a deployment over the run's servers, with its own datastores and topology. */
 export async function openRealStore({
   datastores,
   indexes = {},
@@ -80,12 +80,7 @@ export async function openRealStore({
   const nameOf = (name: string): string => `${name}_${suffix}`;
   const dynamo = dynamoClient(servers.dynamo);
   const topologyTable = await newTable(dynamo);
-  const sdk = new RDSDataClient({
-    endpoint: servers.dataApi,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-  });
+  const sdk = dataApiSdk(servers.dataApi);
   const direct = new Map<string, SqlClient>();
   const connect = (address: GroupAddress, settings: MysqlSettings = { connectTimeoutMs: 30_000 }): SqlClient => {
     const group = servers.groups.find(({ name }) => name === address.name);
@@ -94,7 +89,7 @@ export async function openRealStore({
       return mysqlClient(address, async () => ({ username: group.user, password: group.password }), settings);
     return dataApiClient(sdk, { resourceArn: address.clusterArn, secretArn: address.secret });
   };
-  const wish = {
+  const desired = {
     groups: servers.groups,
     datastores: Object.entries(datastores).map(([name, shards]) => ({
       name: nameOf(name),
@@ -106,7 +101,7 @@ export async function openRealStore({
     })),
   };
   const patiently = (address: GroupAddress): SqlClient => connect(address, PATIENT);
-  await migrate({ topologyTable, connect: patiently, wish, bufferCopies, mayGoOn: () => true });
+  await migrate({ topologyTable, connect: patiently, desired, bufferCopies, mayGoOn: () => true });
 
   const topology = dynamoTopology(topologyTable);
   const events: StoreEvent[] = [];

@@ -8,9 +8,9 @@ interface Relay extends AsyncDisposable {
 }
 
 interface RelayOptions {
-  /** Where a new connection leads. */
+  /** Returns the target of a new connection. */
   readonly to: () => Endpoint;
-  /** Of each connection: whether what the client sends is still forwarded, told of each chunk that was. */
+  /** Returns, for each connection, a function that decides whether a chunk from the client is still forwarded. */
   readonly forwards?: () => (chunk: Buffer) => boolean;
   readonly onAnswer?: () => void;
 }
@@ -30,8 +30,8 @@ export async function startRelay({
     for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
     near.on('data', (chunk) => {
       if (!isOn) return;
-      far.write(chunk);
       isOn = goesOn(chunk);
+      far.write(chunk);
     });
     far.on('data', (chunk) => {
       near.write(chunk);

@@ -8,8 +8,7 @@ import { cellOf, errorOf, rowsOfShard } from './datastore-conformance.ts';
 const PAST = ['2019-05-01T00:00:00.000001Z', '2019-05-01T00:00:00.000001Z', '2024-12-31T23:59:59.999999Z'];
 
 /**
- * What a datastore promises of cells that are given back with their times. Not for smoke checks: clients lack the
- * right.
+ * Tests the contract of cells that are restored with their times. Not for smoke checks: clients lack the right.
  *
  * @param open a datastore some of whose shards are empty
  */
@@ -44,7 +43,7 @@ export function describeRestoring(label: string, open: () => Promise<Datastore>)
       expect([before, ...times]).toEqual([before, ...times].toSorted());
       expect(times[0]).toBe(before);
       expect(times[2]).toBe(times[1]);
-      // What is yet to come is now.
+      // A future time becomes the current one.
       expect(String(times[1]) < '2999').toBe(true);
     });
 

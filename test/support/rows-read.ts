@@ -1,12 +1,12 @@
 import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import type { Statement } from '../../shared/sql/client.ts';
 
-/** Of a table that is read meanwhile, and of those reads: both at least. */
+/** The least numbers of rebuilds of a table, and of reads in parallel with them. */
 const [REBUILDS, READS] = [8, 21];
 
 /**
- * How many rows and entries of keys a statement reads, by the server's own counters. The connection must be of this
- * test alone.
+ * Returns how many rows and entries of keys a statement reads, by the server's own counters. Only this test may use the
+ * connection.
  */
 export async function rowsRead(connection: Connection, { sql, parameters }: Statement): Promise<number> {
   await connection.query('FLUSH STATUS');
@@ -16,8 +16,8 @@ export async function rowsRead(connection: Connection, { sql, parameters }: Stat
 }
 
 /**
- * `rowsRead` of a statement that changes nothing, without what a server reads of its own where it opens a table: other
- * tests have the tables of a group written anew, which closes them.
+ * Returns `rowsRead` of a statement that changes nothing, without the server's own reads when it opens a table. Other
+ * tests rebuild tables of a group, which closes them.
  */
 export async function rowsReadOnceOpen(connection: Connection, statement: Statement): Promise<number> {
   let least = Infinity;
@@ -25,14 +25,14 @@ export async function rowsReadOnceOpen(connection: Connection, statement: Statem
   return least;
 }
 
-/** Turns in which nobody else has a table written anew, which closes it, and its statistics counted. */
+/** Turns in which no other test rebuilds a table, which closes it, and recounts its statistics. */
 const TURNS = 3;
 
 /**
- * `rowsReadOnceOpen` where a group has the statistics of empty tables, as it has them for some seconds of one that fills,
- * and for a moment of one that was written anew.
+ * Returns `rowsReadOnceOpen` for a group with the statistics of empty tables. It has these for some seconds while a
+ * table fills, and for a moment after a rebuild.
  *
- * @param statement made anew each time: one that appends finds nothing of what it appended before
+ * @param statement makes a new one each time, so that an append finds no cell of an earlier append
  * @param read counts the rows of one @default `rowsRead`
  */
 export async function rowsReadWithoutStatistics(
@@ -69,11 +69,11 @@ async function forget(connection: Connection, name: TableName): Promise<void> {
   );
   const table = name.map((part) => connection.escapeId(part)).join('.');
   await connection.query(`FLUSH TABLE ${table}`);
-  // Opened by this, and not by what is measured.
+  // Opens the table before the measured statement.
   await connection.query(`SELECT 1 FROM ${table} LIMIT 1`);
 }
 
-/** Of what was changed since they are counted at some time. */
+/** Whether no statistics were recounted: the server recounts those of changed tables at some time. */
 async function areForgotten(connection: Connection, tables: readonly TableName[]): Promise<boolean> {
   for (const name of tables) {
     const [[stats]] = await connection.query<RowDataPacket[]>(
@@ -85,7 +85,7 @@ async function areForgotten(connection: Connection, tables: readonly TableName[]
   return true;
 }
 
-/** Rebuilds tables again and again with OPTIMIZE TABLE, as operators do after erasures, and reads meanwhile. @returns what each read gave */
+/** Rebuilds tables with OPTIMIZE TABLE, as operators do after erasures. Returns the results of reads in parallel. */
 export async function whileRebuilt(
   rebuilding: Connection,
   tables: readonly string[],

@@ -7,12 +7,13 @@ import {
   CreateQueueCommand,
   DeleteMessageBatchCommand,
   ReceiveMessageCommand,
-  SQSClient,
   type Message,
+  type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { inject } from 'vitest';
 import type { Service } from '../../infra/local/emulators/emulator.ts';
 import { startService } from '../../infra/local/emulators/start-service.ts';
+import { sqsClient } from './triggers/triggered-access.ts';
 import { toQueueRecord, type QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 
 export interface LocalSqs {
@@ -20,7 +21,7 @@ export interface LocalSqs {
   readonly client: SQSClient;
   /** Makes a FIFO queue as triggers have them, and returns its URL. */
   newQueue(attributes?: Readonly<Record<string, string>>): Promise<string>;
-  /** The run's own, which can be away for a while; undefined where it is somebody else's. */
+  /** The run's own service, which tests can stop for a while; undefined for `SCHEMALESS_AWS`. */
   readonly service: Service | undefined;
   stop(): Promise<void>;
 }
@@ -33,21 +34,15 @@ const FIFO = {
 };
 
 /**
- * SQS over its wire protocol: where `SCHEMALESS_AWS` has it, else in a thread of its own, with its queues in a folder
- * that goes with it.
+ * Opens SQS over its wire protocol: the one of `SCHEMALESS_AWS`, else one in its own thread, with its queues in a
+ * folder that is deleted with it.
  */
 export async function startSqs(): Promise<LocalSqs> {
   const folder = await mkdtemp(join(tmpdir(), 'schemaless-sqs-'));
   const outside = inject('servers').outsideAws;
   const service = outside ? undefined : await startService('sqs', folder);
   const url = outside?.sqs ?? service?.url ?? '';
-  // The queues' URLs name a host of their own; all of them are here.
-  const client = new SQSClient({
-    endpoint: url,
-    useQueueUrlAsEndpoint: false,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  const client = sqsClient(url);
   return {
     url,
     client,

@@ -1,6 +1,6 @@
-import { RDSDataClient } from '@aws-sdk/client-rds-data';
+import type { RDSDataClient } from '@aws-sdk/client-rds-data';
 import type { SqlClient } from '../../shared/sql/client.ts';
-import { DATA_API_BREAKERS, dataApiClient, type DataApiSettings } from '../../shared/sql/data-api-client.ts';
+import { DATA_API_BREAKERS, dataApiClient } from '../../shared/sql/data-api-client.ts';
 import { guardWith } from '../../shared/sql/guarded-client.ts';
 import { mysqlClient, type MysqlSettings } from '../../shared/sql/mysql-client.ts';
 import {
@@ -12,7 +12,9 @@ import {
 import { openDeployment, type StoredDatastore } from '../../shared/store/deployment.ts';
 import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
-import type { GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
+import type { GroupAddress } from '../../shared/topology/topology.ts';
+import { clusterArn } from '../../infra/local/arn.ts';
+import { dataApiSdk } from './data-api-sdk.ts';
 import { dynamoClient } from './dynamo.ts';
 import { withoutAdmission } from './without-admission.ts';
 import { withoutBreakers } from './without-breakers.ts';
@@ -26,7 +28,28 @@ export interface GroupAccess extends GroupAddress {
   readonly password: string;
 }
 
-/** What a thread needs to open the store: plain data. */
+/** A group by its servers, and by the endpoints of its writer and a reader. @default the first two of them */
+export function accessTo(
+  { name, user, password }: Pick<GroupAccess, 'name' | 'user' | 'password'>,
+  nodes: GroupAccess['nodes'],
+  [writer = nodes[0], reader = nodes[1] ?? writer]: GroupAccess['nodes'] = [],
+): GroupAccess {
+  if (!writer || !reader) throw new Error(`${name} has no nodes`);
+  const at = ({ host, port }: GroupAccess['writer']): GroupAccess['writer'] => ({ host, port });
+  return {
+    name,
+    user,
+    password,
+    writer: at(writer),
+    reader: at(reader),
+    nodes: nodes.map(at),
+    clusterArn: clusterArn(name),
+    secret: `arn:aws:secretsmanager:us-east-1:000000000000:secret:${name}`,
+    sharedStorage: false,
+  };
+}
+
+/** The plain data from which a thread opens the store. */
 export interface StoreAccess {
   readonly groups: readonly GroupAccess[];
   /** URL */
@@ -36,16 +59,14 @@ export interface StoreAccess {
   readonly bufferCopies: number;
   readonly datastore?: string;
   /**
-   * URL of a module whose `wrap` stands between the store and a group, in every thread and process: a fault, or what a
-   * control does without.
+   * URL of a module whose `wrap` wraps the client of a group, in every thread and process: it injects a fault, or
+   * removes a feature for a control.
    */
   readonly wrap?: string;
   /** Other than a function has them: time limits, connections. */
   readonly sql?: MysqlSettings;
   /** URL of an RDS Data API over the groups, which is then the way to their writers. @default MySQL's own */
   readonly dataApi?: string;
-  /** Other than a function has them there. */
-  readonly dataApiSettings?: DataApiSettings;
   /** False: without circuit breakers and admission control, as a control. @default true */
   readonly isGuarded?: false;
 }
@@ -55,8 +76,8 @@ export interface DatastoreAccess extends StoreAccess {
 }
 
 /**
- * What a module of `StoreAccess.wrap` exports as `wrap`; it tells each time it does otherwise than the client where
- * somebody counts that.
+ * The export `wrap` of a module of `StoreAccess.wrap`. It reports each time it differs from the client if a caller
+ * counts that.
  */
 export type Wrap = (client: SqlClient, varied: () => void) => SqlClient;
 
@@ -71,34 +92,26 @@ export interface OpenStore extends AsyncDisposable {
 export interface OpenStoreOptions {
   /** Connections to each endpoint. @default 8 */
   readonly connections?: number;
-  /** Stands between the store and a group. @default the client itself */
+  /** Wraps the client of a group. @default the client itself */
   readonly wrap?: (client: SqlClient) => SqlClient;
   readonly report?: (event: StoreEvent) => void;
-  /** Told by what stands between by the access's wish. */
+  /** Called by the wrapper of the access each time it differs from the client. */
   readonly varied?: () => void;
-  /** Stands between the store and the topology's table. @default the topology itself */
-  readonly topology?: (source: TopologySource) => TopologySource;
 }
 
 /** Opens a datastore in this thread. */
 export async function openStore(access: StoreAccess, options: OpenStoreOptions = {}): Promise<OpenStore> {
   const { connections = 8, wrap = (client) => client, report = () => undefined, varied = () => undefined } = options;
-  const { topology = (source) => source } = options;
   const { datastore: name = DATASTORE, topologyTable, stateTable } = access;
   const between = access.wrap === undefined ? undefined : ((await import(access.wrap)) as { readonly wrap: Wrap }).wrap;
   const client = dynamoClient(access.dynamo);
-  const sdk = new RDSDataClient({
-    ...(access.dataApi === undefined ? {} : { endpoint: access.dataApi }),
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    maxAttempts: 1,
-  });
+  const sdk = dataApiSdk(access.dataApi);
   const connect = (group: string): SqlClient =>
     access.dataApi === undefined
       ? groupClient(access.groups, group, { connections, ...access.sql })
       : overDataApi(sdk, access, group);
   const deployed: DeploymentOptions = {
-    topology: topology(dynamoTopology({ client, table: topologyTable })),
+    topology: dynamoTopology({ client, table: topologyTable }),
     connect: (group) => wrapped(connect(group.name), (through) => wrap(between?.(through, varied) ?? through)),
     bufferCopies: access.bufferCopies,
     ...(access.dataApi === undefined ? {} : { guard: guardWith(DATA_API_BREAKERS) }),
@@ -121,12 +134,12 @@ export async function openStore(access: StoreAccess, options: OpenStoreOptions =
   };
 }
 
-/** For statements that are no part of what is measured: however busy the machine is, they are to be answered. */
+/** For statements outside of the measurement: they must be answered, however busy the machine is. */
 export const PATIENT: MysqlSettings = { connectTimeoutMs: 30_000, acquireTimeoutMs: 60_000, queryTimeoutMs: 60_000 };
 
-function overDataApi(sdk: RDSDataClient, { groups, dataApiSettings = {} }: StoreAccess, name: string): SqlClient {
+function overDataApi(sdk: RDSDataClient, { groups }: StoreAccess, name: string): SqlClient {
   const { clusterArn, secret } = groupOf(groups, name);
-  return dataApiClient(sdk, { resourceArn: clusterArn, secretArn: secret }, dataApiSettings);
+  return dataApiClient(sdk, { resourceArn: clusterArn, secretArn: secret });
 }
 
 function groupOf(groups: readonly GroupAccess[], name: string): GroupAccess {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { testsWithoutMysql } from './touches-mysql.ts';
 
-it('tests are told apart by whether they can touch MySQL: given servers, by what they import, or in a thread', () => {
+it('tests are classified by whether they can touch MySQL: given servers, by what they import, or in a thread', () => {
   const without = testsWithoutMysql();
   expect(without).toContain('test/support/touches-mysql.test.ts');
   expect(without).toContain('test/shared/body/codec.test.ts');

@@ -2,10 +2,10 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 
-/** By which a file is given servers of MySQL, or starts some. */
+/** Modules by which a file receives servers of MySQL, or starts some. */
 const GIVEN = /inject\('servers'\)/u;
 const STARTED = ['infra/setup/engine.mjs', 'infra/local/mysql/shard-groups.ts'];
-/** What a file imports, or names as the program of a thread or process; types are of the compiler alone. */
+/** Imports of a file, and programs of threads or processes that it names; types matter to the compiler alone. */
 const NAMED = [
   /^(?:import|export) (?!type\b)[^;]*?from '(\.[^']+)'/gmu,
   /^import '(\.[^']+)'/gmu,
@@ -14,11 +14,11 @@ const NAMED = [
 ];
 
 /**
- * The tests that touch no server of MySQL, nor any file by which they could: what they find is the same with each engine
- * and each way to it. Paths from the project's root.
+ * Returns the tests that touch no server of MySQL, nor any file by which they could, as paths from the project's root.
+ * Their results are the same with each engine and each way to it.
  *
- * A command that a test runs by its path is not looked into: what it does with another engine is to be tested where that
- * is given.
+ * Commands that a test runs by path are not analysed: their work with another engine must be tested where that is
+ * given.
  */
 export function testsWithoutMysql(): readonly string[] {
   return globSync('test/**/*.test.ts', { cwd: PROJECT_ROOT }).filter((file) => !touchesMysql(file));

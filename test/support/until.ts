@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How long tests wait for what has to come, on a machine that may have much else to do. It ends what hangs, and says
- * nothing of how soon anything should be there: a test of that names a time of its own.
+ * How long tests wait for an expected event, on a machine that may have much else to do. It only ends a hang: a test of
+ * speed sets its own limit.
  */
 export const PATIENCE_MS = 90_000;
 
 export interface Patience {
-  /** Between two looks. @default 20 */
+  /** Between two polls. @default 20 */
   readonly pollMs?: number;
-  /** Then it is given up. @default it never is */
+  /** The time after which it gives up. @default never */
   readonly patienceMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Looks again and again until something is so. Returns whether it came to that in time. */
+/** Polls until a condition is true. Returns whether it was in time. */
 export async function comes(
   isSo: () => boolean | Promise<boolean>,
   { pollMs = 20, patienceMs = Number.POSITIVE_INFINITY, signal }: Patience = {},
@@ -31,10 +31,10 @@ export async function comes(
 }
 
 /**
- * As `comes`, where it has to: within `PATIENCE_MS`, where no other time is said.
+ * Polls as `comes` does, but within `PATIENCE_MS` by default.
  *
- * @param what is not so otherwise: "the servers are back"
- * @throws Error when it does not
+ * @param what the condition, for the error: "the servers are back"
+ * @throws Error if the condition is not true in time
  */
 export async function until(
   what: string,

@@ -2,7 +2,7 @@ import { partsOf } from '../../shared/access/ask-parts.ts';
 import { toNumber } from '../../shared/sql/cell-rows.ts';
 import type { SqlClient, SqlRow, Statement } from '../../shared/sql/client.ts';
 
-/** What one part of `selectLogEntries` asks for. */
+/** The request of one part of `selectLogEntries`. */
 interface Range {
   readonly item: number;
   readonly log: string;
@@ -13,11 +13,11 @@ interface Range {
 const PART = /^\(SELECT (\d+) AS item, \(SELECT log\.epoch FROM .*? AND log\.shard = (\d+)\) AS epoch, added_id, /;
 
 /**
- * Whoever follows logs through this client finds at each offset the cell that it read there before, whatever cell is
- * there now, or none: fingerprints tell it nothing. What follows the offset is shown as it is.
+ * Returns a client on which fingerprints detect nothing: at each offset it shows the cell that was read there before,
+ * even if another cell, or none, is there now. Cells after the offset are shown unchanged.
  */
 export function withoutFingerprints(client: SqlClient): SqlClient {
-  /** By log and added id, as last read behind an offset. */
+  /** By log and added id, as last read after an offset. */
   const read = new Map<string, SqlRow>();
 
   function asRead({ item, log, at }: Range, rows: readonly SqlRow[]): readonly SqlRow[] {

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SendingQueues } from '../../shared/triggers/state/queues.ts';
 
 /**
- * Queues behind which nothing waits for a message that was refused: it is said to be taken, and sent again later,
- * alone, while the messages after it are sent.
+ * Returns queues that report a refused message as accepted. They send it again later, alone, and send the messages
+ * after it in the meantime.
  *
- * @param laterMs long enough for one of them
+ * @param laterMs long enough for one of these messages
  */
 export function withoutResending(queues: SendingQueues, laterMs: number): SendingQueues {
   return {

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SendingQueues } from '../../shared/triggers/state/queues.ts';
 
 /**
- * Queues that answer before they are asked: messages are said to be taken at once, and sent later, those of a group in
- * their order. What fails then is lost, as is what waits when the process dies.
+ * Returns queues that report messages as accepted at once and send them later, those of a group in their order.
+ * Messages are lost if that send fails, or if the process dies before it.
  *
  * @param laterMs longer than offsets stay unwritten, so that they are written first
  */
 export function withoutWaiting(queues: SendingQueues, laterMs: number): SendingQueues {
-  /** Of each group, what was to be sent last. */
+  /** The last send of each group. */
   const last = new Map<string, Promise<unknown>>();
   return {
     ...queues,

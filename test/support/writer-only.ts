@@ -1,4 +1,4 @@
 import { inject } from 'vitest';
 
-/** A group's writer alone can be asked: what only readers can do is skipped. */
+/** Whether only a group's writer is reachable; tests of readers are skipped then. */
 export const WRITER_ONLY = inject('servers').access === 'data-api';

@@ -5,9 +5,9 @@ import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import type { StoreConfig } from '../config.ts';
 
 export interface ConnectSettings {
-  /** Limit of a statement. @default the access's own */
+  /** The time limit of a statement. @default the access's own */
   readonly statementMs?: number;
-  /** Limit of the wait for a free connection. @default 2000 */
+  /** The limit of the wait for a free connection. @default 2000 */
   readonly acquireMs?: number;
 }
 

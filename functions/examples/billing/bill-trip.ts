@@ -1,27 +1,27 @@
 import type { Json } from '../../../shared/cell.ts';
 import { PermanentFailure } from '../../../shared/triggers/consume/permanent-failure.ts';
-import type { TriggeredClient } from '../../../shared/triggers/consume/triggered-client.ts';
+import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { CardDeclined, type CardService, type Charged } from './card-service.ts';
 
 type Billed =
   | { readonly outcome: 'billed'; readonly attempt: number }
-  /** It was billed before, or has no fare yet. */
+  /** The trip was billed before, or has no fare yet. */
   | { readonly outcome: 'nothing_to_do' };
 
 export interface Billing {
-  readonly trips: Pick<TriggeredClient, 'row' | 'put'>;
+  readonly trips: Pick<SchemalessClient, 'row' | 'put'>;
   readonly cards: CardService;
 }
 
 /**
- * Charges the rider of a trip, once, and writes how it went as the next cell of STATUS. May be called for the same trip
- * any number of times, also at the same moment: the trip's row key is the charge's idempotency key. Two calls that meet
- * write one cell of STATUS, with the receipt of the one charge.
+ * Charges the rider of a trip once, and writes the result as the next cell of STATUS. Repeated and concurrent calls for
+ * a trip are safe: the trip's row key is the charge's idempotency key. Concurrent calls write one cell of STATUS, with
+ * the receipt of the one charge.
  *
- * Throws when the charge failed or is not certain, to be called again; `PermanentFailure` for a fare that is no number.
+ * Throws if the charge failed or is uncertain, to be retried; `PermanentFailure` if the fare is not a number.
  */
 export async function billTrip(rowKey: string, { trips, cards }: Billing): Promise<Billed> {
-  // The latest, not the cell that the message names: a fare may have been corrected since.
+  // Reads the latest cell, not the message's: the fare may have been corrected since.
   const { cells, stale } = await trips.row(rowKey, { columns: ['BASE', 'STATUS'] });
   for (const { error } of cells) if (error !== undefined) throw error;
   const latest = new Map(cells.map((cell) => [cell.column_name, cell]));
@@ -35,9 +35,8 @@ export async function billTrip(rowKey: string, { trips, cards }: Billing): Promi
   const attempt = Number(last['attempt'] ?? 0) + 1;
   const address = { row_key: rowKey, column_name: 'STATUS', ref_key: (status?.ref_key ?? -1) + 1 };
   const write = async (body: Json): Promise<void> => {
-    const { outcome } = await trips.put({ ...address, body });
-    // Called again, this one sees what the other wrote.
-    if (outcome === 'conflict') throw new Error(`STATUS of ${rowKey}: another call was quicker`);
+    // After a conflict, as another call was quicker, the retry reads that call's cell.
+    await trips.put({ ...address, body });
   };
   let charged: Charged;
   try {
@@ -50,7 +49,7 @@ export async function billTrip(rowKey: string, { trips, cards }: Billing): Promi
   return { outcome: 'billed', attempt };
 }
 
-/** Undefined while the trip has no fare: it is billed once a BASE cell says one. */
+/** Returns undefined while the trip has no fare: a later BASE cell with a fare bills it. */
 function fareOf(base: Json | undefined): { readonly amount: number; readonly currency: string } | undefined {
   const { total, currency } = membersOf(membersOf(base)['fare']);
   if (total === undefined) return undefined;

@@ -1,30 +1,30 @@
-/** Money that is to be taken from a rider's card. */
+/** A request to charge a rider's card. */
 export interface Charge {
-  /** The same key is charged once, however often it is sent. */
+  /** The service charges a key once, however often it receives it. */
   readonly idempotencyKey: string;
-  /** From 1: how often this charge was tried, this time included. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number;
-  /** Below zero it is a refund. */
+  /** A negative amount is a refund. */
   readonly amount: number;
   /** "USD" */
   readonly currency: string;
 }
 
-/** Money that was taken. */
+/** A completed charge. */
 export interface Charged {
   readonly receipt: string;
-  /** What was charged under the key the first time, whatever was asked for since. */
+  /** The amount of the key's first charge, even if a later request names another. */
   readonly amount: number;
   readonly currency: string;
 }
 
-/** Somebody else's service that takes money from cards. */
+/** A third-party service that charges cards. */
 export interface CardService {
-  /** Throws `CardDeclined`, or any other error when it is not known what became of the charge: send it again. */
+  /** Throws `CardDeclined`, or any other error if the charge's outcome is unknown: send it again. */
   charge(charge: Charge): Promise<Charged>;
 }
 
-/** The card was asked and refused: nothing was charged. */
+/** The card refused the charge: nothing was charged. */
 export class CardDeclined extends Error {
   /** "insufficient_funds" */
   readonly reason: string;

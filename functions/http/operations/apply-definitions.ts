@@ -5,10 +5,10 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import { answerWith, type Answers } from '../answering.ts';
 
-/** Makes datastores, indexes and triggers, and deletes indexes and triggers. */
+/** Creates datastores, indexes and triggers, and deletes indexes and triggers. */
 export const DEFINE: Answers<typeof DEFINITIONS, DefinitionManagement> = {
   async applyDefinitions({ files, dry_run = false }, _request, management) {
-    // Read as texts, whatever they came as.
+    // Each file is parsed as text, also if it came as another type.
     const texts = new Map(Object.entries(files as Readonly<Record<string, string>>));
     const { definitions, problems, warnings } = judgeDefinitions(filesSource('the request', texts));
     if (problems.length > 0) {

@@ -11,21 +11,20 @@ import type { Answer } from '../answer.ts';
 import { checkedFirst, type Answers, type HttpOperation } from '../answering.ts';
 import { problemAnswer, shown, logProblem } from '../problem.ts';
 import { decodePercent, pathValue, readQuery, type HttpRequest } from '../request.ts';
-import type { ReadsTogether } from './reads-together.ts';
+import type { BatchedReads } from './batched-reads.ts';
 import { soonDone } from './soon-done.ts';
 
-/** How long reads wait for others once one is done: a slow group must not hold up the rest. */
+/** The time for which finished reads wait for others: a slow group must not delay the rest. */
 const PATIENCE_MS = 100;
 
 /**
- * Answers `targets`: many reads, each as its own GET would be. `operations`: those that can be asked for, all of them of
- * GET. `together`: answers those of some operations that have the same query at once @default each is answered by
- * itself.
+ * Answers `targets`: many reads, each as its GET would be. `operations`: the allowed ones, all GET. `batched`: answers
+ * reads of some operations with the same query in one batch @default each read is answered separately.
  */
 export function batchOfReads<Some extends Operations>(
   operations: Some,
   answersOf: Answers<Some, Deployment>,
-  together?: ReadsTogether,
+  batched?: BatchedReads,
 ): (
   asked: { readonly datastore: string; readonly targets: readonly Json[] },
   request: HttpRequest,
@@ -36,7 +35,7 @@ export function batchOfReads<Some extends Operations>(
       const parts = operation.path.split('/').slice(3);
       const places = new Map(parts.flatMap((part, place) => (isParameter(part) ? [[part.slice(1, -1), place]] : [])));
       const answer = checkedFirst(operation, answersOf[name as keyof Some] as never);
-      return { parts, places, answer, keyOf: together?.keyOf[name] };
+      return { parts, places, answer, keyOf: batched?.keyOf[name] };
     })
     .toSorted((one, other) => literals(other) - literals(one));
   const wanted = templates.map(({ parts }) => parts.join('/')).join(', or ');
@@ -46,7 +45,7 @@ export function batchOfReads<Some extends Operations>(
     const end = text.indexOf('?');
     const path = end < 0 ? text : text.slice(0, end);
     const values = path.split('/');
-    // A path can fit two: that with more words in place of parameters comes first, as routes are chosen.
+    // If a path fits two templates, the one with more literal parts wins, as for routes.
     const template = templates.find(
       ({ parts }) =>
         parts.length === values.length && parts.every((part, at) => isParameter(part) || part === values[at]),
@@ -58,22 +57,22 @@ export function batchOfReads<Some extends Operations>(
   return async ({ datastore, targets }, request, deployment) => {
     const reads = targets.map(find);
     await deployment.datastore(datastore);
-    // One for all: each by itself may be as long as any answer, and all of them would be in memory together.
+    // They share one room: each alone may be as long as any answer, and all are in memory at the same time.
     const whole = { ...request, room: answerRoom() };
     const answers = await soonDone<WrittenRead>(reads.length, PATIENCE_MS, async (tell) => {
-      // Each is written while others are still waited for.
+      // Each is encoded while others are still awaited.
       const answered = (read: Read, answer: () => Answer): void =>
         tell(read.position, writtenRead(read, answer, whole));
-      const byQuery = new Map<string, AskedTogether>();
+      const byQuery = new Map<string, BatchedRequest>();
       const alone: Read[] = [];
       for (const read of reads) {
         if (read.template.keyOf === undefined) alone.push(read);
-        else askTogether(byQuery, read, whole, answered);
+        else askBatched(byQuery, read, whole, answered);
       }
       await Promise.all([
         ...alone.map(async (read) => answered(read, await settled(answerAlone(read, whole, deployment)))),
         ...[...byQuery].map(([query, some]) =>
-          answerTogether(together as ReadsTogether, some, requestOf(whole, query), deployment, answered),
+          answerBatched(batched as BatchedReads, some, requestOf(whole, query), deployment, answered),
         ),
       ]);
     });
@@ -86,35 +85,35 @@ export function batchOfReads<Some extends Operations>(
   };
 }
 
-/** A path after the datastore, and who answers it. */
+/** A path after the datastore, and the operation that answers it. */
 interface Template {
   readonly parts: readonly string[];
-  /** Of each parameter, by its name, where it stands. */
+  /** The position of each parameter in the path, by name. */
   readonly places: ReadonlyMap<string, number>;
   readonly answer: HttpOperation<Deployment>;
-  /** What it asks for, where others of its kind are answered together with it. */
+  /** Returns the key of a read that is answered in a batch. */
   readonly keyOf: ((read: Pick<HttpRequest, 'path'>) => LookUpKey) | undefined;
 }
 
 interface Read {
   readonly position: number;
   readonly template: Template;
-  /** What stands in the place of each part, still encoded. */
+  /** The parts of the path, still encoded. */
   readonly values: readonly string[];
   readonly query: string;
   readonly path: string;
 }
 
-/** Told how a read is answered: what it gives, or throws. */
+/** Receives the answer of a read, as a function that returns or throws. */
 type Answered = (read: Read, answer: () => Answer) => void;
 
-/** Reads that one look answers, and the key of each. */
-interface AskedTogether {
+/** Reads that are answered in one batch, and the key of each. */
+interface BatchedRequest {
   readonly reads: Read[];
   readonly keys: LookUpKey[];
 }
 
-function askTogether(byQuery: Map<string, AskedTogether>, read: Read, whole: HttpRequest, answered: Answered): void {
+function askBatched(byQuery: Map<string, BatchedRequest>, read: Read, whole: HttpRequest, answered: Answered): void {
   const { template, query } = read;
   let key: LookUpKey | undefined;
   try {
@@ -128,9 +127,9 @@ function askTogether(byQuery: Map<string, AskedTogether>, read: Read, whole: Htt
   some.keys.push(key as LookUpKey);
 }
 
-async function answerTogether(
-  together: ReadsTogether,
-  { reads, keys }: AskedTogether,
+async function answerBatched(
+  batched: BatchedReads,
+  { reads, keys }: BatchedRequest,
   request: HttpRequest,
   deployment: Deployment,
   answered: Answered,
@@ -141,7 +140,7 @@ async function answerTogether(
     answered(read, answer);
   };
   try {
-    await together.answer(keys, request, deployment, (position, answer) => tell(reads[position] as Read, answer));
+    await batched.answer(keys, request, deployment, (position, answer) => tell(reads[position] as Read, answer));
   } catch (error) {
     for (const read of waiting) answered(read, throwing(error));
   }
@@ -151,7 +150,7 @@ async function answerAlone(read: Read, whole: HttpRequest, deployment: Deploymen
   return read.template.answer({ ...requestOf(whole, read.query), path: pathOf(read, whole) }, deployment);
 }
 
-/** As a GET with such a query is. */
+/** Returns the request of a GET with such a query. */
 function requestOf(whole: HttpRequest, query: string): HttpRequest {
   return { ...whole, query: (names = {}) => readQuery(query, names), hasBody: false, json: () => null };
 }
@@ -176,7 +175,7 @@ function throwing(error: unknown): () => never {
   };
 }
 
-/** What a read answers, as it is sent, and the failure to count; undefined where there was no room for it. */
+/** Returns a read's encoded answer, and the failure to count; undefined if there is no room for it. */
 function writtenRead({ path }: Read, answer: () => Answer, whole: HttpRequest): WrittenRead | undefined {
   try {
     return written(answer(), undefined);
@@ -201,7 +200,7 @@ function isParameter(part: string): boolean {
   return part.startsWith('{');
 }
 
-/** An answer, written in one of the two ways, or in both. */
+/** An answer in one encoding, or in both. */
 interface WrittenRead {
   readonly answer: Answer;
   readonly failure: string | undefined;
@@ -215,7 +214,7 @@ function shownRead({ status, body }: Answer): object {
 
 type WrittenReads = readonly (WrittenRead | undefined)[];
 
-/** Undefined where one of them is nothing for MessagePack. */
+/** Returns undefined if MessagePack cannot encode one of them. */
 function inMessagePack(answers: WrittenReads): PackedBody | undefined {
   const all = answers.map((one) => one && (one.bytes ?? writeMessagePack(shownRead(one.answer))));
   if (all.some((bytes, position) => bytes === undefined && answers[position] !== undefined)) return undefined;
@@ -237,13 +236,13 @@ function inJson(answers: WrittenReads): JsonText {
 /** UTF-8 takes three bytes for a UTF-16 unit at most. */
 const MOST_BYTES = 3;
 
-/** To measure texts takes a look at each character: not where all of them fit in any case. */
+/** Measuring reads each character, so it is skipped if all texts fit in any case. */
 function bytesOfText(texts: readonly (JsonText | undefined)[]): (json: JsonText) => number {
   const units = texts.reduce((sum, json) => sum + (json?.text.length ?? 0), 0);
   return units * MOST_BYTES <= LIMITS.answerBytes ? () => 0 : ({ text }) => Buffer.byteLength(text);
 }
 
-/** What an answer has room for, in order; undefined in the place of the others, and of those that are not there. */
+/** Keeps the items that an answer has room for, in order; undefined for the others and for missing ones. */
 function untilFull<Some>(all: readonly (Some | undefined)[], bytesOf: (one: Some) => number): (Some | undefined)[] {
   let left: number = LIMITS.answerBytes;
   return all.map((one) => {

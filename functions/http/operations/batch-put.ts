@@ -4,7 +4,7 @@ import type { Deployment } from '../../../shared/store/deployment.ts';
 import type { Answer } from '../answer.ts';
 import type { Answers } from '../answering.ts';
 
-/** Outcomes in the order of the cells, each independent of the others. */
+/** Returns outcomes in the order of the cells, each independent of the others. */
 export const BATCHES: Answers<typeof BATCH_WRITES, Deployment> = {
   batchPut: async ({ datastore, cells }, _request, deployment) =>
     answerBatch(await (await deployment.datastore(datastore)).batchPut(cells)),

@@ -7,7 +7,7 @@ import { qualityOf, type HttpRequest } from '../request.ts';
 import type { Answer } from '../answer.ts';
 import type { HttpOperation } from '../answering.ts';
 
-/** A file of the page, as the bundle of the function brings it. */
+/** A file of the page in the function's bundle. */
 interface PackedFile {
   readonly type: string;
   readonly etag: string;
@@ -16,14 +16,14 @@ interface PackedFile {
   readonly gzip: string;
 }
 
-/** Lies beside the bundle; `infra/console/pack-page.ts` writes it. */
+/** Next to the bundle; `infra/console/pack-page.ts` writes it. */
 const PACKED = new URL('console.json', import.meta.url);
 const INDEX = 'index.html';
 const SESSION = 'session.json';
 
 /**
- * What a browser may do with the page: run the files of this origin and ask it, and nothing else. No text becomes a
- * script (`trusted-types`), no other page holds it in a frame, and nobody is told where it was left for.
+ * The page may only run files of this origin, and send requests to it. No text becomes a script (`trusted-types`), no
+ * other page may frame it, and it sends no referrer.
  */
 const GUARDED = {
   'content-security-policy':
@@ -41,7 +41,7 @@ const openConsole: HttpOperation<Deployment> = async (request) => {
   return fileAnswer(INDEX, request);
 };
 
-/** GET /console/{file}: the files that it is made of; `/console/` is the page, too. */
+/** GET /console/{file}: the page's files; `/console/` is also the page. */
 const getConsoleFile: HttpOperation<Deployment> = async (request, deployment) => {
   request.query();
   const name = request.path('file', INDEX);
@@ -68,7 +68,7 @@ type ConsoleRoute = RouteKeyOf<(typeof CONSOLE_ROUTES)[number]>;
 
 const NO_STORE = { 'cache-control': 'no-store' };
 
-/** Tells the page who opened it. Where requests are signed, `schemaless console` signs for the page by these names. */
+/** Returns the session. If requests are signed, `schemaless console` signs for the page, and reads these names. */
 async function session({ isSigned }: HttpRequest, deployment: Deployment): Promise<object> {
   return { version: VERSION, datastores: await deployment.datastores(), actions: !isSigned, through: null };
 }
@@ -78,12 +78,12 @@ function fileAnswer(name: string, request: HttpRequest): Answer {
   if (!file) throw new SchemalessError('unknown_route', `No such file of the console: ${name}`);
   const { type, etag, text, gzip } = file;
   const takesGzip = qualityOf(request.header('accept-encoding'), 'gzip') > 0;
-  // Other bytes, so that their name is another.
+  // Different bytes need a different tag.
   const tag = takesGzip ? `"${etag}-gzip"` : `"${etag}"`;
   const headers = {
     ...GUARDED,
     etag: tag,
-    // Asked for again each time, and answered 304.
+    // The browser revalidates each time, and gets 304.
     'cache-control': 'no-cache',
     vary: 'accept-encoding',
     ...(takesGzip && { 'content-encoding': 'gzip' }),
@@ -94,7 +94,7 @@ function fileAnswer(name: string, request: HttpRequest): Answer {
 
 let read: ReadonlyMap<string, PackedFile> | undefined;
 
-/** By path; undefined where the function brings no page. Read once in the life of an instance that is asked for it. */
+/** Returns files by path; undefined without a page in the bundle. Reads them once in an instance, at first use. */
 function files(): ReadonlyMap<string, PackedFile> | undefined {
   if (!read && existsSync(PACKED)) {
     const packed = JSON.parse(readFileSync(PACKED, 'utf8')) as Readonly<Record<string, PackedFile>>;

@@ -5,10 +5,10 @@ import { VERSION } from '../../../shared/version.ts';
 import { RETRY_AFTER } from '../problem.ts';
 import { answerWith, type Answers } from '../answering.ts';
 
-/** Tells the instances of a function apart: what one sees of a group, another need not. */
+/** Identifies an instance of the function: instances may see a group differently. */
 const INSTANCE = randomUUID();
 
-/** The groups as the answering instance sees them. 503 when none of them answers. */
+/** Returns the groups as this instance sees them, with status 503 if no group answers. */
 export const HEALTH: Pick<Answers<typeof SERVICE, Deployment>, 'getHealth'> = {
   async getHealth(_asked, _request, deployment) {
     const groups = await deployment.health();

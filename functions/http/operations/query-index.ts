@@ -7,12 +7,12 @@ import type { Answers } from '../answering.ts';
 export const INDEXES: Answers<typeof QUERIES & typeof INDEX_LISTS, Deployment> = {
   async queryIndex({ datastore, index, where, column, ...asked }, { room, packed }, deployment) {
     const store = await deployment.datastore(datastore);
-    const isQuery = where.length > 0 || column !== undefined || Object.keys(asked).length > 0;
+    const isQuery = Object.keys(where).length > 0 || column !== undefined || Object.keys(asked).length > 0;
     if (!isQuery) return { status: 200, body: await store.getIndex(index) };
     const columns = column;
-    const answer = await store.query({ index, where, columns, ...asked, together: room !== undefined, room, packed });
+    const answer = await store.query({ index, where, columns, ...asked, batched: room !== undefined, room, packed });
     const body = { ...answer, entries: answer.entries.map(shownEntry) };
-    // Of fields alone JSON is what is written, and read, faster.
+    // JSON of fields alone is faster to encode and parse.
     return { status: 200, body, packed: packed && columns !== undefined };
   },
   async countEntries({ datastore, ...wanted }, _request, deployment) {

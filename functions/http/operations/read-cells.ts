@@ -1,13 +1,13 @@
 import { CELL_READS } from '../../../shared/api/cells.ts';
 import type { Role } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { Found, Page, ReadOptions } from '../../../shared/contract/datastore.ts';
+import type { Found, Page, StoreReadOptions } from '../../../shared/contract/datastore.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import type { LookUpKey } from '../../../shared/store/look-ups.ts';
 import { shownItems, type Answer } from '../answer.ts';
 import { pathReader, queryReader, type Answers } from '../answering.ts';
 import type { HttpRequest } from '../request.ts';
-import type { ReadsTogether } from './reads-together.ts';
+import type { BatchedReads } from './batched-reads.ts';
 
 /** Reads of one cell, one column, one row. */
 export const CELLS: Answers<typeof CELL_READS, Deployment> = {
@@ -40,8 +40,8 @@ interface Asked {
   readonly sealed?: boolean | undefined;
 }
 
-/** Who is asked, what it must have seen, and what room there is for the answer. */
-function optionsOf({ read, min_added_id, sealed }: Asked, { room, packed }: HttpRequest): ReadOptions {
+/** Returns the role to read, the added id that it must have, and the room for the answer. */
+function optionsOf({ read, min_added_id, sealed }: Asked, { room, packed }: HttpRequest): StoreReadOptions {
   return { room, packed, read, min_added_id, sealed };
 }
 
@@ -54,7 +54,7 @@ const keyOf = (operation: keyof typeof CELL_READS): ((read: Pick<HttpRequest, 'p
   };
 };
 
-export const CELLS_TOGETHER: ReadsTogether = {
+export const CELLS_BATCHED: BatchedReads = {
   keyOf: { getCell: keyOf('getCell'), getLatestCell: keyOf('getLatestCell') },
   async answer(keys, request, deployment, tell) {
     const options = optionsOf(OF_ALL(request), request);
@@ -85,8 +85,8 @@ function answerFound(address: LookUpKey, found: Found, packed: boolean): Answer 
   if (cell !== null) return { status: 200, body: { ...cell, served_by, stale }, packed };
   const { row_key, column_name, ref_key } = address;
   const where = ref_key === undefined ? `${row_key}, ${column_name}` : `${row_key}, ${column_name}, ${ref_key}`;
-  const doubt = stale ? '; the answer may be behind: ask again, of the writer' : '';
-  throw new SchemalessError('cell_not_found', `No cell at ${where}${doubt}`, {
+  const suspicion = stale ? '; the answer may be behind: ask again, of the writer' : '';
+  throw new SchemalessError('cell_not_found', `No cell at ${where}${suspicion}`, {
     more: { address, served_by, stale, ...(stale && { retry: 'later' }) },
   });
 }

@@ -10,8 +10,7 @@ import type { Answers } from '../answering.ts';
 export const LOGS: Answers<typeof LOG_READS, Deployment> = {
   async readShardLog({ datastore, shard, after, since, ...options }, { packed }, deployment) {
     const store = await deployment.datastore(datastore);
-    // The datastore checks it again, as one of a batch: whoever sends a path is told of `after`, not of
-    // `locations[0].after`.
+    // The datastore checks it again as one of a batch, but errors here name `after`, not `locations[0].after`.
     const location = parseLocation({ shard, after, since } as Location, store.shards);
     const [log] = await store.log([location], { ...options, packed });
     if (log === undefined) throw new Error('The datastore answered no log where one was asked for');
@@ -23,7 +22,7 @@ export const LOGS: Answers<typeof LOG_READS, Deployment> = {
     return { status: 200, body: await (await deployment.datastore(datastore)).digest(range, { read }) };
   },
   async readLog({ datastore, locations, ...options }, { packed }, deployment) {
-    // The datastore, which knows its shards, checks each, and names it as the request does.
+    // The datastore knows its shards, and checks each location under the request's names.
     const logs = await (await deployment.datastore(datastore)).log(locations, { ...options, packed });
     return { status: 200, body: { logs: shownItems(logs.map(shownLog)) }, packed };
   },

@@ -1,7 +1,7 @@
 /**
- * The results of pieces of work that are there when all are, or so long after the first: undefined in the place of
- * those that were not. `count`: how many. `patienceMs`: milliseconds. `begin`: begins all of it, and tells the result
- * of each by its place, once; undefined where it has none. What it rejects with is thrown.
+ * Returns `count` results once all are done, or `patienceMs` milliseconds after the first; undefined for unfinished
+ * ones. `begin`: starts all of the work, and tells each result once by its position; undefined if it has none. Throws
+ * the error with which `begin` rejects.
  */
 export async function soonDone<Result>(
   count: number,
@@ -19,7 +19,7 @@ export async function soonDone<Result>(
       if (left === 0) resolve();
       else timer ??= setTimeout(resolve, patienceMs);
     };
-    // What is not told by then never will be.
+    // `begin` tells nothing after it resolves.
     begin(tell).then(() => resolve(), reject);
   });
   clearTimeout(timer);

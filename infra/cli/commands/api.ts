@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readConditions } from '../../../shared/api/condition.ts';
-import type { Operation, Operations } from '../../../shared/api/operation.ts';
-import { OPERATIONS } from '../../../shared/api/operations.ts';
+import type { Operation } from '../../../shared/api/operation.ts';
+import { ROUTES } from '../../../shared/api/operations.ts';
 import { namesIn } from '../../../shared/api/path.ts';
 import type { Components, Schema } from '../../../shared/api/shape.ts';
 import { parseJson } from '../../../shared/body/json.ts';
@@ -16,30 +16,33 @@ interface ListedOperation {
   readonly summary: string;
 }
 
-/** `schemaless api`: any operation by its name, as the API describes it. */
-export function api(operations: Operations = OPERATIONS): Command {
+/** `schemaless api`: calls any operation by its name in the API's description. */
+export function api(): Command {
   return command('api')
-    .description('calls an operation of the API by its name, and prints what it answers')
-    .argument('[operation]', 'as the OpenAPI document calls it (default: lists all)')
-    .argument('[parameter...]', 'NAME=VALUE, of the path, the query or the body; as JSON where it is no text')
+    .description('call an operation of the API by its name, and print the answer')
+    .argument('[operation]', 'its name in the OpenAPI document (default: lists all)')
+    .argument('[parameter...]', 'NAME=VALUE, of the path, the query or the body; as JSON if it is not text')
     .examples(
       ['schemaless api', 'all operations, with their parameters'],
       ['schemaless api getTrigger trigger=bill_rider limit=1', 'one trigger'],
-      [`schemaless api pauseTrigger trigger=bill_rider reason='the card service is down'`, 'at once: nobody asks'],
+      [`schemaless api pauseTrigger trigger=bill_rider reason='the card service is down'`, 'at once, unasked'],
       [`schemaless api queryIndex index=driver_index driver_uuid=7a1d… 'fare[gte]=1000'`, 'a query'],
     )
     .run<[name: string | undefined, given: readonly string[]]>(async (session, [name, given]) => {
       if (name === undefined) {
-        const listed = Object.entries(operations).map(([operation, declared]): ListedOperation => ({
-          operation,
-          parameters: parametersOf(declared),
-          summary: declared.summary,
+        const listed = ROUTES.map((route): ListedOperation => ({
+          operation: route.operation,
+          parameters: parametersOf(route),
+          summary: route.summary,
         }));
         return void (await session.output.list<ListedOperation>([listed], COLUMNS));
       }
-      const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+      const operation = ROUTES.find((route) => route.operation === name);
       if (operation === undefined) {
-        const likely = closestName(name, Object.keys(operations));
+        const likely = closestName(
+          name,
+          ROUTES.map((route) => route.operation),
+        );
         throw badUsage('operation', `one that \`schemaless api\` lists${likely ? `, such as ${likely}` : ''}`, name);
       }
       return session.output.record(await session.call(operation, await readParameters(operation, given)));
@@ -62,7 +65,7 @@ function parametersOf(operation: Operation): readonly string[] {
   ];
 }
 
-/** The members of the body, with their schemas. */
+/** Returns the members of the body, with their schemas. */
 function membersOf({ body, whole }: Operation): Readonly<Record<string, Schema>> {
   const components: Components = {};
   const resolved = (schema: Schema): Schema => {
@@ -72,8 +75,9 @@ function membersOf({ body, whole }: Operation): Readonly<Record<string, Schema>>
   if (body === undefined) return {};
   const schema = resolved(body.describe(components));
   if (whole) return { body: {} };
-  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, Schema>> };
-  return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, resolved(one)]));
+  const { oneOf = [schema] } = schema as { readonly oneOf?: readonly Schema[] };
+  const members = oneOf.flatMap(({ properties }) => Object.entries(properties as Readonly<Record<string, Schema>>));
+  return Object.fromEntries(members.map(([name, one]) => [name, resolved(one)]));
 }
 
 async function readParameters(
@@ -113,7 +117,7 @@ async function readParameters(
   return read;
 }
 
-/** A value of a member as it is typed: text where the member is text alone, else JSON, or text where it may be that. */
+/** Parses a typed value: as text for a member that is only text, else as JSON, or as text if it may be text. */
 function valueOf(text: string, schema: Schema, name: string): unknown {
   const { type, oneOf } = schema;
   if (type === 'string') return text;

@@ -9,26 +9,26 @@ import { pagesOf } from '../pages.ts';
 import type { Session } from '../session.ts';
 
 export function buffer(): Command {
-  return commandGroup('buffer', 'buffered writes: what waits for its primary, and what an operator has to decide', [
+  return commandGroup('buffer', 'show buffered writes, and decide conflicts and writes in doubt', [
     status(),
-    commandGroup('conflicts', 'writes that were answered 202 and lost their address to another body', [
-      listKept('conflicts', 'lists kept conflicts', 'conflicts'),
+    commandGroup('conflicts', 'list or discard writes that got 202, but whose address has another body', [
+      listKept('conflicts', 'list kept conflicts', 'conflicts'),
       discardConflicts(),
     ]),
-    commandGroup('undecided', 'bodies of which one has to be chosen, after the loss of a disk', [
+    commandGroup('in-doubt', 'list and choose between bodies that are in doubt after the loss of a disk', [
       listKept(
-        'undecided',
-        'lists copies of two bodies for one address, either of which may have been acknowledged',
+        'in_doubt',
+        'list copies of two bodies for one address, either of which may have been acknowledged',
         'of them',
       ),
-      keepUndecided(),
+      chooseInDoubt(),
     ]),
   ]);
 }
 
 function status(): Command {
   return command('status')
-    .description('says of each group what waits in its buffer')
+    .description('show the buffer of each group')
     .examples(['schemaless buffer status', 'rows, age of the oldest, kept conflicts'])
     .run<[]>(async ({ output, api }) => {
       const { groups } = await (await api()).getBuffer();
@@ -39,49 +39,49 @@ function status(): Command {
 
 function discardConflicts(): Command {
   return command('discard')
-    .description('deletes kept conflicts for good')
-    .argument('<id...>', 'as list says them: GROUP/NUMBER')
+    .description('delete kept conflicts permanently')
+    .argument('<id...>', 'GROUP/NUMBER, from list')
     .option('--yes', 'without asking')
     .examples(['schemaless buffer conflicts discard group-2/17', 'one of them'])
     .run<[ids: readonly string[]], { readonly yes?: true }>(async (session, [given], flags) => {
       const ids = readIds(given);
-      const question = `Delete ${ids.length} of the kept conflicts for good?`;
+      const question = `Delete ${ids.length} of the kept conflicts permanently?`;
       if (!(await session.confirmed(question, flags.yes, 'nothing was discarded'))) return undefined;
       const { discarded } = await (await session.api()).discardBufferConflicts({ ids });
       return counted(session, 'discarded', discarded, ids.length);
     });
 }
 
-function listKept(of: 'conflicts' | 'undecided', description: string, listed: string): Command {
+function listKept(of: 'conflicts' | 'in_doubt', description: string, listed: string): Command {
   return command('list')
     .description(description)
     .addOption(limitFlag(listed))
-    .examples([`schemaless buffer ${of} list`, 'with their bodies'])
+    .examples([`schemaless buffer ${of.replace('_', '-')} list`, 'with their bodies'])
     .run<[], { readonly limit?: number }>(async ({ output, api }, _none, flags) => {
       const client = await api();
       const pages =
         of === 'conflicts'
           ? pagesOf(client.listBufferConflicts, {}, ({ conflicts }) => conflicts, flags.limit)
-          : pagesOf(client.listUndecidedWrites, {}, ({ undecided }) => undecided, flags.limit);
+          : pagesOf(client.listWritesInDoubt, {}, ({ in_doubt }) => in_doubt, flags.limit);
       await output.list<BufferConflict>(pages, KEPT_COLUMNS);
     });
 }
 
-function keepUndecided(): Command {
+function chooseInDoubt(): Command {
   return command('keep')
-    .description('decides for these bodies: each is stored, the others at its address become kept conflicts')
-    .argument('<id...>', 'as list says them: GROUP/NUMBER')
-    .examples(['schemaless buffer undecided keep group-2/17', 'one of them'])
+    .description('choose these bodies: each is stored, the others at its address become kept conflicts')
+    .argument('<id...>', 'GROUP/NUMBER, from list')
+    .examples(['schemaless buffer in-doubt keep group-2/17', 'one of them'])
     .run<[ids: readonly string[]]>(async (session, [given]) => {
       const ids = readIds(given);
-      const { kept } = await (await session.api()).keepUndecidedWrites({ ids });
+      const { kept } = await (await session.api()).keepWritesInDoubt({ ids });
       return counted(session, 'kept', kept, ids.length);
     });
 }
 
 function readIds(given: readonly string[]): readonly string[] {
   const wrong = given.find((id) => !/^[\w.-]+\/\d+$/u.test(id));
-  if (wrong !== undefined) throw badUsage('id', 'GROUP/NUMBER, as list says them', JSON.stringify(wrong.slice(0, 60)));
+  if (wrong !== undefined) throw badUsage('id', 'GROUP/NUMBER, from list', JSON.stringify(wrong.slice(0, 60)));
   return given;
 }
 
@@ -90,7 +90,7 @@ async function counted({ output }: Session, what: string, count: number, wanted:
   if (count < wanted)
     throw new CommandError(`${what} ${count} of ${wanted}: the others are not there any more`, {
       ending: 'notFound',
-      cure: 'List them again',
+      fix: 'List them again',
     });
 }
 
@@ -103,7 +103,7 @@ const STATUS_COLUMNS: readonly Column<GroupBuffer>[] = [
   },
   { header: 'SET ASIDE', value: (one) => ('error' in one ? null : one.parked) },
   { header: 'CONFLICTS', value: (one) => ('error' in one ? null : one.conflicts) },
-  { header: 'UNDECIDED', value: (one) => ('error' in one ? one.error.detail : one.undecided) },
+  { header: 'IN DOUBT', value: (one) => ('error' in one ? one.error.detail : one.in_doubt) },
 ];
 
 const KEPT_COLUMNS: readonly Column<BufferConflict>[] = [

@@ -8,6 +8,7 @@ import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { pauseFor } from '../../../shared/pause-for.ts';
+import { slicesOf } from '../../../shared/slices-of.ts';
 import { command } from '../cli.ts';
 import { badUsage, CommandError, endingOf, type Ending } from '../errors.ts';
 import { showProgress } from '../files/progress.ts';
@@ -29,8 +30,8 @@ interface Cloned {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** Shards at once: each goes in the order of its log, a batch at a time. */
-const TOGETHER = 8;
+/** The shards at the same time, each in the order of its log, a batch at a time. */
+const AT_ONCE = 8;
 
 const COLUMNS: readonly Column<Cloned>[] = [
   { header: 'SHARD', value: ({ shard }) => shard },
@@ -40,18 +41,18 @@ const COLUMNS: readonly Column<Cloned>[] = [
 
 export function clone(): Command {
   return command('clone')
-    .description('copies a datastore of another API to this one, with its added ids and times, and compares both')
+    .description('copy a datastore of another API to this one, with its added ids and times, and compare both')
     .argument('[shard...]', 'their numbers (default: all shards)', shardNumbers)
     .requiredOption('--from <api>', 'a profile, or the URL of an API')
-    .option('--from-datastore <name>', 'there (default: as the profile says, or the only one)')
+    .option('--from-datastore <name>', 'its name there (default: from the profile, or the only one)')
     .examples(
-      ['schemaless clone --from prod', 'all of the datastore, to where commands go by themselves'],
+      ['schemaless clone --from prod', 'the whole datastore, to the default API'],
       ['schemaless clone --from prod --url http://127.0.0.1:3000 7 233', 'two shards, to a local stack'],
     )
-    .notes(`The datastore has to have as many shards as the other, be empty or hold what was cloned before, and take no writes of
-others meanwhile: their cells would take added ids. Called again it goes on where it was, with what came since. In the
-end the digests of both logs are equal; one that differs ends it with 8. Indexes and triggers of the datastore see
-its cells as they see any: leave its triggers undefined, or paused, where they are not to be told.`)
+    .notes(`The datastore must have the same number of shards, be empty or hold an earlier clone, and get no other writes during the
+clone: their cells would take added ids. A repeated command continues, with newer cells. At the end the digests of
+both logs must be equal, else it ends with 8. Indexes and triggers of the datastore see the cloned cells: leave
+its triggers undefined or paused if they must not be called.`)
     .run<[shards: readonly number[] | undefined], CloneFlags>(async (session, [named = []], flags) =>
       cloneAll(session, named, flags),
     );
@@ -95,7 +96,7 @@ async function wantedOf(
   if (there.length !== here.length)
     throw new CommandError(`${source.name} has ${there.length} shards, ${target.name} here ${here.length}`, {
       ending: 'usage',
-      cure: 'Clone into a datastore with as many shards: where a row lies depends on their number',
+      fix: 'Clone into a datastore with as many shards: their number decides the shard of a row',
     });
   const missing = named.find((shard) => shard >= there.length);
   if (missing !== undefined) throw badUsage('shard', `0 to ${there.length - 1}`, String(missing));
@@ -113,9 +114,10 @@ async function* cloned(
   wanted: readonly ClonedShard[],
   endings: Ending[],
 ): AsyncGenerator<readonly Cloned[]> {
-  for (let from = 0; from < wanted.length && !cloning.signal.aborted; from += TOGETHER)
+  for (const some of slicesOf(wanted, AT_ONCE)) {
+    if (cloning.signal.aborted) return;
     yield await Promise.all(
-      wanted.slice(from, from + TOGETHER).map(async (one): Promise<Cloned> => {
+      some.map(async (one): Promise<Cloned> => {
         try {
           return { shard: one.shard, ...(await cloneLog(cloning, one)) };
         } catch (error) {
@@ -126,13 +128,14 @@ async function* cloned(
         }
       }),
     );
+  }
 }
 
 export interface Cloning {
   readonly source: Pick<Datastore, 'log' | 'digest'>;
   readonly target: Pick<Datastore, 'batchRestore' | 'digest'>;
   readonly signal: AbortSignal;
-  /** Told of cells that are there now, and were not. */
+  /** Receives the number of newly copied cells. */
   readonly tell?: (cells: number) => void;
 }
 
@@ -142,18 +145,18 @@ interface ClonedShard {
   readonly at: number;
 }
 
-/** The log of the target is another one, or other cells came into it meanwhile; or that of the source has erasures, or sealed fields. */
+/** The target's log differs or got other cells during the clone, or the source's has erasures or sealed fields. */
 export class OtherLog extends Error {}
 
-/** Bodies that go with one request, as JSON; the API takes four times as much. */
+/** The bytes of bodies in one request, as JSON; the API accepts four times as much. */
 const BATCH_BYTES = 1024 * 1024;
 const PAUSE_MS = 500;
 const TRIES = 20;
 
 /**
- * Copies a shard's log to another store, with the same added ids and times, until both digests are equal. Compares what
- * is there first, so that it can be repeated. No other writer may append to the shard meanwhile. Returns the digest at
- * `to`, or as far as it came before the signal. Throws OtherLog.
+ * Copies a shard's log to another store, with the same added ids and times, until both digests are equal. First
+ * compares the existing cells, so that it can be repeated. Until it ends, no other writer may append to the shard.
+ * Returns the digest at `to`, or at the last copied cell before the signal. Throws OtherLog.
  */
 export async function cloneLog(cloning: Cloning, { shard, to, at: begun }: ClonedShard): Promise<LogDigest> {
   const { source, target, signal, tell = () => undefined } = cloning;
@@ -176,7 +179,7 @@ export async function cloneLog(cloning: Cloning, { shard, to, at: begun }: Clone
     }
   }
   if (at < to) return { at, digest };
-  // As it lies there, and not as it was sent.
+  // The digest of the stored cells, not of the sent ones.
   const there = await digestLog(target, { shard, at });
   if (there.digest !== digest)
     throw new OtherLog(`shard ${shard} is not what was cloned: its digest at ${at} is another`);
@@ -200,26 +203,26 @@ async function nextCells(
   return cells;
 }
 
-/** Nobody can write what was erased, nor the erasure at its place: what comes behind would have other added ids. */
+/** No writer can recreate an erased cell or an erasure, so later cells would get other added ids. */
 function refuseErased(cells: readonly Cell[]): void {
   const gone = cells.find(({ erased, erasure }) => erased === true || erasure !== undefined);
   if (gone === undefined) return;
   const what = gone.erasure ? 'is an erasure' : 'was erased';
   throw new OtherLog(
-    `shard ${gone.shard} cannot be cloned: what has the added id ${gone.added_id} ${what}. Export it and import that: the cells come without their added ids, and without what was erased`,
+    `shard ${gone.shard} cannot be cloned: what has the added id ${gone.added_id} ${what}. Export and import it instead: the cells get other added ids, and erased cells are left out`,
   );
 }
 
-/** Another deployment has other keys: what is sealed there is other bytes, and the logs cannot be compared. */
+/** Another deployment has other keys, so sealed fields have other bytes there, and the logs cannot be compared. */
 function refuseSealed(cells: readonly Cell[]): void {
   const sealed = cells.find(({ body }) => stringifyJson(body).includes(`"${SEALED_KEY}"`));
   if (sealed === undefined) return;
   throw new OtherLog(
-    `shard ${sealed.shard} cannot be cloned: what has the added id ${sealed.added_id} has sealed fields, and the other deployment other keys. Export it with --opened and import that`,
+    `shard ${sealed.shard} cannot be cloned: what has the added id ${sealed.added_id} has sealed fields, and the other deployment has other keys. Export it with --opened and import that`,
   );
 }
 
-/** Until all of them are there: a group that is away takes nothing that has a time of its own. */
+/** Retries until all cells are stored: an unavailable group buffers no cells that have given times. */
 async function restore(target: Cloning['target'], batch: readonly Cell[]): Promise<void> {
   for (let tried = 1; ; tried += 1) {
     const results = await target.batchRestore(batch);
@@ -243,6 +246,6 @@ function notTaken(result: PutResult | undefined, cell: Cell | undefined): OtherL
   if (result?.outcome === 'erased') return new OtherLog(`${taken}: its address was erased there`);
   if (result?.outcome === 'subject_forgotten') return new OtherLog(`${taken}: its subject was forgotten there`);
   return new OtherLog(
-    `shard ${cell?.shard} is written to by somebody else: the cell of added id ${cell?.added_id} has another place`,
+    `shard ${cell?.shard} has another writer: the cell of added id ${cell?.added_id} got another added id`,
   );
 }

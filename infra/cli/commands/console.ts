@@ -20,8 +20,8 @@ const ASK_MS = 15_000;
 
 export function consoleCommand(): Command {
   return command('console')
-    .description('opens the console of an API in a browser, and signs its requests')
-    .addOption(new Option('--actions', 'it may change something, too: what IAM lets you (default: it only reads)'))
+    .description('open the console of an API in a browser, and sign its requests')
+    .addOption(new Option('--actions', 'also allow changes, within your rights in IAM (default: it only reads)'))
     .addOption(wholeNumberFlag('--port <port>', 'on this machine (default: any that is free)', 0, 65_535).default(0))
     .addOption(new Option('--no-open', 'only print the address'))
     .examples(
@@ -29,9 +29,9 @@ export function consoleCommand(): Command {
       ['schemaless console --profile prod --actions', 'pauses triggers, retries cells, moves shards, too'],
       ['schemaless console --no-open', 'prints an address'],
     )
-    .notes(`The page comes from the API (/console, where the environment has it), and asks it through this command, which listens on
-127.0.0.1 alone until Ctrl-C and signs what the page sends with your credentials. The address that is printed opens it
-once, for one browser; other pages, and other users of this machine, are refused. A second opening ends the command.`)
+    .notes(`The page comes from the API (/console, if the environment has it), and sends requests through this command, which listens
+only on 127.0.0.1 until Ctrl-C, and signs them with your credentials. The printed address opens it once, in one
+browser; other pages and other users of this machine are refused. A second opening ends the command.`)
     .run<[], ConsoleFlags>(async ({ target, output, note }, _none, flags) => {
       const { url, datastore, sign, region, awsProfile, by } = await target();
       const signs = await signerOf({ url, datastore, sign, region, awsProfile, by });
@@ -59,7 +59,7 @@ once, for one browser; other pages, and other users of this machine, are refused
 function refuseSecond(): never {
   throw new CommandError('The address was opened a second time, so the session was ended: another user may know it', {
     ending: 'denied',
-    cure: 'Run the command again. With --actions, look at what was changed meanwhile',
+    fix: 'Run the command again. With --actions, check the changes since the first opening',
   });
 }
 
@@ -69,34 +69,33 @@ async function listening(props: Parameters<typeof serveConsole>[0]): Promise<Ser
   } catch (cause) {
     throw new CommandError(`port: wanted one that is free, got ${props.port}`, {
       ending: 'usage',
-      cure: 'Leave out --port',
+      fix: 'Leave out --port',
       cause,
     });
   }
 }
 
-/** Whoever is not let in is told here, and not by a page that does not come. */
+/** Reports a refusal on the terminal, instead of by a page that does not load. */
 async function checkThere(base: string, sign: Awaited<ReturnType<typeof signerOf>>): Promise<void> {
   const url = new URL(`${base.replace(/\/+$/u, '')}/console`);
   const headers = { accept: 'text/html' };
   const signed = sign ? await sign({ method: 'GET', url, headers, body: undefined }) : headers;
   const { status } = await fetch(url, { headers: signed, signal: AbortSignal.timeout(ASK_MS) }).catch(
     (cause: unknown) => {
-      throw new CommandError(`${base} does not answer`, { ending: 'unavailable', cure: 'Repeat it', cause });
+      throw new CommandError(`${base} does not answer`, { ending: 'unavailable', fix: 'Repeat it', cause });
     },
   );
   if (status === 404)
     throw new CommandError(`${base} has no console`, {
       ending: 'notFound',
-      cure: 'Set `console: true` in its environment, and deploy it',
+      fix: 'Set `console: true` in its environment, and deploy',
     });
   if (status === 403 || status === 401)
     throw new CommandError(`${base} refused the signature`, {
       ending: 'denied',
-      cure: 'The policies readers, movers, erasers and operators let their callers open it',
+      fix: 'Attach one of the policies readers, movers, erasers and operators, which allow it',
     });
-  if (status !== 200)
-    throw new CommandError(`${base} answered ${status}`, { ending: 'unavailable', cure: 'Repeat it' });
+  if (status !== 200) throw new CommandError(`${base} answered ${status}`, { ending: 'unavailable', fix: 'Repeat it' });
 }
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
@@ -104,7 +103,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Opens a browser by a private file, since all users can read arguments. Disposing deletes the file. */
+/** Opens a browser through a private file, since all users can read arguments. Disposing deletes the file. */
 export function openBrowser(address: string): Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'schemaless-console-'));
   const file = join(folder, 'open.html');

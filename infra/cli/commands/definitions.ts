@@ -11,13 +11,13 @@ import type { Ending } from '../errors.ts';
 
 export function checkCommand(): Command {
   return command('check')
-    .summary('judge definitions without starting anything')
+    .summary('check definitions without starting anything')
     .description(
-      'Judges the definitions in a folder: every problem at once, with its file and line, and what lies where nothing would read it. Starts nothing and asks nobody.',
+      'check the definitions in a folder: lists every problem with its file and line, and files that nothing would read; starts nothing and asks no API',
     )
     .argument('<folder>', 'of the datastores, as infra/datastores')
-    .option('--project <folder>', 'that the functions of triggers are given from', '.')
-    .examples(['schemaless check datastores', 'ends with 2 where there are problems'])
+    .option('--project <folder>', 'that contains the functions of triggers', '.')
+    .examples(['schemaless check datastores', 'ends with 2 if there are problems'])
     .run<[string], { readonly project: string }>(async (_session, [folder], { project }) => check(folder, project));
 }
 
@@ -37,7 +37,7 @@ function check(folder: string, project: string): Ending {
   return 'ok';
 }
 
-/** As compilers write it, so that editors and terminals find the place. */
+/** Uses the format of compilers, so that editors and terminals link to the line. */
 function shown(folder: string, { file, line, message }: Problem): string {
   return `${file === folder ? '' : `${folder.replace(/\/+$/u, '')}/`}${file}${line > 0 ? `:${line}` : ''}: ${message}`;
 }
@@ -46,31 +46,26 @@ function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-interface ApplyOptions {
-  /** Changes nothing. @default false */
-  readonly dryRun?: boolean;
-}
-
-/** Judges and applies a folder of definitions. Throws DefinitionsError, and `unavailable` after an hour. */
+/** Checks and applies a folder of definitions. Throws DefinitionsError, and `unavailable` after an hour. */
 export async function applyFolder(
   api: Pick<ApiClient, 'applyDefinitions'>,
   folder: string,
-  { dryRun = false }: ApplyOptions = {},
+  dryRun = false,
 ): Promise<AppliedOutcome> {
   const { problems } = judgeFolder(folder);
   if (problems.length > 0) throw new DefinitionsError(folder, problems);
   const files = filesOf(folder);
   const first = await api.applyDefinitions({ files, dry_run: dryRun });
   if (dryRun) return first;
-  // What a repetition finds is there by then.
+  // A repetition finds the parts that were already created.
   for (let outcome = first, rounds = 1; !outcome.done; rounds += 1) {
-    if (rounds === MOST_ROUNDS) throw new SchemalessError('unavailable', 'Not all is made yet: apply it again');
+    if (rounds === MOST_ROUNDS) throw new SchemalessError('unavailable', 'Not complete yet: apply it again');
     outcome = await api.applyDefinitions({ files });
   }
   return { ...first, done: true };
 }
 
-/** Of some twenty seconds each. */
+/** Each round takes some twenty seconds. */
 const MOST_ROUNDS = 180;
 
 function filesOf(folder: string): Record<string, string> {
@@ -84,18 +79,18 @@ function filesOf(folder: string): Record<string, string> {
 
 export function applyCommand(): Command {
   return command('apply')
-    .summary('make datastores, indexes and triggers without a restart')
+    .summary('create datastores, indexes and triggers without a restart')
     .description(
-      'Makes what the definitions in a folder say and what is not there, and changes what may be changed; what they do not name stays. Everything is judged before anything is done. On a local stack and in dev; elsewhere this goes by deploy.',
+      'create the missing parts that a folder defines, and change the others where allowed; parts that it does not name stay. Checks everything before the first change. On a local stack and in dev; elsewhere, deploy',
     )
     .argument('<folder>', 'of the datastores, as infra/datastores')
-    .option('--dry-run', 'say what would be done, and change nothing')
+    .option('--dry-run', 'show the changes, and change nothing')
     .examples(
-      ['schemaless apply datastores --dry-run', 'what would be made'],
-      ['schemaless apply datastores', 'makes it'],
+      ['schemaless apply datastores --dry-run', 'what would be created'],
+      ['schemaless apply datastores', 'creates it'],
     )
-    .run<[string], ApplyOptions>(async (session, [folder], { dryRun = false }) => {
-      show(await applyFolder(await session.apiOf('definitions'), folder, { dryRun }));
+    .run<[string], { readonly dryRun?: boolean }>(async (session, [folder], { dryRun }) => {
+      show(await applyFolder(await session.apiOf('definitions'), folder, dryRun));
     });
 }
 
@@ -103,16 +98,16 @@ const DONE = { create: 'made', change: 'changed', none: 'as it was' };
 const WOULD = { create: 'would be made', change: 'would be changed', none: 'as it is' };
 
 function show({ changes, warnings, dry_run }: AppliedOutcome): void {
-  const said = dry_run ? WOULD : DONE;
+  const outcomes = dry_run ? WOULD : DONE;
   for (const { file, line, message } of warnings) process.stderr.write(`${file}:${line}: ${message} (warning)\n`);
-  for (const one of changes) process.stdout.write(`${nameOf(one)}: ${said[one.change]}\n`);
+  for (const one of changes) process.stdout.write(`${nameOf(one)}: ${outcomes[one.change]}\n`);
 }
 
 function nameOf({ kind, datastore, name, shards }: AppliedChange): string {
   return kind === 'datastore' ? `datastore ${name} (${shards} shards)` : `${kind} ${datastore}/${name}`;
 }
 
-interface Said {
+interface Output {
   readonly confirm: string;
   readonly force?: boolean;
   readonly dryRun?: boolean;
@@ -120,13 +115,13 @@ interface Said {
 
 export function deleteCommand(): Command {
   return command('delete')
-    .summary('delete an index or a trigger for good')
+    .summary('delete an index or a trigger permanently')
     .description(
-      'Deletes for good what no deployment defines any more. Refused where something is lost with it, unless --force. On a local stack and in dev.',
+      'delete an index or a trigger that no deployment defines any more. Refused if data would be lost, unless --force. On a local stack and in dev',
     )
     .examples(...EXAMPLES)
     .addCommand(
-      part('index', 'an index; its tables go some minutes later', (api, index, how) =>
+      part('index', 'an index; its tables are dropped some minutes later', (api, index, how) =>
         api.deleteIndex({ index, ...how }),
       ),
     )
@@ -148,14 +143,14 @@ function part(
   deletion: (api: ApiClient, name: string, how: DeleteOptions) => Promise<DeletedPart>,
 ): Command {
   return command(kind)
-    .description(`deletes ${what}`)
+    .description(`delete ${what}`)
     .argument('<datastore>')
     .argument(`<${kind}>`)
-    .requiredOption('--confirm <name>', 'its name, once more')
-    .option('--force', 'also where something is lost with it')
-    .option('--dry-run', 'say what would be lost, and change nothing')
+    .requiredOption('--confirm <name>', 'its name again')
+    .option('--force', 'even if data is lost')
+    .option('--dry-run', 'show the losses, and change nothing')
     .examples(...EXAMPLES)
-    .run<[string, string], Said>(async (session, [datastore, name], { confirm, force = false, dryRun = false }) => {
+    .run<[string, string], Output>(async (session, [datastore, name], { confirm, force = false, dryRun = false }) => {
       const { lost } = await deletion(await session.apiOf(datastore), name, { confirm, force, dry_run: dryRun });
       const counts = Object.entries(lost ?? {}).filter(([, count]) => count > 0);
       const losing = counts.map(([thing, count]) => `${count} ${thing}`).join(', ');

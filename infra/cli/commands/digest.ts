@@ -5,11 +5,12 @@ import type { Role } from '../../../shared/cell.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { readManifests } from '../../../shared/files/manifest.ts';
+import { slicesOf } from '../../../shared/slices-of.ts';
 import { command } from '../cli.ts';
 import { badUsage, endingOf, type CommandError, type Ending } from '../errors.ts';
 import { folderTarget } from '../files/export/folder-target.ts';
 import { readFlag, shardNumbers, wholeNumberFlag } from '../flags.ts';
-import { digestLog, type DigestWish } from '../log/digest-log.ts';
+import { digestLog, type DigestRequest } from '../log/digest-log.ts';
 import type { Column } from '../output/output.ts';
 
 interface DigestFlags {
@@ -18,10 +19,10 @@ interface DigestFlags {
   readonly read?: Role;
 }
 
-interface Wanted extends DigestWish {
-  /** What it was before, or elsewhere. @default it is not compared */
+interface Wanted extends DigestRequest {
+  /** The earlier digest, or another store's. @default it is not compared */
   readonly known?: string;
-  /** Why nobody knows where it ends. */
+  /** The error that hides the end of the log. */
   readonly error?: SchemalessError | undefined;
 }
 
@@ -30,13 +31,13 @@ interface Digested {
   readonly shard: number;
   readonly at?: number;
   readonly digest?: string;
-  /** What it is not, though the file says so. */
+  /** The digest in the file, if it differs. */
   readonly wanted?: { readonly at: number; readonly digest: string };
   readonly error?: SchemalessError;
 }
 
-/** Shards at once: each is read to its end, and the servers have others to serve. */
-const TOGETHER = 4;
+/** Shards at the same time: few, since each log is read to its end. */
+const AT_ONCE = 4;
 
 const COLUMNS: readonly Column<Digested>[] = [
   { header: 'SHARD', value: ({ shard }) => shard },
@@ -50,29 +51,29 @@ const COLUMNS: readonly Column<Digested>[] = [
 
 export function digest(): Command {
   return command('digest')
-    .description('says in one value for each shard what its log holds, or whether it is what it was')
+    .description('print a digest of the log of each shard, or compare it with an earlier one')
     .argument('[shard...]', 'their numbers (default: all shards, or those of the file)', shardNumbers)
     .addOption(wholeNumberFlag('--at <id>', 'up to this added id (default: the last one)', 0, 2 ** 53 - 1))
     .option(
       '--compare <file>',
-      'of NDJSON that this command printed, or the folder of an export: prints the shards whose logs differ from it',
+      'NDJSON that this command printed, or the folder of an export: prints the shards whose logs differ',
     )
     .addOption(readFlag())
     .examples(
       ['schemaless digest 233', 'of a shard, up to its last cell'],
       ['schemaless digest > digests.ndjson', 'of all shards'],
-      ['schemaless digest --compare digests.ndjson --read reader', 'whether readers have the same'],
-      ['schemaless digest --compare digests.ndjson --profile copy', 'whether a copy has'],
-      ['schemaless digest --compare exported', 'whether what was exported is still there, as it was'],
+      ['schemaless digest --compare digests.ndjson --read reader', 'whether readers have the same cells'],
+      ['schemaless digest --compare digests.ndjson --profile copy', 'whether a copy has them'],
+      ['schemaless digest --compare exported', 'whether exported cells are still stored, unchanged'],
     )
-    .notes(`Reads every cell up to there. With --compare it prints nothing where all are equal, and ends with 8 where one differs;
-each is compared at the place that the file names, whatever was written since. A log that ends before differs; a reader
-that is behind, or does not answer, is told apart: that ends with 5.`)
+    .notes(`Reads every cell up to that added id. With --compare it prints nothing if all are equal, and ends with 8 if one differs.
+Compares each log at the added id in the file, and ignores later cells. A log that ends before it differs; a reader
+that is behind or does not answer ends it with 5.`)
     .run<[shards: readonly number[] | undefined], DigestFlags>(async (session, [named = []], flags) => {
       const shards = named.length > 0 ? named : undefined;
       const { compare, at, read } = flags;
       if (compare !== undefined && at !== undefined)
-        throw badUsage('--at', 'none beside --compare, whose file says it', String(at));
+        throw badUsage('--at', 'none with --compare, whose file has it', String(at));
       const endings: Ending[] = [];
       let wanted: readonly Wanted[];
       const known = compare === undefined ? undefined : await readKnown(compare, shards);
@@ -106,8 +107,8 @@ async function* digested(
   wanted: readonly Wanted[],
   endings: Ending[],
 ): AsyncGenerator<readonly Digested[]> {
-  for (let from = 0; from < wanted.length; from += TOGETHER) {
-    const found = await Promise.all(wanted.slice(from, from + TOGETHER).map((one) => digestOne(client, one)));
+  for (const some of slicesOf(wanted, AT_ONCE)) {
+    const found = await Promise.all(some.map((one) => digestOne(client, one)));
     const told = found.filter((one) => one !== undefined);
     for (const { error, wanted: other } of told) {
       if (error) endings.push(endingOf(error));
@@ -117,18 +118,18 @@ async function* digested(
   }
 }
 
-/** Undefined where it is as it was. */
-async function digestOne(client: SchemalessClient, wish: Wanted): Promise<Digested | undefined> {
-  const { shard, known } = wish;
+/** Returns undefined if it is unchanged. */
+async function digestOne(client: SchemalessClient, desired: Wanted): Promise<Digested | undefined> {
+  const { shard, known } = desired;
   try {
-    if (wish.error) throw wish.error;
-    const { at, digest } = await digestLog(client, wish);
-    if (at < wish.at && known === undefined)
-      return { shard, at, error: new SchemalessError('unavailable', `the log ends at ${at}, before ${wish.at}`) };
+    if (desired.error) throw desired.error;
+    const { at, digest } = await digestLog(client, desired);
+    if (at < desired.at && known === undefined)
+      return { shard, at, error: new SchemalessError('unavailable', `the log ends at ${at}, before ${desired.at}`) };
     if (known === undefined) return { shard, at, digest };
-    return known === digest && at >= wish.at
+    return known === digest && at >= desired.at
       ? undefined
-      : { shard, at, digest, wanted: { at: wish.at, digest: known } };
+      : { shard, at, digest, wanted: { at: desired.at, digest: known } };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
     return { shard, error };
@@ -144,7 +145,7 @@ const failure = z.object({ shard: z.int().nonnegative(), error: z.object({}) });
 
 type KnownDigest = z.infer<typeof line>;
 
-/** Reads digests that `digest` printed or an export's last part has. Throws a CommandError without any. */
+/** Reads digests from the output of `digest`, or an export's last part. Throws a CommandError without any. */
 export async function readKnownDigests(file: string): Promise<readonly KnownDigest[]> {
   const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
   const known = isFolder ? await digestsOfExport(file) : digestsOfFile(file);
@@ -191,5 +192,5 @@ function jsonOf(text: string): unknown {
 }
 
 function notPrinted(got: string): CommandError {
-  return badUsage('--compare', 'digests as NDJSON, as schemaless digest prints them, or the folder of an export', got);
+  return badUsage('--compare', 'digests as NDJSON from schemaless digest, or the folder of an export', got);
 }

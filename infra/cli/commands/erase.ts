@@ -22,35 +22,35 @@ interface EraseFlags {
 
 type ErasureRequest = Parameters<ApiClient['eraseCells']>[0];
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 export function erase(): Command {
   return command('erase')
-    .description('erases a row, a column of it, versions of it or one cell, for good: nothing is written there again')
+    .description('erase a row, a column, versions or one cell permanently: the addresses accept no more writes')
     .argument('<row-key>', 'a UUID')
-    .argument('[column]', 'its name (default: all of the row)')
-    .addOption(wholeNumberFlag('--ref-key <ref-key>', 'one version alone', 0, LIMITS.refKey).conflicts('upTo'))
+    .argument('[column]', 'its name (default: the whole row)')
+    .addOption(wholeNumberFlag('--ref-key <ref-key>', 'only one version', 0, LIMITS.refKey).conflicts('upTo'))
     .addOption(wholeNumberFlag('--up-to <ref-key>', 'that version and all before it', 0, LIMITS.refKey))
-    .requiredOption('--reason <text>', 'kept for good, and shown: nothing that is itself to be forgotten')
-    .addOption(wholeNumberFlag('--wait <seconds>', 'until it is done everywhere', 0, 3600).default(30))
+    .requiredOption('--reason <text>', 'stored permanently and shown: write no personal data')
+    .addOption(wholeNumberFlag('--wait <seconds>', 'how long to wait until it is done everywhere', 0, 3600).default(30))
     .option('--yes', 'without asking')
     .examples(
       [`schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 --reason 'request 4711'`, 'the whole row'],
       [`schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 NOTES --reason 'request 4711'`, 'a column of it'],
       [
         `schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE --up-to 3 --reason 'request 4711'`,
-        'what it was so far: version 4 can be written',
+        'its versions so far: version 4 can be written',
       ],
       [
         `schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE --ref-key 2 --reason 'a slip' --yes`,
-        'one version, without being asked',
+        'one version, without confirmation',
       ],
     )
-    .notes(`Prints the record of the erasure. Ends with 5 where it is not done everywhere after --wait, as while a group is away:
-it is recorded, and goes on by itself; the same command, or \`schemaless erasure ID\`, tells how far it is.`)
+    .notes(`Prints the record of the erasure. Ends with 5 if it is not done everywhere after --wait, as while a group is unavailable:
+it is recorded, and continues automatically; the same command, or \`schemaless erasure ID\`, shows its progress.`)
     .run<[rowKey: string, column: string | undefined], EraseFlags>(async (session, [rowKey, column], flags) => {
       const target = readTarget(rowKey, column, flags);
-      if (!(await session.confirmed(`Erase ${textOf(target)} for good?`, flags.yes, 'nothing was erased'))) return 'ok';
+      if (!(await session.confirmed(`Erase ${textOf(target)} forever?`, flags.yes, 'nothing was erased'))) return 'ok';
       return eraseAndWait(session, target, flags.wait);
     });
 }
@@ -71,7 +71,7 @@ function readTarget(rowKey: string, column: string | undefined, { refKey, upTo, 
 }
 
 function textOf({ row_key, column_name, ref_key, up_to }: ErasureRequest): string {
-  if (column_name === undefined) return `all of row ${row_key}`;
+  if (column_name === undefined) return `the whole row ${row_key}`;
   const versions = up_to === undefined ? 'all versions' : `the versions up to ${up_to}`;
   return `${ref_key === undefined ? versions : `version ${ref_key}`} of ${printable(column_name)} of row ${row_key}`;
 }
@@ -82,7 +82,7 @@ async function eraseAndWait(session: Session, target: ErasureRequest, seconds: n
   const seen = await untilErased(api, await api.eraseCells(target), seconds, signal);
   await session.output.record(seen);
   if (seen.state === 'erased') return 'ok';
-  session.note(`it is recorded, and goes on by itself: ${seen.waits_for ?? 'not everywhere yet'}`);
+  session.note(`it is recorded, and continues automatically: ${seen.waits_for ?? 'not everywhere yet'}`);
   return signal.aborted ? 'interrupted' : 'unavailable';
 }
 
@@ -95,11 +95,11 @@ async function untilErased(
   const end = performance.now() + seconds * 1000;
   let seen = asked;
   while (seen.state === 'erasing' && performance.now() < end && !signal.aborted) {
-    await pauseFor(Math.min(LOOK_MS, end - performance.now()), signal);
+    await pauseFor(Math.min(POLL_MS, end - performance.now()), signal);
     try {
       seen = await api.getErasure({ erasure: seen.id });
     } catch (error) {
-      // It is recorded all the same.
+      // The erasure is recorded in any case.
       if (!(error instanceof SchemalessError) || error.retry === 'never') throw error;
     }
   }

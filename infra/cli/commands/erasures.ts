@@ -6,25 +6,23 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { parseTime } from '../../../shared/time.ts';
 import { command, commandGroup } from '../cli.ts';
 import { badUsage, endingOf, type Ending } from '../errors.ts';
-import { limitFlag } from '../flags.ts';
+import { limitFlag, readTime } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
 import type { Session } from '../session.ts';
 
 export function erasures(): Command {
-  return commandGroup('erasures', 'lists what was erased, and has it erased again', [])
+  return commandGroup('erasures', 'list erasures, and repeat them', [])
     .addCommand(list(), { isDefault: true })
     .addCommand(again());
 }
 
 export function erasure(): Command {
   return command('erasure')
-    .description('shows the record of an erasure: what, by whom and why, and which places are clean')
+    .description('show the record of an erasure: target, caller, reason, and the places that are done')
     .argument('<id>', 'its id')
     .examples(['schemaless erasure b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11', 'all that is known'])
-    .run<[id: string]>(async (session, [id]) =>
-      session.output.record(await (await session.api()).getErasure({ erasure: id })),
-    );
+    .prints<[id: string]>((api, [erasure]) => api.getErasure({ erasure }));
 }
 
 interface ListFlags {
@@ -34,13 +32,13 @@ interface ListFlags {
 
 function list(): Command {
   return command('list')
-    .description('lists the records of erasures, in no order')
+    .description('list the records of erasures, in no order')
     .option('--open', 'those that are not done everywhere yet')
     .addOption(limitFlag('records'))
     .examples(
       ['schemaless erasures', 'all of them'],
       ['schemaless erasures --open', 'what they wait for'],
-      ['schemaless erasures --format ndjson > erasures.ndjson', 'kept, for when everything is set back'],
+      ['schemaless erasures --format ndjson > erasures.ndjson', 'a copy, for a restore to a point in time'],
     )
     .run<[], ListFlags>(async (session, _none, { open, limit }) => {
       const { listErasures } = await session.api();
@@ -59,25 +57,25 @@ interface AgainFlags {
 
 function again(): Command {
   return command('again')
-    .description('has erased once more what was erased since a time: after a group was set back, or a backup restored')
-    .requiredOption('--since <time>', 'erasures that were asked for, or became done, then or later')
-    .option('--until <time>', 'and were asked for before that (default: now)')
-    .option('--records <file>', 'those that `schemaless erasures --format ndjson` printed (default: all there are)')
+    .description('repeat the erasures since a time, after a group or a backup was restored to it')
+    .requiredOption('--since <time>', 'erasures that were requested, or completed, then or later')
+    .option('--until <time>', 'and were requested before that (default: now)')
+    .option('--records <file>', 'the output of `schemaless erasures --format ndjson` (default: all records)')
     .examples(
-      ['schemaless erasures again --since 2026-01-31T08:00:00Z', 'what a group that was set back to then has again'],
+      ['schemaless erasures again --since 2026-01-31T08:00:00Z', 'for a group restored to then'],
       [
         'schemaless erasures again --since 2026-01-31T08:00:00Z --records erasures.ndjson',
-        'where the records were set back, too',
+        'if the records were also restored',
       ],
     )
-    .notes(`Each is asked for with its own reason. What is gone already stays gone, so that this can be repeated. Ends with 5 where
-one failed, or is not done everywhere yet.`)
+    .notes(`Each is requested with its original reason. Repeating it is safe: erased cells stay erased. Ends with 5 if an erasure
+failed, or is not done everywhere yet.`)
     .run<[], AgainFlags>(async (session, _none, flags) => eraseAgain(session, flags));
 }
 
 async function eraseAgain(session: Session, flags: AgainFlags): Promise<Ending> {
-  const since = readTime('--since', flags.since);
-  const until = flags.until === undefined ? undefined : readTime('--until', flags.until);
+  const since = readTime(flags.since, '--since');
+  const until = flags.until === undefined ? undefined : readTime(flags.until, '--until');
   const kept = flags.records === undefined ? undefined : readRecords(flags.records);
   const api = await session.api();
   const counts = { asked: 0, erased: 0, erasing: 0 };
@@ -96,7 +94,7 @@ async function eraseAgain(session: Session, flags: AgainFlags): Promise<Ending> 
       }
     }
   await session.output.record({ ...counts, failed });
-  if (counts.erasing > 0) session.note(`${counts.erasing} go on by themselves: schemaless erasures --open lists them`);
+  if (counts.erasing > 0) session.note(`${counts.erasing} continue: schemaless erasures --open lists them`);
   return ending ?? (counts.erasing > 0 ? 'unavailable' : 'ok');
 }
 
@@ -110,7 +108,7 @@ function requestOf({ row_key, column_name, ref_key, up_to, reason }: Erasure): P
   };
 }
 
-/** When it was last worked on: one that goes on may have been done in part alone by any time. */
+/** Returns the time of its last progress: an open erasure may have been incomplete at any time. */
 function lastTimeOf({ state, requested_at, cleaned }: Erasure): string {
   if (state === 'erasing') return LATER;
   return [requested_at, ...Object.values(cleaned)].map(asTime).reduce((last, time) => (time > last ? time : last));
@@ -118,21 +116,13 @@ function lastTimeOf({ state, requested_at, cleaned }: Erasure): string {
 
 const LATER = 'Z';
 
-/** Times of records have three decimals, which do not compare with six. */
+/** Adds decimals: records have three, which do not compare with six. */
 function asTime(time: string | null): string {
   return time === null ? '' : parseTime(time, 'requested_at');
 }
 
-function readTime(flag: string, text: string): string {
-  try {
-    return parseTime(text, flag);
-  } catch {
-    throw badUsage(flag, 'a time with zone like 2026-01-31T08:00:00Z', JSON.stringify(text.slice(0, 60)));
-  }
-}
-
 function readRecords(path: string): readonly Erasure[] {
-  const wanted = 'records as NDJSON, as `schemaless erasures --format ndjson` prints them';
+  const wanted = 'records as NDJSON, from `schemaless erasures --format ndjson`';
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -178,7 +168,7 @@ const COLUMNS: readonly Column<Erasure>[] = [
 
 export function retention(): Command {
   return command('retention')
-    .description('shows how long cells are kept, and what was erased by that')
-    .examples(['schemaless retention', 'of the datastore that is meant'])
-    .run<[]>(async (session) => session.output.record(await (await session.api()).getRetention()));
+    .description('show the retention rules, and the cells that they erased')
+    .examples(['schemaless retention', 'of the chosen datastore'])
+    .prints<[]>((api) => api.getRetention());
 }

@@ -12,10 +12,10 @@ import { readConditions } from './indexes.ts';
 
 export function explain(): Command {
   return command('explain')
-    .description('says where a row lies (shard, group, database, tables), and the SQL to look at it by hand')
+    .description('show the location of a row (shard, group, database, tables), and the SQL to read it by hand')
     .argument('<row-key>', 'a UUID; with --query the name of an index')
     .argument('[column...]', 'its name; with --query the conditions')
-    .option('-q, --query', 'which shard, group and statement a query of an index is, with its plan')
+    .option('-q, --query', 'show the shard, group and statement of a query of an index, with its plan')
     .examples(
       ['schemaless explain 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0', 'a row, written or not'],
       ['schemaless explain 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE', 'one column of it'],
@@ -39,7 +39,7 @@ async function explainQuery({ output, connect }: Session, index: string, texts: 
   await output.record({ index, shard, group, table: tableOf(statement), statement, plan });
 }
 
-/** Where the cells and index entries of a row lie, and what to ask MySQL for a look. Throws as reads do, and `invalid_field`. */
+/** Returns the location of a row's cells and entries, with SQL to read them. Throws as reads, and `invalid_field`. */
 async function explainRow(client: SchemalessClient, row_key: string, column: string | undefined): Promise<object> {
   const name = column === undefined ? undefined : parseColumnName(column);
   const heads = await client.heads();
@@ -55,13 +55,13 @@ async function explainRow(client: SchemalessClient, row_key: string, column: str
     group: home.group,
     database,
     table: `${database}.entity`,
-    // Null where it cannot be read now.
+    // Null if it cannot be read now.
     head: home.error ? null : home.head,
     sql_shard: `SELECT CRC32(${key}) % ${heads.length};`,
     sql_cells: `SELECT added_id, CAST(column_name AS CHAR) AS column_name, ref_key, LENGTH(body), created_at FROM ${database}.entity WHERE row_key = ${key}${ofColumn} ORDER BY column_name, ref_key DESC;`,
     sql_owner: `SELECT * FROM schemaless.shard WHERE datastore = '${client.name}' AND shard = ${shard};`,
     sql_buffered: `SELECT id, CAST(column_name AS CHAR) AS column_name, ref_key, state, attempts, last_error FROM schemaless.buffer WHERE datastore = '${client.name}' AND row_key = ${key}${ofColumn};`,
-    // By the values that its latest cells have now.
+    // By the values of its latest cells.
     entries: await explainEntries(client, row_key),
   };
 }
@@ -84,7 +84,7 @@ async function explainEntries(client: SchemalessClient, row_key: string): Promis
   return entries.filter((entry) => entry !== undefined);
 }
 
-/** Asked of the index itself, since its table is named after its definition. Undefined where the row has no entry. */
+/** Asks the index, since its definition names its table. Returns undefined if the row has no entry. */
 async function explainEntry(
   client: SchemalessClient,
   { index, fields: [first] }: IndexStatus,
@@ -94,13 +94,13 @@ async function explainEntry(
   const value = readField(body, first.field, first.type);
   if (value === undefined || value === null) return undefined;
   try {
-    const where = [{ field: first.field, operator: 'eq', values: [value] }] as const;
+    const where = { [first.field]: value };
     const { explain } = await client.query({ index, where, limit: 1, explain: true });
     if (!explain) return undefined;
     const { shard, group, statement } = explain;
     return { index, field: first.field, value: String(value), shard, group, table: tableOf(statement) };
   } catch (error) {
-    // Being built: it has entries of no row yet.
+    // An index that is being built has no entries yet.
     if (error instanceof SchemalessError && error.code === 'index_building') return undefined;
     throw error;
   }

@@ -16,44 +16,44 @@ interface ForgetFlags {
 
 export function forget(): Command {
   return command('forget')
-    .description('forgets a subject for good: what is sealed under its key is unreadable, wherever it is')
+    .description('forget a subject permanently: all fields sealed under its key become unreadable')
     .option(
       '--subject <text>',
-      'as the field says that names it in bodies; - for standard input, so that no history keeps it',
+      'the value of the field that names it in bodies; - for standard input, to keep it out of the shell history',
     )
-    .option('--name <digits>', 'in its place, the `subject_name` of a record: where the table of keys was set back')
-    .requiredOption('--reason <text>', 'kept for good, and shown: nothing that is itself to be forgotten')
+    .option('--name <digits>', 'instead, the `subject_name` of a record: after the table of keys was restored')
+    .requiredOption('--reason <text>', 'stored permanently and shown: write no personal data')
     .option('--yes', 'without asking')
     .examples(
       [`schemaless forget --subject c3a8f1d2-5b6e-4f70-9a81-2d3c4b5a6978 --reason 'request 4711'`, 'a rider'],
       [
         `schemaless forget --name 3b1f6c0d9e2a47588c1d0f3e5a6b7c8d --reason 'request 4711' --yes`,
-        'once more, as its record says',
+        'again, by its record',
       ],
     )
-    .notes(`Prints the record: keep it. \`had_key\` is false where there was no key to delete: look then whether the subject is
-written as bodies have it. What is not sealed stays: \`schemaless erase\` takes that away.`)
+    .notes(`Prints the record: keep it. \`had_key\` is false if there was no key to delete: then check the spelling of the subject
+against bodies. Unsealed fields stay: \`schemaless erase\` removes them.`)
     .run<[], ForgetFlags>(async (session, _none, { subject, name, reason, yes }) => {
       if ((subject === undefined) === (name === undefined))
         throw badUsage('--subject', 'either --subject or --name', subject === undefined ? 'neither' : 'both');
-      if (!(await session.confirmed('Forget this subject for good?', yes, 'nobody was forgotten'))) return undefined;
+      if (!(await session.confirmed('Forget this subject forever?', yes, 'nothing was forgotten'))) return undefined;
       const api = await session.api();
       const given = subject === '-' ? (await text(process.stdin)).trim() : subject;
       const named = given === undefined ? { subject_name: name ?? '' } : { subject: given };
       const record = await api.forgetSubject({ ...named, reason });
       if (!record.had_key)
-        session.note('no key of this subject was there: nothing was sealed for it, or it is written otherwise');
+        session.note('no key of this subject was there: it has no sealed fields, or another spelling');
       return session.output.record(record);
     });
 }
 
 export function forgotten(): Command {
   return command('forgotten')
-    .description('lists the records of subjects that were forgotten, in no order')
+    .description('list the records of forgotten subjects, in no order')
     .addOption(limitFlag('records'))
     .examples(
       ['schemaless forgotten', 'all of them'],
-      ['schemaless forgotten --format ndjson > forgotten.ndjson', 'kept, for when everything is set back'],
+      ['schemaless forgotten --format ndjson > forgotten.ndjson', 'a copy, for a restore to a point in time'],
     )
     .run<[], { readonly limit?: number | undefined }>(async (session, _none, { limit }) => {
       const { listForgotten } = await session.api();

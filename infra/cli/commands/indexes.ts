@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import type { Condition, Operator } from '../../../shared/api/condition.ts';
+import { readConditions as readParameters } from '../../../shared/api/condition.ts';
+import { parameterOf, type Operator, type Where } from '../../../shared/where.ts';
 import type { IndexStatus } from '../../../shared/api/indexes.ts';
 import { stringifyJson } from '../../../shared/body/json.ts';
-import type { IndexEntry, IndexQuery } from '../../../shared/contract/index-query.ts';
+import type { IndexEntry, Query } from '../../../shared/contract/index-query.ts';
 import { command } from '../cli.ts';
 import { badUsage, type Ending } from '../errors.ts';
 import { limitFlag, readFlag, repeatableFlag } from '../flags.ts';
@@ -19,11 +20,11 @@ interface QueryFlags {
 
 export function query(): Command {
   return command('query')
-    .description('finds rows by the fields of their latest cells; asks one shard, that of the shard field')
+    .description('find rows by the fields of their latest cells; asks one shard, which the shard field selects')
     .argument('<index>', 'its name')
     .argument('<condition...>', 'FIELD=VALUE of the shard field; others also with != < <= > >= or [in]=')
     .option('--fields <names>', 'to answer, with commas (default: all)')
-    .addOption(repeatableFlag('-c, --column <name>', "whose latest cells come along; repeatable, '*' for all"))
+    .addOption(repeatableFlag('-c, --column <name>', "include its latest cells; repeatable, '*' for all"))
     .option('-o, --order <field>', '-FIELD for the highest first (default: by row key)')
     .addOption(limitFlag('entries'))
     .addOption(readFlag())
@@ -36,15 +37,15 @@ export function query(): Command {
       ["schemaless query pickup_zone_index PULocationID=132 'DOLocationID[in]=1' 'DOLocationID[in]=2'", 'one of'],
       ['schemaless query rider_index rider_uuid=… --fields trip_created_at -c NOTES', 'with cells'],
     )
-    .notes(`schemaless explain --query INDEX CONDITION… says which shard, group and statement it is.`)
+    .notes(`schemaless explain --query INDEX CONDITION… shows the shard, group and statement.`)
     .run<[index: string, conditions: readonly string[]], QueryFlags>(async (session, [index, texts], flags) => {
       const where = readConditions(texts);
       const columns = flags.column?.includes('*') === true ? '*' : flags.column;
       const { order, read } = flags;
       const fields = flags.fields?.split(',');
       const client = await session.connect();
-      const ask = (given: IndexQuery) => client.query(given);
-      const given: IndexQuery = { index, where, fields, columns, order, read };
+      const ask = (given: Query) => client.query(given);
+      const given: Query = { index, where, fields, columns, order, read };
       await session.output.list(
         pagesOf(ask, given, ({ entries }) => entries, flags.limit),
         columnsOf,
@@ -77,18 +78,17 @@ const SIGNS: Readonly<Record<string, Operator>> = {
   '>=': 'gte',
 };
 const BRACKETED: readonly string[] = ['ne', 'lt', 'lte', 'gt', 'gte', 'in'];
-const WANTED = 'FIELD=VALUE, or != < <= > >= in the place of =, or FIELD[in]=VALUE as often as there are values';
+const WANTED = 'FIELD=VALUE, or != < <= > >= instead of =, or FIELD[in]=VALUE for each value';
 
 /** Reads conditions: `city=Lisbon`, `fare.total>=10`, `city[in]=Lisbon city[in]=Porto`. Throws a CommandError. */
-export function readConditions(texts: readonly string[]): readonly Condition[] {
-  const conditions: { field: string; operator: Operator; values: string[] }[] = [];
+export function readConditions(texts: readonly string[]): Where {
+  const parameters = new Map<string, readonly string[]>();
   for (const text of texts) {
-    const { field, operator, value } = readCondition(text);
-    const same = operator === 'in' && conditions.find((one) => one.field === field && one.operator === 'in');
-    if (same) same.values.push(value);
-    else conditions.push({ field, operator, values: [value] });
+    const { value, ...condition } = readCondition(text);
+    const parameter = parameterOf(condition);
+    parameters.set(parameter, [...(parameters.get(parameter) ?? []), value]);
   }
-  return conditions;
+  return readParameters(parameters);
 }
 
 function readCondition(text: string): { readonly field: string; readonly operator: Operator; readonly value: string } {
@@ -103,17 +103,15 @@ function readCondition(text: string): { readonly field: string; readonly operato
 
 export function verifyIndex(): Command {
   return command('verify-index')
-    .description(
-      'says what is known of an index, or of all: state, progress, how far the repair is behind, mistyped fields',
-    )
+    .description('show the state of an index, or of all: progress, lag of the repair, mistyped fields')
     .argument('[index]', 'its name (default: all)')
     .examples(
       ['schemaless verify-index rider_index', 'one index'],
       ['until schemaless verify-index rider_index; do sleep 5; done', 'waits for a build'],
     )
-    .notes(`Ends with 5 while an index is being built. Entries are compared with what the cells say by the repair, which follows the logs
-(LAG says how far behind it is), and whole by npm run verify-index -- NAME --datastore DATASTORE in the repository,
-which asks the databases of a local stack, and mends with --repair.`)
+    .notes(`Ends with 5 while an index is being built. The repair follows the logs, and compares entries with their cells (LAG shows its
+lag). In the repository, npm run verify-index -- NAME --datastore DATASTORE compares all entries with all cells in
+the databases of a local stack, and fixes them with --repair.`)
     .run<[name: string | undefined]>(async (session, [name]) => {
       const client = await session.connect();
       const statuses = name === undefined ? (await client.listIndexes()).indexes : [await client.getIndex(name)];
@@ -122,7 +120,7 @@ which asks the databases of a local stack, and mends with --repair.`)
       const ending: Ending = statuses.some(({ state }) => state === 'building') ? 'unavailable' : 'ok';
       if (session.output.format === 'table')
         session.note(
-          `Compared whole by: npm run verify-index -- ${name ?? 'NAME'} --datastore ${client.name} (in the repository, on a local stack)`,
+          `Compare all entries: npm run verify-index -- ${name ?? 'NAME'} --datastore ${client.name} (in the repository, on a local stack)`,
         );
       return ending;
     });

@@ -8,18 +8,18 @@ import { wholeNumber, wholeNumberFlag } from '../flags.ts';
 import { exitWithReader, untilStopped, type Column } from '../output/output.ts';
 import type { Session } from '../session.ts';
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 export function move(): Command {
-  return commandGroup('move', 'moves shards to other groups, while they are read and written', [
+  return commandGroup('move', 'move shards to other groups, while they are read and written', [
     create(),
     list(),
     status(),
-    step('switch', 'makes the copy the shard, as soon as it has all of it', 'switchMove'),
-    step('reverse', 'makes the shard again what it was before the last switch', 'reverseMove'),
-    step('complete', 'drops what a moved shard has left behind: there is no way back then', 'completeMove'),
-    step('cancel', 'gives up a move before the shard has moved, and drops its copy', 'cancelMove'),
-    step('verify', 'compares the whole copy with the shard once more', 'verifyMove'),
+    step('switch', 'make the copy the shard, as soon as it is complete'),
+    step('reverse', 'return the shard to its group before the last switch'),
+    step('complete', 'drop the old copy of a moved shard, which makes the move irreversible'),
+    step('cancel', 'cancel a move before the shard has moved, and drop its copy'),
+    step('verify', 'compare the whole copy with the shard again'),
   ]);
 }
 
@@ -32,31 +32,26 @@ interface CreateFlags {
 
 function create(): Command {
   return command('create')
-    .description('begins a copy of a shard on another group, which follows its log')
+    .description('start a copy of a shard on another group, which follows its log')
     .argument('<shard>', 'its number', shardNumber)
-    .requiredOption('--to <group>', 'where it is to be')
-    .option('--switch', 'once the copy has all of it, make it the shard')
-    .addOption(wholeNumberFlag('--complete-after <seconds>', 'after that, drop what is left behind', 0, MOST_SECONDS))
+    .requiredOption('--to <group>', 'the new group of the shard')
+    .option('--switch', 'make the copy the shard once it is complete')
+    .addOption(wholeNumberFlag('--complete-after <seconds>', 'drop the old copy after this time', 0, MOST_SECONDS))
     .examples(
       ['schemaless move create 233 --to group-4', 'copies, compares and follows; `move switch 233` moves it'],
-      ['schemaless move create 233 --to group-4 --switch', 'moves it by itself, and keeps the way back open'],
-      [
-        'schemaless move create 233 --to group-4 --switch --complete-after 86400',
-        'drops what is left behind a day later',
-      ],
+      ['schemaless move create 233 --to group-4 --switch', 'moves it automatically, and stays reversible'],
+      ['schemaless move create 233 --to group-4 --switch --complete-after 86400', 'drops the old copy a day later'],
     )
-    .notes(`Given again with the same group, it shows the move that is under way.`)
-    .run<[shard: number], CreateFlags>(async ({ output, api }, [shard], flags) => {
-      const { to, switch: switches, completeAfter: complete_after_seconds } = flags;
-      const moves = await api();
-      await output.record(shown(await moves.createMove({ shard, to, switch: switches, complete_after_seconds })));
-    });
+    .notes(`A repeated command with the same group shows the running move.`)
+    .prints<[shard: number], CreateFlags>(async (api, [shard], { to, switch: switches, completeAfter }) =>
+      shown(await api.createMove({ shard, to, switch: switches, complete_after_seconds: completeAfter })),
+    );
 }
 
 function list(): Command {
   return command('list')
-    .description('lists the moves that are under way')
-    .examples(['schemaless move list', 'how far each is, how fast, and what it waits for'])
+    .description('list the running moves')
+    .examples(['schemaless move list', 'progress, speed, and what each waits for'])
     .run<[]>(async ({ output, api }) => {
       await output.list<ShownMove>([(await (await api()).listMoves()).moves.map(shown)], COLUMNS);
     });
@@ -64,46 +59,40 @@ function list(): Command {
 
 function status(): Command {
   return command('status')
-    .description('shows the move of a shard, or the last one that ended')
+    .description('show the move of a shard, or the last one that ended')
     .argument('<shard>', 'its number', shardNumber)
-    .option('--watch', 'go on until it has nothing left to do, or Ctrl-C')
+    .option('--watch', 'continue until it has nothing left to do, or Ctrl-C')
     .examples(
       ['schemaless move status 233', 'all that is known of it'],
       ['schemaless move status 233 --watch', 'a line each second in which something changed'],
-      ['schemaless move status 233 --watch && schemaless move switch 233', 'switches once the copy has all of it'],
+      ['schemaless move status 233 --watch && schemaless move switch 233', 'switches once the copy is complete'],
     )
-    .notes(`--watch ends once the copy has, compared, all that the shard had when it began, and what was asked for is done; or once
-the move is over.`)
+    .notes(`--watch ends once the copy has, compared, all cells that the shard had at the start, and the requested step is done; or
+once the move is over.`)
     .run<[shard: number], { readonly watch?: true }>(async (session, [shard], flags) => {
       if (flags.watch === true) return watch(session, shard);
       return session.output.record(shown(await (await session.api()).getMove({ shard })));
     });
 }
 
-function step(
-  name: string,
-  description: string,
-  operation: 'switchMove' | 'reverseMove' | 'completeMove' | 'cancelMove' | 'verifyMove',
-): Command {
+function step(name: 'switch' | 'reverse' | 'complete' | 'cancel' | 'verify', description: string): Command {
   return command(name)
     .description(description)
     .argument('<shard>', 'its number', shardNumber)
     .examples([`schemaless move ${name} 233`, '`move status 233 --watch` shows when it is done'])
-    .run<[shard: number]>(async ({ output, api }, [shard]) =>
-      output.record(shown(await (await api())[operation]({ shard }))),
-    );
+    .prints<[shard: number]>(async (api, [shard]) => shown(await api[`${name}Move`]({ shard })));
 }
 
 async function watch(session: Session, shard: number): Promise<Ending> {
   const signal = untilStopped();
   exitWithReader();
   const moves = await session.api({ signal });
-  await session.output.list(looks(session, moves, shard, signal), COLUMNS);
+  await session.output.list(polls(session, moves, shard, signal), COLUMNS);
   return signal.aborted ? 'interrupted' : 'ok';
 }
 
-/** One look after another, those alone that show something else than the one before. */
-async function* looks(
+/** Polls a move, and yields only changed states. */
+async function* polls(
   session: Session,
   moves: Pick<MoveOperations, 'getMove'>,
   shard: number,
@@ -117,18 +106,19 @@ async function* looks(
       first ??= now;
       const changed = JSON.stringify(now);
       if (changed !== text) yield [shown(now)];
-      // On a terminal the table has no room for it.
-      if (now.last_error !== trouble && now.last_error !== null) session.note(`it stumbles: ${now.last_error}`);
+      // The table on a terminal has no room for it.
+      if (now.last_error !== trouble && now.last_error !== null)
+        session.note(`failed, will be retried: ${now.last_error}`);
       [text, trouble] = [changed, now.last_error];
       if (hasNothingToDo(now, first)) return;
-      await wait(LOOK_MS, undefined, { signal });
+      await wait(POLL_MS, undefined, { signal });
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
 }
 
-/** @param first what was seen when watching began */
+/** @param first the state when watching began */
 function hasNothingToDo(now: MoveStatus, first: MoveStatus): boolean {
   if (now.step === 'completed' || now.step === 'cancelled') return true;
   return now.step === 'following' && now.wanted === null && now.compared >= first.head;
@@ -136,7 +126,7 @@ function hasNothingToDo(now: MoveStatus, first: MoveStatus): boolean {
 
 type ShownMove = MoveStatus & { readonly percent: number };
 
-/** 100 only once the copy has all that the shard was seen to have; of one that waits nobody has looked yet. */
+/** Shows 100 % only once the copy has all known cells of the shard, and none for a move that waits to start. */
 function shown(status: MoveStatus): ShownMove {
   const { step, copied, head } = status;
   if (step === 'waiting') return { ...status, percent: 0 };
@@ -147,7 +137,7 @@ function shardNumber(value: string): number {
   return wholeNumber(value, 0, 65_535);
 }
 
-/** As wide as their values become as a rule: of a move that is watched, row comes after row. */
+/** Fixed widths, since `--watch` prints row after row. */
 const COLUMNS: readonly Column<ShownMove>[] = [
   { header: 'SHARD', value: ({ shard }) => shard },
   { header: 'FROM', value: ({ from }) => from, width: 8 },

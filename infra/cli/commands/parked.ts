@@ -20,13 +20,13 @@ interface ChoiceFlags {
   readonly yes?: true;
 }
 
-/** Messages of a last queue that one look can show. */
+/** The most messages of a dead-letter queue that one request can show. */
 const MOST_DEAD = 1000;
 
-const DEAD = 'the messages that SQS gave up on instead, which lie in the last queue';
+const DEAD = 'the messages of the dead-letter queue instead, on which SQS gave up';
 
 export function parked(): Command {
-  return commandGroup('parked', 'what a trigger failed too often: lists it, sends it again, or forgets it', [
+  return commandGroup('parked', 'list, retry or discard cells for which a trigger failed too often', [
     list(),
     retry(),
     discard(),
@@ -35,7 +35,7 @@ export function parked(): Command {
 
 function list(): Command {
   return command('list')
-    .description('lists the parked cells of a trigger, and messages that could not be read')
+    .description('list the parked cells of a trigger, and messages that could not be read')
     .argument('<trigger>', 'its name')
     .option('--dead', DEAD)
     .addOption(limitFlag('of them'))
@@ -50,7 +50,7 @@ function list(): Command {
           const limit = flags.limit ?? MOST_DEAD;
           const { messages } = await client.listDeadMessages({ trigger, limit: Math.min(limit, MOST_DEAD) });
           const ending = await output.list<DeadMessageShown>([messages], DEAD_COLUMNS);
-          // A queue is looked into, it has no pages: what is behind these is seen once they are gone.
+          // A queue has no pages: the next messages are visible once these are gone.
           if (messages.length === MOST_DEAD && limit > MOST_DEAD)
             note(`the queue may have more than these ${MOST_DEAD}: retry or discard them to see the others`);
           return ending;
@@ -63,9 +63,9 @@ function list(): Command {
 
 function retry(): Command {
   return command('retry')
-    .description('has parked cells sent again soon')
+    .description('send parked cells again soon')
     .argument('<trigger>', 'its name')
-    .argument('[place...]', 'SHARD:ADDED_ID of each')
+    .argument('[position...]', 'SHARD:ADDED_ID of each')
     .option('--all', 'all parked cells')
     .option('--dead', DEAD)
     .examples(
@@ -83,15 +83,15 @@ function retry(): Command {
 
 function discard(): Command {
   return command('discard')
-    .description('forgets parked cells for good: the trigger is not called for them any more')
+    .description('discard parked cells permanently: the trigger is not called for them any more')
     .argument('<trigger>', 'its name')
-    .argument('[place...]', 'SHARD:ADDED_ID of each')
+    .argument('[position...]', 'SHARD:ADDED_ID of each')
     .option('--all', 'all parked cells, and the messages that could not be read')
     .option('--dead', DEAD)
     .option('--yes', 'without asking')
     .examples(
       ['schemaless parked discard bill_rider 3:120', 'one cell'],
-      ['schemaless parked discard bill_rider --all --yes', 'all of them, without being asked'],
+      ['schemaless parked discard bill_rider --all --yes', 'all of them, without confirmation'],
     )
     .run<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [trigger, locations], flags) => {
       const choice = readChoice(locations, flags);
@@ -106,14 +106,19 @@ function discard(): Command {
 }
 
 function readChoice(locations: readonly string[], { all, dead }: ChoiceFlags): ParkedChoice | 'dead' {
-  const said = [locations.length > 0, all === true, dead === true].filter(Boolean).length;
-  if (said !== 1)
-    throw badUsage('place', 'SHARD:ADDED_ID of each cell, or --all, or --dead', said === 0 ? 'none' : 'more than one');
+  const specified = [locations.length > 0, all === true, dead === true].filter(Boolean).length;
+  if (specified !== 1)
+    throw badUsage(
+      'position',
+      'SHARD:ADDED_ID of each cell, or --all, or --dead',
+      specified === 0 ? 'none' : 'more than one',
+    );
   if (dead === true) return 'dead';
   if (all === true) return '*';
   return locations.map((text) => {
-    const [, shard, id] = /^(\d{1,5}):(\d{1,16})$/u.exec(text) ?? [];
-    if (shard === undefined) throw badUsage('place', 'SHARD:ADDED_ID, like 3:120', JSON.stringify(text.slice(0, 60)));
+    const [, shard, id] = /^(\d{1,5})[:/](\d{1,16})$/u.exec(text) ?? [];
+    if (shard === undefined)
+      throw badUsage('position', 'SHARD:ADDED_ID, like 3:120', JSON.stringify(text.slice(0, 60)));
     return { shard: Number(shard), added_id: Number(id) };
   });
 }
@@ -129,7 +134,7 @@ async function changed(
   return 'notFound';
 }
 
-/** One request takes out what it has time for. */
+/** Repeats requests: each removes only as many messages as it has time for. */
 async function emptied<What extends string>(
   { output }: Session,
   what: What,
@@ -147,7 +152,7 @@ async function emptied<What extends string>(
 }
 
 const COLUMNS: readonly Column<ParkedCell | MalformedMessage>[] = [
-  { header: 'PLACE', value: (one) => ('shard' in one ? `${one.shard}:${one.added_id}` : one.message_id) },
+  { header: 'POSITION', value: (one) => ('shard' in one ? `${one.shard}:${one.added_id}` : one.message_id) },
   { header: 'ROW KEY', value: (one) => ('shard' in one ? one.row_key : null) },
   { header: 'COLUMN', value: (one) => ('shard' in one ? one.column_name : null) },
   { header: 'REF', value: (one) => ('shard' in one ? one.ref_key : null) },
@@ -160,7 +165,7 @@ const COLUMNS: readonly Column<ParkedCell | MalformedMessage>[] = [
 const DEAD_COLUMNS: readonly Column<DeadMessageShown>[] = [
   { header: 'MESSAGE', value: ({ message_id }) => message_id },
   { header: 'SENT', value: ({ sent_at }) => sent_at },
-  { header: 'PLACE', value: ({ cell }) => cell && `${cell.shard}:${cell.added_id}` },
+  { header: 'POSITION', value: ({ cell }) => cell && `${cell.shard}:${cell.added_id}` },
   { header: 'ROW KEY', value: ({ cell }) => cell?.row_key },
   { header: 'RESENT', value: ({ resent }) => resent },
   { header: 'BODY', value: ({ body }) => body },

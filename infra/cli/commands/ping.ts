@@ -10,14 +10,14 @@ import type { Column } from '../output/output.ts';
 
 export function ping(): Command {
   return command('ping')
-    .description('measures how long reads take, for each group and role')
+    .description('measure the latency of reads, for each group and role')
     .addOption(
-      wholeNumberFlag('-n, --count <reads>', 'of each group and role, one after the other', 1, 100_000).default(20),
+      wholeNumberFlag('-n, --count <reads>', 'for each group and role, one after the other', 1, 100_000).default(20),
     )
-    .examples(['schemaless ping', 'twenty reads of each'], ['schemaless ping -n 1000 --format json', 'for a figure'])
-    .notes(`What is measured is a read of a cell that is not there, of a row that would lie on that group, from here and back: this
-program, the network, the API, its function, and one statement on the database. A first read of each is not counted.
-SERVED BY says who answered: where there is no reader, or it cannot be reached, the writer does.`)
+    .examples(['schemaless ping', 'twenty reads of each'], ['schemaless ping -n 1000 --format json', 'for a program'])
+    .notes(`Measures round trips for a missing cell of a row on that group: this program, the network, the API, its function, and one
+statement on the database. The first read of each is not counted. SERVED BY names the role that answered: the writer
+if there is no reader, or it is unreachable.`)
     .run<[], { readonly count: number }>(async ({ output, connect, note }, _none, { count }) => {
       const client = await connect({ attempts: 1 });
       let failed = 0;
@@ -28,7 +28,7 @@ SERVED BY says who answered: where there is no reader, or it cannot be reached, 
         }
       };
       await output.list(pages(), COLUMNS);
-      if (output.format === 'table') note('reads of cells that are not there, one after the other, from here and back');
+      if (output.format === 'table') note('round trips for missing cells, one after the other');
       return failed > 0 ? 'unavailable' : 'ok';
     });
 }
@@ -53,7 +53,7 @@ interface Pinged {
   readonly role: Role;
   readonly reads: number;
   readonly failed: number;
-  /** Milliseconds; null where none was answered. */
+  /** Milliseconds; null without an answer. */
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
   readonly served_by: readonly Role[];
@@ -95,7 +95,7 @@ async function pingRole(
     const began = performance.now();
     try {
       const { served_by } = await client.getLatest({ row_key, column_name: COLUMN }, { read: role });
-      // The first opens connections, here and there.
+      // The first read opens connections.
       if (read > 0) times.push(performance.now() - began);
       served.add(served_by);
     } catch (cause) {

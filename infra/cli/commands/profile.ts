@@ -14,13 +14,7 @@ import {
 } from '../target/profiles.ts';
 
 export function profile(): Command {
-  return commandGroup('profile', 'which APIs there are, and which one is asked', [
-    list(),
-    show(),
-    set(),
-    remove(),
-    current(),
-  ]);
+  return commandGroup('profile', 'list and choose APIs', [list(), show(), set(), remove(), current()]);
 }
 
 interface Listed extends Profile {
@@ -30,7 +24,7 @@ interface Listed extends Profile {
 
 function list(): Command {
   return command('list')
-    .description('lists the profiles')
+    .description('list the profiles')
     .examples(['schemaless profile list', 'all of them; * marks the current one'])
     .run<[]>(async ({ output }) => {
       const { current, profiles } = readProfiles(profilesFile(process.env));
@@ -41,11 +35,11 @@ function list(): Command {
 
 function show(): Command {
   return command('show')
-    .description('shows a profile; without a name which API commands would ask now, and why')
+    .description('show a profile; without a name the API that commands use, and why')
     .argument('[name]', 'of the profile')
     .examples(
-      ['schemaless profile show prod', 'what the file says'],
-      ['schemaless profile show', 'what holds here and now'],
+      ['schemaless profile show prod', 'its entry in the file'],
+      ['schemaless profile show', 'the current choice'],
     )
     .run<[name: string | undefined]>(async ({ output, target }, [name]) => {
       if (name !== undefined) return output.record({ name, ...findProfile(profilesFile(process.env), name) });
@@ -56,38 +50,41 @@ function show(): Command {
 
 function set(): Command {
   return command('set')
-    .description('makes or changes a profile of --url, --datastore, --sign, --region, --aws-profile')
+    .description('create or change a profile with --url, --datastore, --sign, --region, --aws-profile')
     .argument('<name>', 'of the profile')
     .option('--aws-profile <name>', 'the profile of AWS whose credentials sign')
-    .option('--current', 'it becomes the current one')
+    .option('--current', 'make it the current one')
     .examples(
       ['schemaless profile set local --url http://127.0.0.1:4000 --datastore trips', 'a local stack'],
       ['schemaless profile set prod --url https://a1b2c3.execute-api.eu-central-1.amazonaws.com --current', 'signs'],
       ['schemaless profile set prod --aws-profile operator', 'changes one thing'],
     )
     .run<[name: string], GlobalFlags & { readonly awsProfile?: string; readonly current?: true }>(
-      async ({ output }, [given], flags) => {
+      async ({ output, note }, [given], flags) => {
         const name = checkProfileName(given);
         const file = profilesFile(process.env);
         const { current: before, profiles } = readProfiles(file);
         const { url, datastore, sign, region, awsProfile: aws_profile } = flags;
-        const said = Object.entries({ url, datastore, sign, region, aws_profile }).filter(
+        const specified = Object.entries({ url, datastore, sign, region, aws_profile }).filter(
           ([, one]) => one !== undefined,
         );
         const old = Object.hasOwn(profiles, name) ? profiles[name] : {};
-        const changed = checkProfile({ ...old, ...Object.fromEntries(said) }, name);
+        const changed = checkProfile({ ...old, ...Object.fromEntries(specified) }, name);
+        const isFirst = Object.keys(profiles).length === 0;
         writeProfiles(file, {
-          current: flags.current === true ? name : before,
+          current: flags.current === true || isFirst ? name : before,
           profiles: { ...profiles, [name]: changed },
         });
         await output.record({ name, ...changed });
+        if (isFirst)
+          note(`${name} is the current profile, as the first one: schemaless profile current --none undoes it`);
       },
     );
 }
 
 function remove(): Command {
   return command('remove')
-    .description('forgets a profile')
+    .description('remove a profile')
     .argument('<name>', 'of the profile')
     .examples(['schemaless profile remove old', ''])
     .run<[name: string]>(async ({ output }, [name]) => {
@@ -102,13 +99,13 @@ function remove(): Command {
 
 function current(): Command {
   return command('current')
-    .description('says which profile holds where none is named, as for a prompt; with a name that one does from now on')
+    .description('print the current profile, which applies if none is named; with a name, choose that one')
     .argument('[name]', 'of the profile')
-    .option('--none', 'no profile does from now on')
+    .option('--none', 'choose no profile')
     .examples(
       ['schemaless profile current', 'its name'],
       ['schemaless profile current prod', 'chooses it'],
-      ['schemaless profile current --none', 'the local stack is found again'],
+      ['schemaless profile current --none', 'commands use the local stack again'],
     )
     .run<[name: string | undefined], { readonly none?: true; readonly profile?: string }>(
       async ({ output }, [name], { none, profile: ofFlag }) => {
@@ -119,7 +116,7 @@ function current(): Command {
         if (holds === undefined)
           throw new CommandError('profile: none is the current one', {
             ending: 'notFound',
-            cure: 'Choose one: schemaless profile current NAME',
+            fix: 'Choose one: schemaless profile current NAME',
           });
         return output.text(`${holds}\n`);
       },

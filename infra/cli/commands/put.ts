@@ -12,27 +12,19 @@ import { printable } from '../output/text.ts';
 const ENDINGS: Readonly<Record<PutResult['outcome'], readonly [Ending, note?: string]>> = {
   stored: ['ok'],
   stored_before: ['ok'],
-  buffered: ['ok', 'kept by other groups, and not readable until its primary is back'],
+  buffered: ['ok', 'buffered on other groups, and not readable until its primary is back'],
   conflict: ['conflict', 'another body is at this address, and cells never change: write a higher ref key'],
-  erased: [
-    'conflict',
-    'what was at this address, or all of its column or row, was erased for good: nothing is written there',
-  ],
-  subject_forgotten: [
-    'conflict',
-    'the subject that it names was forgotten for good, and has fields sealed under its key',
-  ],
+  erased: ['conflict', 'this address, or its whole column or row, was erased permanently: it accepts no writes'],
+  subject_forgotten: ['conflict', 'its subject was forgotten permanently, and has fields sealed under its key'],
   unavailable: ['unavailable', 'not confirmed'],
 };
 
 export function put(): Command {
   return command('put')
-    .description(
-      'writes one cell; repeating it is safe, but for `new` and `next`: then with the keys that were printed',
-    )
+    .description('write one cell; repeating it is safe, for `new` and `next` only with the printed keys')
     .argument('<row-key>', 'a UUID; `new` makes one')
     .argument('<column>', 'its name')
-    .argument('<ref-key>', 'its version, 0 to 2^53-1; `next` takes the one after the latest')
+    .argument('<ref-key>', 'its version, 0 to 2^53-1; `next` uses the one after the latest')
     .argument('[body]', 'JSON, @FILE, or - for standard input', '-')
     .examples(
       [`schemaless put new BASE 1 '{"city": "Lisbon"}'`, 'a new row'],
@@ -47,14 +39,16 @@ export function put(): Command {
       const ref_key = refKey === 'next' ? undefined : readRefKey(refKey);
       const body = await readBody(given);
       const client = await session.connect();
-      const written =
-        ref_key === undefined
-          ? client.putNext({ row_key, column_name, body })
-          : client.put({ row_key, column_name, ref_key, body }).then((result) => ({ ...result, ref_key }));
-      // The command as it was typed would write another cell: only this run knows the one that it began.
-      const isMade = rowKey === 'new' || refKey === 'next';
-      const confirmed = isMade ? written.catch((error: unknown) => unconfirmed(error, ref_key)) : written;
-      const { outcome, ref_key: taken, ...more } = await confirmed;
+      const {
+        outcome,
+        ref_key: taken,
+        ...more
+      } = await client.tryPut({
+        row_key,
+        column_name,
+        body,
+        ...(ref_key !== undefined && { ref_key }),
+      });
       await session.output.record({ outcome, row_key, column_name, ref_key: taken, ...more });
       const [ending, note] = ENDINGS[outcome];
       if (note !== undefined) session.note(`${outcome}: ${note}`);
@@ -62,17 +56,6 @@ export function put(): Command {
         session.note(`repeat it, with the same body, as: schemaless put ${row_key} ${quoted(column_name)} ${taken}`);
       return ending;
     });
-}
-
-/** What became of a cell that may have been written, as far as is known. Throws the error of one that was not begun. */
-function unconfirmed(
-  error: unknown,
-  given: number | undefined,
-): { readonly outcome: 'unavailable'; readonly ref_key: number; readonly reason: string } {
-  if (!(error instanceof SchemalessError) || error.retry === 'never') throw error;
-  const ref_key = error.details.address?.ref_key ?? given;
-  if (ref_key === undefined) throw error;
-  return { outcome: 'unavailable', ref_key, reason: error.message };
 }
 
 function quoted(name: string): string {
@@ -85,7 +68,7 @@ export function readRefKey(text: string): number {
   throw badUsage('ref-key', 'an integer from 0 to 2^53-1', JSON.stringify(text.slice(0, 60)));
 }
 
-/** Spaces count, so that text may be a little longer than what the API takes. */
+/** Text with spaces may be longer than the body that the API accepts. */
 const MOST_BYTES = 4 * LIMITS.bodyBytes;
 
 /** Reads a body: JSON, `@file`, or `-` for standard input. Throws a CommandError, `invalid_json`, `body_too_large`. */

@@ -20,7 +20,7 @@ interface ReadFlags {
 
 export function get(): Command {
   return command('get')
-    .description('reads one cell')
+    .description('read one cell')
     .argument('<row-key>', 'a UUID')
     .argument('<column>', 'its name')
     .argument('<ref-key>', 'its version')
@@ -45,13 +45,13 @@ function readOptions({ read, minAddedId }: ReadFlags): ReadOptions {
 
 export function latest(): Command {
   return command('latest')
-    .description('reads the cell of a column with the highest ref key')
+    .description('read the cell of a column with the highest ref key')
     .argument('<row-key>', 'a UUID')
     .argument('<column>', 'its name')
     .option('-b, --body', 'the body alone, as JSON')
     .examples(
       ['schemaless latest 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE', 'the cell and where it lies'],
-      ['schemaless latest 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE --read reader', 'of a reader, if it is there'],
+      ['schemaless latest 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE --read reader', 'from a reader, if there is one'],
     )
     .addOptions(readFlags())
     .run<[rowKey: string, column: string], ReadFlags>(async (session, [rowKey, column], flags) => {
@@ -70,11 +70,11 @@ interface VersionsFlags extends ReadFlags {
 
 export function versions(): Command {
   return command('versions')
-    .description('lists the cells of a column, the newest first')
+    .description('list the cells of a column, the newest first')
     .argument('<row-key>', 'a UUID')
     .argument('<column>', 'its name')
     .addOption(new Option('-o, --order <order>', 'desc: the newest first (default)').choices(['asc', 'desc']))
-    .addOption(wholeNumberFlag('--after <ref-key>', 'those behind it in that order', 0, 2 ** 53 - 1))
+    .addOption(wholeNumberFlag('--after <ref-key>', 'cells after it in that order', 0, 2 ** 53 - 1))
     .addOption(limitFlag('cells'))
     .examples(
       ['schemaless versions 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 STATUS', 'all of them'],
@@ -87,15 +87,15 @@ export function versions(): Command {
       const { order, after } = flags;
       const ask = (options: VersionsOptions) => client.versions(key, options);
       const pages = pagesOf(ask, { order, after, ...readOptions(flags) }, ({ cells }) => cells, flags.limit);
-      await session.output.list(pages, CELL_COLUMNS);
+      await session.output.list(pages, ROW_COLUMNS);
     });
 }
 
 export function row(): Command {
   return command('row')
-    .description('lists the latest cell of each column of a row')
+    .description('list the latest cell of each column of a row')
     .argument('<row-key>', 'a UUID')
-    .addOption(repeatableFlag('-c, --column <name>', 'that is wanted; repeatable (default: all)'))
+    .addOption(repeatableFlag('-c, --column <name>', 'only this column; repeatable (default: all)'))
     .examples(
       ['schemaless row 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0', 'all columns'],
       ['schemaless row 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 -c BASE -c STATUS', 'two of them'],
@@ -109,7 +109,7 @@ export function row(): Command {
         const ask = ({ after }: Pick<RowOptions, 'after'>) =>
           client.row(row_key, { columns, after, ...readOptions(flags) });
         const pages = pagesOf(ask, {}, ({ cells }) => ((found += cells.length), cells));
-        await session.output.list(pages, CELL_COLUMNS);
+        await session.output.list(pages, ROW_COLUMNS);
         if (found === 0) throw new SchemalessError('cell_not_found', `The row ${rowKey} has no such cell`);
       },
     );
@@ -135,8 +135,8 @@ async function printFound(
   return output.text(`${printableJson(text)}\n`);
 }
 
-export const CELL_COLUMNS: readonly Column<Cell>[] = [
-  { header: 'ROW KEY', value: ({ row_key }) => row_key, width: 36 },
+const ROW_KEY: Column<Cell> = { header: 'ROW KEY', value: ({ row_key }) => row_key, width: 36 };
+const OTHER_COLUMNS: readonly Column<Cell>[] = [
   { header: 'COLUMN', value: ({ column_name }) => column_name, width: 8 },
   { header: 'REF', value: ({ ref_key }) => ref_key, width: 3 },
   { header: 'SHARD', value: ({ shard }) => shard, wide: true },
@@ -144,6 +144,9 @@ export const CELL_COLUMNS: readonly Column<Cell>[] = [
   { header: 'CREATED', value: ({ created_at }) => created_at.replace(/\.\d+/u, ''), width: 20 },
   { header: 'BODY', value: bodyShown },
 ];
+export const CELL_COLUMNS: readonly Column<Cell>[] = [ROW_KEY, ...OTHER_COLUMNS];
+/** Of one row, whose key would take the room of bodies. */
+const ROW_COLUMNS: readonly Column<Cell>[] = [{ ...ROW_KEY, wide: true }, ...OTHER_COLUMNS];
 
 const WHAT: Readonly<Record<ErasureScope, string>> = {
   row: 'the row',

@@ -15,14 +15,14 @@ import { readFlag, repeatableFlag, wholeNumberFlag } from '../flags.ts';
 import type { Session } from '../session.ts';
 
 export function shards(): Command {
-  return commandGroup('shards', 'lists the shards, and plans where they should be', [])
+  return commandGroup('shards', 'list the shards, and plan a rebalancing', [])
     .addCommand(list(), { isDefault: true })
     .addCommand(plan());
 }
 
 function list(): Command {
   return command('list')
-    .description('lists the shards: group, database, and how far each log goes')
+    .description('list the shards: group, database, and the last added id')
     .option('-g, --group <name>', 'those of one group')
     .addOption(readFlag())
     .examples(
@@ -60,7 +60,7 @@ interface RunFlags extends PlanFlags {
 
 function plan(): Command {
   return command('plan')
-    .description('prints the moves after which each group holds equally many shards; changes nothing')
+    .description('print the moves after which each group has equally many shards; changes nothing')
     .addOption(retireFlag())
     .examples(
       ['schemaless shards plan', 'what rebalance would do'],
@@ -80,34 +80,34 @@ function plan(): Command {
 
 export function rebalance(): Command {
   return command('rebalance')
-    .description('moves shards until each group holds equally many')
+    .description('move shards until each group has equally many')
     .addOption(retireFlag())
     .addOption(new Option('--yes', 'without asking'))
     .addOption(
       wholeNumberFlag(
         '--complete-after <seconds>',
-        'after which what a moved shard has left behind is dropped',
+        'after which the old copy of a moved shard is dropped',
         0,
         MOST_SECONDS,
       ).default(3600, 'an hour'),
     )
     .examples(
-      ['schemaless rebalance', 'moves shards to a new group, after it asked'],
+      ['schemaless rebalance', 'moves shards to a new group, after confirmation'],
       ['schemaless rebalance --retire group-3', 'empties a group, which stays'],
     )
-    .notes(`It moves one datastore, that of --datastore. A group copies one shard at a time, and each move switches by itself. Ctrl-C
-ends the command alone: moves that were begun go on, and the same command continues. It ends with 5 if a shard was not
-moved.`)
+    .notes(`Moves the shards of one datastore, that of --datastore. A group copies one shard at a time, and each move switches
+automatically. Ctrl-C ends only the command: started moves continue, and so does a repeated command. Ends with 5 if a
+shard was not moved.`)
     .run<[], RunFlags>(async (session, _none, flags) => run(session, flags));
 }
 
 function retireFlag(): Option {
-  return repeatableFlag('--retire <group>', 'is to hold no shards; repeatable');
+  return repeatableFlag('--retire <group>', 'move all shards away from it; repeatable');
 }
 
 async function makePlan(session: Session, { retire }: PlanFlags): Promise<readonly PlannedMove[]> {
   const [client, api] = [await session.connect(), await session.api()];
-  // Every group has a buffer, also one without shards.
+  // Every group has a buffer, even without shards.
   const groups = (await api.getBuffer()).groups.map(({ group }) => group);
   const shards = await placedShards(api, await client.heads());
   try {

@@ -1,12 +1,12 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Cell, Location, Role } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { parseTime } from '../../../shared/time.ts';
+import { writeFileAtomically } from '../../local/folder/state-file.ts';
 import { command } from '../cli.ts';
 import { badUsage, type Ending } from '../errors.ts';
-import { limitFlag, readFlag, repeatableFlag, shardNumbers } from '../flags.ts';
+import { limitFlag, readFlag, readTime, repeatableFlag, shardNumbers } from '../flags.ts';
 import { followLogs, type LogPage } from '../log/follow-logs.ts';
 import { exitWithReader, untilStopped, type Column } from '../output/output.ts';
 import type { Session } from '../session.ts';
@@ -21,7 +21,7 @@ interface TailFlags {
   readonly read?: Role;
 }
 
-/** Offsets are written so often at most, and at the end. */
+/** The shortest interval between writes of offsets, except at the end. */
 const SAVE_EVERY_MS = 200;
 
 const COLUMNS: readonly Column<Cell>[] = [
@@ -33,26 +33,26 @@ const COLUMNS: readonly Column<Cell>[] = [
 
 export function tail(): Command {
   return command('tail')
-    .description('reads the logs of shards: their cells in the order in which they were written')
+    .description('read the logs of shards: their cells in the order of their added ids')
     .argument('[shard...]', 'their numbers (default: all shards)', shardNumbers)
-    .option('-f, --follow', 'go on at the ends of the logs, until Ctrl-C')
+    .option('-f, --follow', 'continue at the ends of the logs, until Ctrl-C')
     .option(
-      '--from <place>',
+      '--from <position>',
       'start, now, an added id, or a time: the first cell that comes (default: start; now with -f)',
     )
-    .addOption(repeatableFlag('-c, --column <name>', 'cells of this column alone; repeatable'))
+    .addOption(repeatableFlag('-c, --column <name>', 'only cells of this column; repeatable'))
     .addOption(limitFlag('cells'))
-    .option('--offsets <file>', 'goes on behind what the file says was read, and keeps it: see below')
+    .option('--offsets <file>', 'continue after the offsets in this file, and update it: see below')
     .addOption(readFlag())
     .examples(
-      ['schemaless tail -f', 'what is written from now on, in all shards'],
+      ['schemaless tail -f', 'new cells of all shards'],
       ['schemaless tail -f -c BASE | jq .body.city', 'of one column'],
       ['schemaless tail 233 --from 1000 -n 10', 'ten cells of a shard, the first of added id 1000'],
       ['schemaless tail --from 2026-01-31T08:00:00Z', 'since a time, to the ends of the logs'],
       ['schemaless tail -f --from start --offsets copied.json >> copy.ndjson', 'a copy that can be resumed'],
     )
-    .notes(`Within a shard cells come in order and none is left out. --offsets is written behind what was printed: where the command
-was killed, the last cells may come again, and none is missing. Shards that are not in the file begin at --from.`)
+    .notes(`Within a shard cells come in order, without gaps. The command writes --offsets after it prints: after a kill the last cells
+may come again, and none is missing. Shards that are not in the file begin at --from.`)
     .run<[shards: readonly number[] | undefined], TailFlags>(runTail);
 }
 
@@ -74,7 +74,7 @@ async function runTail(
     signal,
     trouble(what, error) {
       const name = what === 'all' ? 'the API' : `shard ${what}`;
-      session.note(error ? `${name} does not answer, and is asked again: ${error.message}` : `${name} answers again`);
+      session.note(error ? `${name} does not answer, retrying: ${error.message}` : `${name} answers again`);
     },
   });
   try {
@@ -90,7 +90,7 @@ function isOf(columns: readonly string[], { column_name, erasure }: Cell): boole
   return columns.includes(column_name) || erasure?.scope === 'row';
 }
 
-/** Cells that are wanted; a page counts as done once the next one is asked for, which is when it was printed. */
+/** Yields the matching cells. A page is done once the next one is requested, which means that it was printed. */
 async function* printed(
   pages: AsyncIterable<LogPage>,
   { column, limit = Number.POSITIVE_INFINITY }: TailFlags,
@@ -108,7 +108,7 @@ async function* printed(
   }
 }
 
-/** Where a follower begins in each log: the cell of an added id, or of a time, is the first that comes. */
+/** The start in each log: the first cell is that of the added id, or the first since the time. */
 type Start = 'start' | 'now' | { readonly id: number } | { readonly since: string };
 
 const WANTED = 'start, now, an added id, or a time with zone like 2026-01-31T08:00:00Z';
@@ -116,14 +116,10 @@ const WANTED = 'start, now, an added id, or a time with zone like 2026-01-31T08:
 export function readStart(text: string): Start {
   if (text === 'start' || text === 'now') return text;
   if (/^\d{1,16}$/u.test(text) && Number.isSafeInteger(Number(text))) return { id: Number(text) };
-  try {
-    return { since: parseTime(text, '--from') };
-  } catch {
-    throw badUsage('--from', WANTED, JSON.stringify(text.slice(0, 60)));
-  }
+  return { since: readTime(text, '--from', WANTED) };
 }
 
-/** Returns where to begin in each wanted shard (default all). Throws `unknown_shard`, `unavailable`. */
+/** Returns the start in each requested shard (default all). Throws `unknown_shard`, `unavailable`. */
 async function startOf(
   client: Pick<Datastore, 'heads'>,
   { wanted, from, known }: { wanted: readonly number[]; from: Start; known: ReadonlyMap<number, number> },
@@ -150,10 +146,10 @@ async function startOf(
   );
 }
 
-/** How far logs were printed, kept in a file where one is named. */
+/** The added ids up to which logs were printed, saved to the `--offsets` file if given. */
 interface Offsets {
   readonly known: ReadonlyMap<number, number>;
-  /** Everything up to there was printed. */
+  /** Records that all cells up to this offset were printed. */
   done(shard: number, offset: number): void;
   save(): void;
 }
@@ -164,10 +160,8 @@ function openOffsets(file: string | undefined, datastore: string): Offsets {
   let [savedAt, changed] = [performance.now(), false];
   const save = (): void => {
     if (changed && file !== undefined) {
-      const temporary = `${file}.${process.pid}`;
       const shards = Object.fromEntries([...offsets].sort(([one], [other]) => one - other));
-      writeFileSync(temporary, `${JSON.stringify({ datastore, shards }, undefined, 1)}\n`);
-      renameSync(temporary, file);
+      writeFileAtomically(file, `${JSON.stringify({ datastore, shards }, undefined, 1)}\n`);
     }
     [savedAt, changed] = [performance.now(), false];
   };
@@ -188,7 +182,7 @@ function read(file: string, datastore: string): ReadonlyMap<number, number> {
   try {
     value = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    throw badUsage('--offsets', 'a file that this command wrote, or none', `${file}, which is no JSON`);
+    throw badUsage('--offsets', 'a file that this command wrote, or none', `${file}, which is not JSON`);
   }
   const { datastore: whose, shards } = Object(value) as { readonly datastore?: unknown; readonly shards?: unknown };
   if (typeof shards !== 'object' || shards === null || typeof whose !== 'string')

@@ -3,28 +3,29 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { CONSOLE_ROUTES, isRead, ROUTES } from '../../../shared/api/operations.ts';
 import type { ClientOptions } from '../../../shared/client/options.ts';
+import { routeTable } from '../../local/gateway/route-table.ts';
 
 type Sign = NonNullable<ClientOptions['sign']>;
 
 export interface ConsoleProps {
   readonly url: string;
-  /** @default requests go unsigned */
+  /** Signs requests. @default they go unsigned */
   readonly sign: Sign | undefined;
-  /** What changes something passes, too, as far as IAM lets whoever signs. */
+  /** Whether changes pass, within the signer's rights in IAM. */
   readonly actions: boolean;
-  /** Shown on the page; what it puts into its lines of the command line. */
+  /** Shown on the page and in its commands. */
   readonly profile: string | undefined;
   readonly datastore: string | undefined;
-  /** 0 for any. */
+  /** 0 for any port. */
   readonly port: number;
 }
 
 export interface ServedConsole {
-  /** What a browser opens; it is good once. */
+  /** The address for the browser, which works once. */
   readonly address: string;
   readonly origin: string;
   readonly opened: Promise<unknown>;
-  /** Resolves once the right address was opened again: from then on the session is over for both. */
+  /** Resolves once the address was opened again, which ends the session for both browsers. */
   readonly openedTwice: Promise<unknown>;
   close(): void;
 }
@@ -34,10 +35,10 @@ const MOST_BYTES = 6_000_000;
 const TIMEOUT_MS = 31_000;
 const SESSION = '/console/session.json';
 const REDEEM = '/console/redeem';
-/** What the page is made of, as it is packed: all else of the API takes a token. */
+/** The page's files. All other routes of the API need a token. */
 const FILE = /^\/console(?:\/[\w./-]+\.(?:html|js|css|svg))?$/u;
 const SENT = ['accept', 'content-type', 'if-none-match', 'x-schemaless-bodies', 'x-request-id'];
-/** What the page is told of an answer; the policy for its content among them. */
+/** The headers that the page gets, such as the content security policy. */
 const RETURNED = [
   'content-type',
   'etag',
@@ -55,7 +56,7 @@ const RETURNED = [
   'x-frame-options',
 ];
 
-/** Serves the console of an API and signs its requests, for the one browser that opened the address. */
+/** Serves the console of an API, and signs requests of the one browser that opened the address. */
 export async function serveConsole(props: ConsoleProps): Promise<ServedConsole> {
   const word = randomBytes(24).toString('base64url');
   const token = randomBytes(24).toString('base64url');
@@ -109,7 +110,7 @@ interface Serving extends ConsoleProps {
 async function answer(request: IncomingMessage, serving: Serving): Promise<Answered> {
   const { method = 'GET', headers, url: target = '/' } = request;
   const own = [`127.0.0.1:${serving.port}`, `localhost:${serving.port}`];
-  // A name that leads here is another page's, which would read answers as its own.
+  // Another name that resolves to this host is a page's that wants to read the answers.
   if (!own.includes(headers.host ?? '')) return problem(421, 'denied', `host: wanted ${own.join(' or ')}`);
   if (headers.origin !== undefined && !own.includes(headers.origin.replace(/^http:\/\//u, '')))
     return problem(403, 'denied', 'origin: wanted the page itself');
@@ -123,7 +124,7 @@ async function answer(request: IncomingMessage, serving: Serving): Promise<Answe
   const passing = passingOf(method, pathname);
   if (passing === 'unknown') return problem(403, 'denied', `The console does not send ${method} ${pathname}`);
   if (passing === 'changes' && !serving.actions)
-    return problem(403, 'denied', 'This console only reads: schemaless console --actions lets it do more');
+    return problem(403, 'denied', 'This console only reads: schemaless console --actions allows changes');
   const answered = await ask(method, `${pathname}${search}`, body, serving, headers);
   return pathname === SESSION && answered.status === 200 ? sessionOf(answered, serving) : answered;
 }
@@ -172,14 +173,14 @@ function picked(names: readonly string[], valueOf: (name: string) => unknown): R
   return Object.fromEntries(found.filter((one): one is [string, string] => typeof one[1] === 'string'));
 }
 
-/** What the API says of the session, and what holds here. */
+/** Returns the API's session, with the settings of this process. */
 function sessionOf({ status, headers, body }: Answered, { url, actions, profile, datastore }: Serving): Answered {
   const known = Object(JSON.parse(Buffer.from(body).toString('utf8'))) as object;
   const through = { url, profile: profile ?? null, datastore: datastore ?? null };
   return json(status, { ...known, actions, through }, headers);
 }
 
-/** Undefined: it is larger than the API takes. */
+/** Returns undefined for a body larger than the API accepts. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -207,7 +208,7 @@ function send(response: ServerResponse, { status, headers, body }: Answered): vo
   response.end(body);
 }
 
-/** In a time that does not say how much of it is right. */
+/** Compares in constant time, which reveals no matching prefix. */
 function isSame(given: string, wanted: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
   return one.byteLength === other.byteLength && timingSafeEqual(one, other);
@@ -218,29 +219,21 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
-/** Whether somebody's signature is put under a request of the page. */
+/** The kind of a request of the page, which decides whether it is signed. */
 type Passing = 'reads' | 'changes' | 'unknown';
 
-/** Says what a request would do, by its route. The path is percent-encoded, without its query. */
+/** Chooses routes as the gateway does: the one with more literal parts, such as `health` before a datastore's name. */
+const PASSING = routeTable(
+  [...CONSOLE_ROUTES, ...ROUTES].map((target) => ({ routeKey: `${target.method} ${target.path}`, target })),
+);
+
+/** Returns the kind of a request, by its route. The path is percent-encoded, without its query. */
 export function passingOf(method: string, path: string): Passing {
-  if (CONSOLE_ROUTES.some((route) => route.method === method && fits(route.path, path))) return 'reads';
-  const own = ROUTES.filter((route) => route.method === method && fits(route.path, path));
-  // Of several that fit, as `health` and the name of a datastore, the gateway takes the one that names more.
-  const [route] = own.toSorted((one, other) => parametersIn(one.path) - parametersIn(other.path));
+  const [, ...segments] = path.split('/');
+  // A server may resolve these to another path.
+  if (segments.some((part) => /^(?:\.|%2e){1,2}$/iu.test(part) || part.includes('\\'))) return 'unknown';
+  const route = PASSING.match(method, segments)?.target;
   if (!route) return 'unknown';
-  if (isRead(route)) return 'reads';
+  if (!('operation' in route) || isRead(route)) return 'reads';
   return route.mayCall.includes('console') ? 'changes' : 'unknown';
-}
-
-function parametersIn(path: string): number {
-  return path.split('{').length;
-}
-
-/** Segment by segment; nothing that a server may take for another path has one. */
-function fits(route: string, path: string): boolean {
-  const [wanted, got] = [route.split('/'), path.split('/')];
-  if (got.some((part) => /^(?:\.|%2e){1,2}$/iu.test(part) || part.includes('\\'))) return false;
-  if (wanted.at(-1)?.endsWith('+}') !== true && wanted.length !== got.length) return false;
-  if (got.length < wanted.length) return false;
-  return wanted.every((part, position) => (part.startsWith('{') ? got[position] !== '' : part === got[position]));
 }

@@ -17,9 +17,7 @@ import { showProgress } from './progress.ts';
 
 export function compareCommand(): Command {
   return command('compare')
-    .description(
-      'Says which cells of a file, or of a folder that an export made, the datastore lacks or has otherwise.',
-    )
+    .description('list the cells of a file, or of an export, that the datastore lacks or has with another body')
     .argument('<input>', 'file of NDJSON or CSV (also .gz, .zst), or folder of an export')
     .addOptions(inputFlags())
     .notes(
@@ -27,8 +25,8 @@ export function compareCommand(): Command {
 last, to standard error.`,
     )
     .examples(
-      ['schemaless compare backup', 'what is not as the export says'],
-      ['schemaless import backup', 'brings back what is missing'],
+      ['schemaless compare backup', 'the differences from the export'],
+      ['schemaless import backup', 'restores the missing cells'],
     )
     .run<[string], InputFlags>(async (session, [path], { format, mapping, refKey }) => {
       keepHeapSmall();
@@ -63,9 +61,9 @@ export interface CellDifference extends CellAddress {
 
 interface Comparison {
   readonly compared: number;
-  /** Cells that the datastore has erased; lines of cells that were before they were exported, and of erasures. */
+  /** Cells erased from the datastore, lines of cells erased before the export, and lines of erasures. */
   readonly erased: number;
-  /** Lines that are no cells, as an import would reject them. */
+  /** Lines that are not cells, which an import would reject. */
   readonly unreadable: number;
   readonly missing: number;
   readonly other_body: number;
@@ -80,12 +78,12 @@ interface CompareOptions {
   readonly progress?: FileProgress | undefined;
 }
 
-/** Cells that are in memory together, with what the datastore answers for them. */
+/** The cells in memory at the same time, with the datastore's answers. */
 const WINDOW = { items: 800, bytes: 4 * 1024 * 1024 };
 const CONCURRENCY = 8;
 const OF_ERASURES: readonly string[] = ['erased', 'erasure'];
 
-/** Looks for every cell of some sources in a datastore. Throws `bad_input` if files differ from their manifests. */
+/** Compares every cell of some sources with a datastore. Throws `bad_input` if files differ from their manifests. */
 export async function compareCells(
   client: Pick<SchemalessClient, 'batchGet' | 'with'>,
   { sources, found, signal, progress }: CompareOptions,
@@ -99,7 +97,7 @@ export async function compareCells(
         if (reject) counts[OF_ERASURES.includes(reject.code) ? 'erased' : 'unreadable'] += 1;
       const cells = items.flatMap(({ cell }) => cell ?? []);
       const keys = cells.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
-      // As an export has them, by default: no key is needed to compare what is sealed.
+      // Sealed fields are compared as an export has them by default, which needs no key.
       const read = await getAll(client, keys, { concurrency: CONCURRENCY, sealed: cells.some(hasSealed) });
       for (const [position, cell] of cells.entries()) {
         const difference = differenceOf(cell, read[position] ?? null);
@@ -122,7 +120,7 @@ export async function compareCells(
   return { ...counts, complete };
 }
 
-/** Undefined where one of them is a pipe. */
+/** Returns undefined if one of them is a pipe. */
 function sizeOf(sources: readonly CellSource[]): number | undefined {
   const sizes = sources.map(({ size }) => size);
   return sizes.includes(undefined) ? undefined : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
@@ -132,7 +130,7 @@ function hasSealed({ body }: SourceCell): boolean {
   return stringifyJson(body).includes(`"${SEALED_KEY}"`);
 }
 
-/** `erased` is none: nothing is to bring that back. */
+/** `erased` is no difference: an erased cell must not come back. */
 function differenceOf(
   { body }: SourceCell,
   item: Awaited<ReturnType<typeof getAll>>[number],

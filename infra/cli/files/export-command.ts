@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { Role } from '../../../shared/cell.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import type { FieldType } from '../../../shared/definitions/definitions.ts';
@@ -12,6 +12,7 @@ import type { ExportTarget } from '../../../shared/files/target.ts';
 import { typedColumns } from '../../../shared/files/parquet-file.ts';
 import { command } from '../cli.ts';
 import type { Ending } from '../errors.ts';
+import { oneOf } from '../flags.ts';
 import { checkExport } from './export/check-export.ts';
 import { folderTarget } from './export/folder-target.ts';
 import { keepHeapSmall } from './files-command.ts';
@@ -30,16 +31,16 @@ interface Flags {
 
 export function exportCommand(): Command {
   return command('export')
-    .description('Writes the cells of all shards, a file each, with a manifest, to a folder or to S3.')
+    .description('write the cells of all shards, a file each, with a manifest, to a folder or to S3')
     .argument('<to>', 'a folder, or s3://bucket/prefix (any server that AWS_ENDPOINT_URL_S3 names)')
     .option('--format <name>', 'ndjson or parquet', oneOf(['ndjson', 'parquet']), 'ndjson')
     .option('--compression <name>', 'of NDJSON: gzip, zstd or none (default: gzip)', oneOf(['gzip', 'zstd', 'none']))
-    .option('--since-last', 'only what came since the last export to this place, as its next part')
-    .option('--read <role>', 'of whom: writer or reader (default: writer)', oneOf(['writer', 'reader']))
-    .option('--opened', 'sealed fields as they are read, and not as they are stored: nothing makes these forgotten')
-    .option('--ddl', 'prints the statement that makes a table of Athena over such an export, and exports nothing')
-    .option('--check', 'compares what is there with its manifests, and exports nothing')
-    .option('--no-lock', 'to a server of S3 that does not keep conditions of writes: no other export may write there')
+    .option('--since-last', 'only the cells since the last export to this target, as its next part')
+    .option('--read <role>', 'the role to read from: writer or reader (default: writer)', oneOf(['writer', 'reader']))
+    .option('--opened', 'decrypt sealed fields: they stay readable after their subject is forgotten')
+    .option('--ddl', 'print the statement that creates an Athena table over such an export, and export nothing')
+    .option('--check', 'compare the export with its manifests, and export nothing')
+    .option('--no-lock', 'for an S3 server without conditional writes: no other export may write there')
     .addHelpText('after', EXAMPLES)
     .run<[string], Flags>(async (session, [to], flags) => {
       keepHeapSmall();
@@ -57,12 +58,12 @@ export function exportCommand(): Command {
 }
 
 const EXAMPLES = `
-Killed and called again it goes on where it was. A part is complete once it has a _manifest.json. --check ends with 1
-where it finds something.
+A repeated command continues after a kill. A part is complete once it has a _manifest.json. --check ends with 1 if it
+finds a fault.
 
 Examples:
-  schemaless export backup                                   the whole, as NDJSON
-  schemaless export backup --since-last                      what came since
+  schemaless export backup                                   all cells, as NDJSON
+  schemaless export backup --since-last                      the new cells
   schemaless export backup --check
   schemaless export s3://lake/trips --format parquet --since-last
   schemaless export s3://lake/trips --format parquet --ddl
@@ -117,14 +118,6 @@ async function printDdl(
   return 'ok';
 }
 
-function oneOf<Choice extends string>(choices: readonly Choice[]): (value: string) => Choice {
-  return (value) => {
-    const found = choices.find((choice) => choice === value);
-    if (found !== undefined) return found;
-    throw new InvalidArgumentError(`Wanted ${choices.join(' or ')}, got ${JSON.stringify(value)}.`);
-  };
-}
-
 const TYPE: Readonly<Record<FieldType, string>> = {
   UUID: 'string',
   string: 'string',
@@ -134,7 +127,7 @@ const TYPE: Readonly<Record<FieldType, string>> = {
   datetime: 'timestamp',
 };
 
-/** The statement that makes a table of Athena over an export in Parquet, all parts of it and those to come. */
+/** Returns the statement that creates an Athena table over an export in Parquet, with all present and later parts. */
 export function athenaDdl(datastore: string, location: string, typed: readonly TypedColumn[]): string {
   const columns = [
     ['shard', 'int'],
@@ -158,12 +151,12 @@ export function athenaDdl(datastore: string, location: string, typed: readonly T
 }
 
 interface TargetOptions {
-  /** Whether one export at a time may write to a bucket; a folder is always locked. @default true */
+  /** Whether to lock a bucket against other exports; a folder is always locked. @default true */
   readonly isLocked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A folder, or `s3://bucket/prefix`, of AWS or of whatever AWS_ENDPOINT_URL_S3 names. Throws `bad_option`. */
+/** Opens a folder, or `s3://bucket/prefix` on AWS or on the server in AWS_ENDPOINT_URL_S3. Throws `bad_option`. */
 export async function openTarget(to: string, { isLocked = true, signal }: TargetOptions = {}): Promise<ExportTarget> {
   if (!/^[a-z][a-z0-9]+:\/\//iu.test(to)) {
     if (statSync(to, { throwIfNoEntry: false })?.isDirectory() === false)

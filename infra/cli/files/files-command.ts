@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { InvalidArgumentError, Option } from 'commander';
+import { oneOf } from '../flags.ts';
 import type { DefaultRefKey } from './import/ndjson-source.ts';
 import type { InputFormat } from './import/open-input.ts';
 
@@ -9,20 +10,17 @@ export interface InputFlags {
   readonly refKey?: DefaultRefKey;
 }
 
-/** How cells that are imported, or compared, are read. */
+/** Returns the flags for the input of an import or a comparison. */
 export function inputFlags(): readonly Option[] {
   return [
-    new Option('--format <name>', 'ndjson or csv (default: as the name of the file says)').argParser(readFormat),
-    new Option('--mapping <file>', 'YAML that says what the columns of a CSV are'),
-    new Option('--ref-key <number>', 'of lines of NDJSON without one; line: the number of the line').argParser(
+    new Option('--format <name>', 'ndjson or csv (default: by the name of the file)').argParser(
+      oneOf(['ndjson', 'csv']),
+    ),
+    new Option('--mapping <file>', 'YAML that maps the columns of a CSV'),
+    new Option('--ref-key <number>', 'for lines of NDJSON without one; line: the number of the line').argParser(
       (value: string) => (value === 'line' ? 'line' : readCount(value)),
     ),
   ];
-}
-
-function readFormat(value: string): InputFormat {
-  if (value === 'ndjson' || value === 'csv') return value;
-  throw new InvalidArgumentError(`Wanted ndjson or csv, got ${JSON.stringify(value)}.`);
 }
 
 export function readCount(value: string): number {

@@ -22,20 +22,20 @@ interface Flags extends InputFlags {
 
 export function importCommand(): Command {
   return command('import')
-    .description('Stores the cells of a file, of a folder that an export made, or of standard input (-).')
+    .description('store the cells of a file, of an export, or of standard input (-)')
     .argument('<input>', 'file of NDJSON or CSV (also .gz, .zst), folder of an export, or -')
     .addOptions(inputFlags())
-    .option('--journal <file>', 'where it is kept how far it came (default: INPUT.import-journal)')
-    .option('--rejects <file>', 'what was not stored, and why (default: INPUT.rejects.ndjson)')
-    .option('--max-rejects <count>', 'more of them end the import', readCount, 1000)
-    .option('--concurrency <count>', 'batches under way at once, 1 to 64 (default: 8)', readConcurrency)
-    .option('--restart', 'from the start again, whatever the journal says')
+    .option('--journal <file>', 'the file that records its progress (default: INPUT.import-journal)')
+    .option('--rejects <file>', 'the file for rejected lines, with reasons (default: INPUT.rejects.ndjson)')
+    .option('--max-rejects <count>', 'end the import after more rejects', readCount, 1000)
+    .option('--concurrency <count>', 'parallel batches, 1 to 64 (default: 8)', readConcurrency)
+    .option('--restart', 'start again, and ignore the journal')
     .addOption(
-      new Option('--times', 'cells keep the times of the input (default: of an export alone); for operators').conflicts(
+      new Option('--times', 'keep the times of the input (default: only of an export); for operators').conflicts(
         'newTimes',
       ),
     )
-    .option('--new-times', 'also cells of an export are stored with the time of now')
+    .option('--new-times', 'store all cells with the current time, also those of an export')
     .addHelpText('after', EXAMPLES)
     .run<[string], Flags>(async (session, [path], flags) => {
       keepHeapSmall();
@@ -49,21 +49,21 @@ export function importCommand(): Command {
         if (!report.complete) return 'interrupted';
         return (report.already ?? report.counts).rejected > 0 ? 'rejects' : 'ok';
       } finally {
-        // One that was interrupted would hold the process.
+        // An interrupted one would keep the process open.
         if (path === PIPE) process.stdin.destroy();
       }
     });
 }
 
-function alreadyDone({ rejected, ...there }: Counts, rejects: string | undefined): string {
-  const stored = Object.values(there).reduce((sum, count) => sum + count, 0);
+function alreadyDone({ stored, stored_before, buffered, rejected }: Counts, rejects: string | undefined): string {
+  const there = stored + stored_before + buffered;
   const file = rejects === undefined ? 'whose file is gone' : `which are in ${rejects}`;
   const rest = rejected === 0 ? '' : `, but for ${rejected} that were rejected, ${file}`;
-  return `its journal says that all of it was imported before, ${stored} cells${rest}: nothing was done; --restart puts each cell again, which changes none`;
+  return `its journal says that all of it was imported before, ${there} cells${rest}: nothing was done; --restart puts each cell again, which changes none`;
 }
 
 const EXAMPLES = `
-Killed and called again it goes on where it was; each cell is there once.
+A repeated command continues after a kill, and stores each cell once.
 
 Examples:
   schemaless import readings.ndjson.gz
@@ -104,14 +104,14 @@ async function run(
   });
 }
 
-/** Imports of pipes have no journal that would tell whose rejects these are. */
+/** Imports of pipes have no journal that would link them to their rejects. */
 function freeName(base: string): string {
   let name = `${base}.rejects.ndjson`;
   for (let position = 2; existsSync(name); position += 1) name = `${base}.rejects.${position}.ndjson`;
   return name;
 }
 
-/** Nothing is to be written over what is read. */
+/** Refuses to write over an input. */
 function checkPaths(paths: readonly (string | undefined)[]): void {
   const used = paths.flatMap((path) => (path === undefined || path === PIPE ? [] : [resolve(path)]));
   const twice = used.find((path, position) => used.indexOf(path) !== position);

@@ -3,7 +3,7 @@ import type { FileProgress, Progress } from '../../../shared/files/file-progress
 const EVERY_MS = 1000;
 const RATE_MS = 10_000;
 
-/** A bar where a terminal is, else a line of NDJSON a second: `{"cells", "cells_per_second", "eta_seconds", …}`. */
+/** Shows a bar on a terminal, else a line of NDJSON each second: `{"cells", "cells_per_second", "eta_seconds", …}`. */
 export async function showProgress(stream: NodeJS.WriteStream): Promise<FileProgress> {
   return stream.isTTY ? bar(stream) : lines(stream);
 }
@@ -67,7 +67,7 @@ function shareOf({ cells, bytes = 0, totalBytes, totalCells }: Progress): number
 class Rate {
   readonly #seen: { readonly at: number; readonly cells: number; readonly share: number | undefined }[] = [];
 
-  /** Cells a second, and the seconds that are left, as it went of late. */
+  /** Returns the cells a second, and the seconds left, by the recent speed. */
   at(progress: Progress): { readonly perSecond: number; readonly eta: number | undefined } {
     const now = { at: performance.now(), cells: progress.cells, share: shareOf(progress) };
     this.#seen.push(now);

@@ -2,22 +2,22 @@ import type { Role } from '../../../shared/cell.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 
-export interface DigestWish {
+export interface DigestRequest {
   readonly shard: number;
   readonly at: number;
   readonly read?: Role | undefined;
 }
 
 export interface LogDigest {
-  /** As far as the log goes, where it ends before the place that was asked for. */
+  /** The last added id, if the log ends before the requested one. */
   readonly at: number;
   readonly digest: string;
 }
 
-/** Returns a log's digest up to an added id. Throws `unavailable` if the reader asked for is behind or silent. */
+/** Returns a log's digest up to an added id. Throws `unavailable` if the requested reader is behind or silent. */
 export async function digestLog(
   client: Pick<SchemalessClient, 'digest'>,
-  { shard, at, read }: DigestWish,
+  { shard, at, read }: DigestRequest,
 ): Promise<LogDigest> {
   let known: LogDigest | undefined;
   for (;;) {

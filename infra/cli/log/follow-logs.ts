@@ -2,40 +2,41 @@ import { LIMITS, type Cell, type Location, type Role } from '../../../shared/cel
 import type { Datastore, ShardLog } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { pauseFor } from '../../../shared/pause-for.ts';
+import { slicesOf } from '../../../shared/slices-of.ts';
 
 interface FollowOptions {
   readonly locations: ReadonlyMap<number, Location>;
-  /** Goes on at the ends of the logs. False: ends once each was read to its end. */
+  /** Continues at the ends of the logs. False: ends after each log was read to its end. */
   readonly follow: boolean;
   readonly read: Role | undefined;
   readonly signal: AbortSignal;
-  /** Told once when a shard, or all of them, cannot be read, and once when they can again (undefined). */
+  /** Called once when a shard, or all of them, become unreadable, and once when readable again (undefined). */
   readonly trouble: (what: number | 'all', error: SchemalessError | undefined) => void;
 }
 
-/** Cells of one shard, in order, without a hole to those that came before. */
+/** Cells of one shard, in order, without a hole after the earlier ones. */
 export interface LogPage {
   readonly shard: number;
   readonly cells: readonly Cell[];
   readonly next: number;
 }
 
-/** Pauses at the ends of the logs, growing while nothing comes. */
+/** The pauses at the ends of the logs, which grow while nothing comes. */
 const [SHORTEST_MS, LONGEST_MS] = [50, 1000];
-/** Rounds without an answer of a shard, where nothing is followed. */
+/** The most rounds without an answer of a shard, if `follow` is false. */
 const PATIENCE = 5;
 
-/** Follows many logs; an unreadable shard holds up no other. Throws its error if `follow` is false. */
+/** Follows many logs; an unreadable shard delays no other. Throws its error if `follow` is false. */
 export async function* followLogs(
   client: Pick<Datastore, 'log'>,
   { locations, follow, read, signal, trouble }: FollowOptions,
 ): AsyncGenerator<LogPage> {
   const reached = new Map(locations);
   const failed = new Map<number, { readonly error: SchemalessError; readonly rounds: number }>();
-  let [pauseMs, isAway] = [SHORTEST_MS, false];
+  let [pauseMs, isUnavailable] = [SHORTEST_MS, false];
   while (reached.size > 0 && !signal.aborted) {
     let came = false;
-    for (const some of chunks([...reached.values()], LIMITS.logCells)) {
+    for (const some of slicesOf([...reached.values()], LIMITS.logCells)) {
       for (const log of await ask(some)) {
         const page = take(log);
         if (page === undefined) continue;
@@ -53,19 +54,19 @@ export async function* followLogs(
   const [first] = failed.values();
   if (first && !signal.aborted) throw first.error;
 
-  /** Who follows outlives an API that is away for a while. */
+  /** Tolerates an API that is unavailable for a while, if it follows. */
   async function ask(some: readonly Location[]): Promise<readonly ShardLog[]> {
     try {
       const logs = await client.log(some, { limit: LIMITS.logCells, read });
-      if (isAway) trouble('all', undefined);
-      isAway = false;
+      if (isUnavailable) trouble('all', undefined);
+      isUnavailable = false;
       return logs;
     } catch (error) {
-      // What the signal cut off is no error.
+      // A request that the signal aborted is no error.
       if (signal.aborted) return [];
       if (!follow || !(error instanceof SchemalessError) || error.retry !== 'later') throw error;
-      if (!isAway) trouble('all', error);
-      isAway = true;
+      if (!isUnavailable) trouble('all', error);
+      isUnavailable = true;
       return [];
     }
   }
@@ -81,12 +82,8 @@ export async function* followLogs(
     }
     if (failed.delete(shard)) trouble(shard, undefined);
     reached.set(shard, { shard, after: log.next });
-    // A hole, or no room in this answer, is not the end.
+    // A hole, or an answer without room, is not the end.
     if (!follow && !log.more) reached.delete(shard);
     return { shard, cells: log.cells, next: log.next };
   }
-}
-
-function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }

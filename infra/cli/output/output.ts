@@ -14,16 +14,16 @@ interface Surface {
   readonly colours: boolean;
 }
 
-/** The format that was asked for, else a table for people and lines for programs. */
+/** Returns the requested format, else a table on a terminal and lines for programs. */
 export function formatFor(asked: Format | undefined, { isTerminal }: Surface): Format {
   return asked ?? (isTerminal ? 'table' : 'ndjson');
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What standard output is. Colours by https://no-color.org and FORCE_COLOR. */
+/** Describes standard output. Colours follow https://no-color.org and FORCE_COLOR. */
 export function surfaceOf(stream: NodeJS.WriteStream, environment: Environment): Surface {
-  // Undefined where it is no terminal, whatever its type says.
+  // Undefined if it is not a terminal, despite its type.
   const isTerminal = (stream.isTTY as boolean | undefined) === true;
   const forced = (environment['FORCE_COLOR'] ?? '') !== '' && environment['FORCE_COLOR'] !== '0';
   const refused = (environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb';
@@ -37,16 +37,16 @@ export function surfaceOf(stream: NodeJS.WriteStream, environment: Environment):
 export interface Column<Row> {
   readonly header: string;
   readonly value: (row: Row) => unknown;
-  /** Shown by `wide` alone. */
+  /** Shown only by `wide`. */
   readonly wide?: true;
-  /** Characters at least, so that what comes later aligns with it. */
+  /** The least characters, so that later rows align. */
   readonly width?: number;
 }
 
 export interface Output {
   readonly format: Format;
   record(value: object): Promise<void>;
-  /** Prints many of a kind as they come, under one header. */
+  /** Prints items as they come, under one header. */
   list<Row extends object>(
     pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
     columns: readonly Column<Row>[] | ((first: Row) => readonly Column<Row>[]),
@@ -139,15 +139,27 @@ function plainError({ code, message, retry, details }: SchemalessError): object 
   return { code, detail: message, retry, field, wanted, got, address };
 }
 
-/** Writes text to where results go; settled once it has gone there. */
+/** Writes text to the output of results; resolves once it is written. */
 type Write = (text: string) => Promise<void>;
 
-/** Writes to a stream of this process, and exits with 0 once its reader has gone, as after `head`. */
+/** Exits with 0 once the reader of results or help has closed its pipe, as after `head`. Messages may lose theirs. */
+export function closeWithReaders({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'>): void {
+  const onClosed = (act: () => void) => (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+    act();
+  };
+  stdout.on(
+    'error',
+    onClosed(() => process.exit(0)),
+  );
+  stderr.on(
+    'error',
+    onClosed(() => undefined),
+  );
+}
+
+/** Writes to a stream of this process. */
 export function writeTo(stream: NodeJS.WriteStream): Write {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') process.exit(0);
-    throw error;
-  });
   return (text) =>
     new Promise((resolve) => {
       stream.write(text, () => resolve());
@@ -156,14 +168,14 @@ export function writeTo(stream: NodeJS.WriteStream): Write {
 
 const STDOUT = 1;
 
-/** Comes with the first Ctrl-C; the second ends the process. */
+/** Returns a signal of the first Ctrl-C; the second ends the process. */
 export function untilStopped(): AbortSignal {
   const stopped = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopped.abort());
   return stopped.signal;
 }
 
-/** Exits once standard output's reader is gone, as after `| head -1`: Node tells only at the next write. */
+/** Exits once standard output's reader has closed, as after `| head -1`: Node notices only at the next write. */
 export function exitWithReader(): void {
   if (process.platform !== 'linux' || !fstatSync(STDOUT).isFIFO()) return;
   const watcher = spawn('tail', [`--pid=${process.pid}`, '-f', '/dev/null'], {
@@ -173,7 +185,7 @@ export function exitWithReader(): void {
   watcher.on('exit', (_code, signal) => {
     if (signal === 'SIGPIPE') process.exit(0);
   });
-  // It would keep the pipe open behind this process.
+  // It would keep the pipe open after this process.
   process.on('exit', () => watcher.kill());
   watcher.unref();
 }

@@ -3,18 +3,18 @@ import { stringifyJson } from '../../../shared/body/json.ts';
 import { keysOf } from '../../../shared/body/key-order.ts';
 import type { Json } from '../../../shared/cell.ts';
 
-/** Control characters, and those that turn the direction of text around: on a terminal they would act, not show. */
+/** Control characters, and those that change the direction of text: a terminal would act on them. */
 // oxlint-disable-next-line no-control-regex -- these are what it is about
 const ACTING = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Text that a terminal shows and does nothing else with: what would act is written as in JSON. */
+/** Returns text that a terminal only shows: control characters are escaped as in JSON. */
 export function printable(text: string): string {
   return text.replaceAll(ACTING, escaped);
 }
 
-/** JSON text that is the same value, with no such character in it. */
+/** Returns JSON text of the same value, without control characters. */
 export function printableJson(json: string): string {
-  // Within JSON text they can only be in strings: its own line breaks are none of ours.
+  // In JSON they can only be in strings, except line breaks between tokens.
   return json.replaceAll(ACTING, (character) => (character === '\n' ? character : escaped(character)));
 }
 
@@ -41,12 +41,12 @@ interface TextTable {
   readonly rows: readonly (readonly string[])[];
   readonly mark?: (header: string) => string;
   readonly width?: number | undefined;
-  /** Least widths of the columns, so that tables below each other align. @default those of what is in them */
+  /** The least widths of the columns, so that consecutive tables align. @default those of the content */
   readonly widths?: readonly number[];
 }
 
 const GAP = '  ';
-/** To cut it shorter would say nothing. */
+/** A shorter text would be useless. */
 const LEAST_LAST = 12;
 
 export function textTable({ headers, rows, mark = (header) => header, width, widths = [] }: TextTable): string {
@@ -71,7 +71,7 @@ function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 }
 
-/** Never within a character that is made of several. */
+/** Cuts a text, but never within a combined character. */
 function cut(text: string, width: number | undefined): string {
   if (width === undefined || stringWidth(text) <= width) return text;
   let [kept, taken] = ['', 0];

@@ -16,9 +16,9 @@ export interface TargetFlags {
 
 export interface Target {
   readonly url: string;
-  /** How it was chosen, for messages. */
+  /** The reason for the choice, for messages. */
   readonly by: string;
-  /** Undefined: the only one that there is. */
+  /** Undefined: the only one. */
   readonly datastore: string | undefined;
   readonly sign: boolean;
   readonly region: string | undefined;
@@ -28,7 +28,7 @@ export interface Target {
 interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly folder: string;
-  /** Where a local stack is looked for that is not found by its data. */
+  /** The URL to try for a local stack if no data folder is found. */
   readonly usualUrl: string;
 }
 
@@ -45,7 +45,7 @@ export async function chooseTarget(flags: TargetFlags, at: Surroundings): Promis
   const ofEnvironment = named(environment['SCHEMALESS_PROFILE']);
   const environmentUrl = flags.profile === undefined ? named(environment['SCHEMALESS_URL']) : undefined;
   const isUrlElsewhere = flags.url !== undefined || environmentUrl !== undefined;
-  // A URL that was typed is not that of a profile that was not: its credentials are not for it.
+  // A typed URL ignores an untyped profile, whose credentials are for another API.
   const unsaid = flags.url === undefined ? ofEnvironment : undefined;
   const name = flags.profile ?? unsaid ?? (isUrlElsewhere ? undefined : readProfiles(file).current);
   const profile = name === undefined ? {} : findProfile(file, name);
@@ -70,7 +70,7 @@ export async function chooseTarget(flags: TargetFlags, at: Surroundings): Promis
   };
 }
 
-/** An empty variable is none. */
+/** Treats an empty variable as unset. */
 function named(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
@@ -79,14 +79,14 @@ export const USUAL_URL = `http://127.0.0.1:${DEFAULT_OPTIONS.port}`;
 const CONNECT_MS = 2000;
 const HEALTH_MS = 10_000;
 
-/** Finds the stack whose data is in `.local` here or in a folder above; else a Schemaless at the usual address. */
+/** Finds the stack with `.local` in this folder or a parent; else a Schemaless at the usual address. */
 async function findLocalStack(folder: string, usualUrl: string): Promise<Pick<Target, 'url' | 'by'>> {
   const near = stackAbove(folder);
   if (near && (await listens(near.url))) return near;
   if (await isSchemaless(usualUrl)) return { url: usualUrl, by: `it answers at ${usualUrl}` };
   throw new CommandError('No API: no URL is given, and no local stack was found', {
     ending: 'usage',
-    cure: 'Start a stack with npm start, or name an API: --url URL, SCHEMALESS_URL, or a profile (schemaless profile set NAME --url URL)',
+    fix: 'Start a stack with npm start, or name an API: --url URL, SCHEMALESS_URL, or a profile (schemaless profile set NAME --url URL)',
   });
 }
 
@@ -102,7 +102,7 @@ function stackAbove(folder: string): Pick<Target, 'url' | 'by'> | undefined {
   }
 }
 
-/** Undefined where it is somebody else's, or is being written. */
+/** Returns undefined for another program's file, or an incomplete one. */
 function readAddress(endpoints: string): string | undefined {
   try {
     const { http } = Object(JSON.parse(readFileSync(endpoints, 'utf8'))) as { readonly http?: unknown };
@@ -112,7 +112,7 @@ function readAddress(endpoints: string): string | undefined {
   }
 }
 
-/** The file stays where it is when a stack ends. */
+/** Checks the port, since the file remains after a stack ends. */
 function listens(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -125,7 +125,7 @@ function listens(url: string): Promise<boolean> {
   });
 }
 
-/** Something else may use the port. */
+/** Checks the answer, since another program may use the port. */
 async function isSchemaless(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/v1/health`, { signal: AbortSignal.timeout(HEALTH_MS) });

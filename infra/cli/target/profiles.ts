@@ -1,17 +1,18 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
 import { closestName } from '../../../shared/closest-name.ts';
+import { writeFileAtomically } from '../../local/folder/state-file.ts';
 import { badUsage, CommandError } from '../errors.ts';
 
 export interface Profile {
   readonly url?: string;
   readonly datastore?: string;
-  /** Signs requests with AWS Signature Version 4. @default where the URL is one of API Gateway */
+  /** Signs requests with AWS Signature Version 4. @default true for URLs of API Gateway */
   readonly sign?: boolean;
   readonly region?: string;
-  /** The profile of AWS whose credentials sign. @default as the AWS SDK chooses */
+  /** The AWS profile whose credentials sign. @default the AWS SDK's choice */
   readonly aws_profile?: string;
 }
 
@@ -25,15 +26,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const KEYS = ['url', 'datastore', 'sign', 'region', 'aws_profile'] as const satisfies readonly (keyof Profile)[];
 const NAME = /^[\w.-]{1,64}$/u;
 
-/** `~/.config/schemaless/profiles.yaml`, or where XDG says. */
+/** Returns `~/.config/schemaless/profiles.yaml`, or its path below XDG_CONFIG_HOME. */
 export function profilesFile(environment: Environment): string {
   const base = environment['XDG_CONFIG_HOME'];
-  // The standard has relative paths ignored.
+  // The XDG standard ignores relative paths.
   const folder = base !== undefined && base.startsWith('/') ? base : join(homedir(), '.config');
   return join(folder, 'schemaless', 'profiles.yaml');
 }
 
-/** None where there is no file. Throws a CommandError that names the file and the key at fault. */
+/** Reads the profiles; none without a file. Throws a CommandError that names the file and the invalid key. */
 export function readProfiles(file: string): Profiles {
   if (!existsSync(file)) return { profiles: {} };
   const document = parseDocument(readFileSync(file, 'utf8'));
@@ -55,13 +56,11 @@ export function readProfiles(file: string): Profiles {
   };
 }
 
-/** Whole or not at all, for its owner alone. */
+/** Replaces the file atomically, readable only by its owner. */
 export function writeProfiles(file: string, profiles: Profiles): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const { current, ...rest } = profiles;
-  const temporary = `${file}.${process.pid}`;
-  writeFileSync(temporary, stringify(current === undefined ? rest : { current, ...rest }), { mode: 0o600 });
-  renameSync(temporary, file);
+  writeFileAtomically(file, stringify(current === undefined ? rest : { current, ...rest }));
 }
 
 export function findProfile(file: string, name: string): Profile {
@@ -71,7 +70,7 @@ export function findProfile(file: string, name: string): Profile {
   const likely = closestName(name, known);
   throw new CommandError(
     `profile: wanted ${known.length === 0 ? 'a profile, of which there are none' : `one of ${known.join(', ')}`}, got ${JSON.stringify(name)}${likely === undefined ? '' : `; did you mean ${likely}?`}`,
-    { ending: 'notFound', cure: `Make it: schemaless profile set ${name} --url URL` },
+    { ending: 'notFound', fix: `Create it: schemaless profile set ${name} --url URL` },
   );
 }
 

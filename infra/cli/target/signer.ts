@@ -4,22 +4,22 @@ import { isLoopback, type Target } from './choose-target.ts';
 
 type Sign = NonNullable<ClientOptions['sign']>;
 
-/** Signs as the target says; undefined where it says not to. What signing needs is loaded only then. */
+/** Returns the signer of a target; undefined if it is unsigned. Loads the signing code only if needed. */
 export async function signerOf({ sign, region, awsProfile, url }: Target): Promise<Sign | undefined> {
   if (!sign) return undefined;
   if (new URL(url).protocol !== 'https:' && !isLoopback(url))
     throw badUsage(
       'url',
-      'https, where requests are signed',
+      'https for signed requests',
       url,
-      'Say https, or --no-sign: credentials of a session go with each request',
+      'Use https, or --no-sign: each request contains credentials of a session',
     );
   if (region === undefined)
     throw badUsage(
       'region',
       `the region of ${url}, to sign for`,
       'none',
-      'Say it: --region, AWS_REGION, or `region` of the profile',
+      'Set it: --region, AWS_REGION, or `region` of the profile',
     );
   const [{ requestSigner }, { defaultProvider }] = await Promise.all([
     import('../../../shared/client/sign-request.ts'),
@@ -28,11 +28,11 @@ export async function signerOf({ sign, region, awsProfile, url }: Target): Promi
   const credentials = defaultProvider(awsProfile === undefined ? {} : { profile: awsProfile });
   const signed = requestSigner(region, credentials);
   return async (request) => {
-    // What fails to be signed for want of credentials is told from what fails otherwise.
+    // Missing credentials have a separate error.
     await credentials().catch((cause: unknown) => {
       throw new CommandError(`No credentials of AWS to sign with: ${reason(cause)}`, {
         ending: 'denied',
-        cure: 'Log in, or say which: AWS_PROFILE, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or `aws_profile` of the profile',
+        fix: 'Log in, or set them: AWS_PROFILE, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or `aws_profile` of the profile',
         cause,
       });
     });

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { askerBeside, asRefused, type Refused } from './api.ts';
+import { askerFor, asRefused, type Refused } from './api.ts';
 import { html, onValue } from './html.ts';
 import { Line, Trouble } from './parts.ts';
 import { cliLine, isDenied, usePage, type Action, type Begun, type Foreseen, type Words } from './session.ts';
@@ -19,7 +19,7 @@ export function ActionButton({ action, label }: { readonly action: Action; reado
   const isRefused = refused.has(action.operation);
   return html`<button
     type="button"
-    class="action"
+    class=${action.word === undefined ? 'action' : 'action final'}
     disabled=${isRefused}
     title=${isRefused ? `IAM refused you ${action.operation}` : cliLine(session, datastore, wordsOf(action, ''))}
     onClick=${() => begin({ ...action, datastore })}
@@ -36,7 +36,7 @@ export function ActionDialog({ action, onClose }: { readonly action: Begun; read
   const { session, refuse } = usePage();
   const dialog = useRef<HTMLDialogElement>(null);
   const ended = useRef(new AbortController());
-  const ask = askerBeside(action.datastore, ended.current.signal);
+  const ask = askerFor(action.datastore, ended.current.signal);
   const [step, setStep] = useState<Step>({ at: 'looking' });
   const [typed, setTyped] = useState('');
   const [answer, setAnswer] = useState('');
@@ -66,7 +66,7 @@ export function ActionDialog({ action, onClose }: { readonly action: Begun; read
     <h2 id="action-title">${action.title}</h2>
     <div aria-live="polite">${shownStep(step)}</div>
     ${mayAct && action.question !== undefined && textField(action.question, answer, setAnswer)}
-    ${mayAct && action.word !== undefined && textField(html`Nothing brings it back. Type <code>${action.word}</code>:`, typed, setTyped)}
+    ${mayAct && action.word !== undefined && textField(html`This cannot be undone. Type <code>${action.word}</code>:`, typed, setTyped)}
     <${Line} label="The same on the command line" text=${cliLine(session, action.datastore, wordsOf(action, answer.trim()))} />
     <div class="buttons">
       <button type="button" onClick=${() => dialog.current?.close()}>${step.at === 'asking' ? 'Leave it' : 'Close'}</button>
@@ -85,7 +85,7 @@ function textField(label: ComponentChildren, value: string, set: (value: string)
 function shownStep(step: Step) {
   switch (step.at) {
     case 'looking':
-      return html`<p>Looking what it would do …</p>`;
+      return html`<p>Checking what it would do …</p>`;
     case 'asking':
       return html`<p class="foreseen">${step.foreseen.says}</p>
         ${step.foreseen.some && html`<ul class="some">${step.foreseen.some.map((line) => html`<li>${line}</li>`)}</ul>`}`;

@@ -1,17 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What the address says is to be seen: `#/trips/row/6e3a…?column=BASE`. A link to it shows the same to others. */
+/** The screen that the address names: `#/trips/row/6e3a…?column=BASE`. A link shows the same screen to others. */
 interface Address {
-  /** Empty where there is none. */
+  /** Empty if the address names none. */
   readonly datastore: string;
   readonly screen: string;
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
 
-export const FIRST_SCREEN = 'health';
+export const FIRST_SCREEN = 'overview';
 
-/** The datastore that is meant where the address names none. */
+/** The datastore of an address that names none. */
 let usual = '';
 
 export function beginAt(datastore: string): void {
@@ -24,7 +24,7 @@ function parseAddress(): Address {
   return { datastore, screen: screen === '' ? FIRST_SCREEN : screen, parts, query: new URLSearchParams(query) };
 }
 
-/** A broken one is shown as it is. */
+/** Returns an invalid encoding unchanged. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -33,7 +33,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The address of a screen; values that are undefined or empty are left out. */
+/** Returns the address of a screen, without undefined and empty values. */
 export function link(
   path: readonly (string | number)[],
   query: Readonly<Record<string, string | number | undefined>> = {},
@@ -49,7 +49,7 @@ export function go(href: string): void {
   location.hash = href;
 }
 
-/** Changes what the address says besides its path, without a step more to go back over. */
+/** Changes the query of the address, without a new entry in the browser's history. */
 export function restate(changes: Readonly<Record<string, string | number | undefined>>): void {
   const { screen, parts, query } = parseAddress();
   const next: Record<string, string | number | undefined> = Object.fromEntries(query);

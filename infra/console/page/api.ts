@@ -2,9 +2,9 @@ import type { ShardHead } from '../../../shared/contract/datastore.ts';
 import { parseExactly } from './exact-json.ts';
 
 export class Refused extends Error {
-  /** 0: no answer came. */
+  /** 0 without an answer. */
   readonly status: number;
-  /** Of the store; undefined of a gateway, or where nobody answered. */
+  /** The store's error code; undefined for an error of a gateway, or without an answer. */
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   readonly problem: Problem;
@@ -31,15 +31,15 @@ interface Problem {
   readonly progress?: { readonly done: number; readonly total: number } | null;
 }
 
-/** What an operation is of, behind the datastore: each is encoded. Text is a whole path, of no datastore. */
+/** The path after the datastore, in parts that are encoded. A text is a whole path, without a datastore. */
 type Parts = string | readonly (string | number)[];
 
 export interface Asking {
-  /** Values that are undefined are left out, lists are repeated. */
+  /** Undefined values are left out, lists become repeated parameters. */
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   /** Sent by POST. */
   readonly body?: unknown;
-  /** Bodies come, and that somebody asked for them is written down. @default false: they are hidden */
+  /** Asks for bodies, which the API logs. @default false: they are hidden */
   readonly shown?: boolean;
 }
 
@@ -47,20 +47,20 @@ export interface Asking {
 export type Ask = <Answer>(parts: Parts, asking?: Asking) => Promise<Answer>;
 
 interface Answered {
-  /** Undefined if it is the one that the page has already. */
+  /** Undefined if the page has it already. */
   readonly answer: unknown;
   readonly etag: string | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
 const TOKEN = 'schemaless-console-token';
-/** Told since when nothing is answered, by `Date.now()`; undefined while all is well. */
+/** Receives the time since which the API does not answer, by `Date.now()`; undefined while it answers. */
 type Watch = (lostAt: number | undefined) => void;
 
 const watchers = new Set<Watch>();
 let lostAt: number | undefined;
 
-/** Of `GET /v1/{datastore}/shards`. */
+/** The answer of `GET /v1/{datastore}/shards`. */
 export interface ShardHeads {
   readonly shards: readonly ShardHead[];
 }
@@ -81,13 +81,13 @@ export interface Session {
   readonly version: string;
   readonly datastores: readonly string[];
   readonly actions: boolean;
-  /** The proxy that signs for it; null: the API is asked as it is. */
+  /** The proxy that signs requests; null: the page asks the API directly. */
   readonly through: { readonly url: string; readonly profile: string | null; readonly datastore: string | null } | null;
 }
 
-/** Asks who opened the page. Exchanges the single-use token of the address for the page's own token first. */
+/** Reads the session. First exchanges the single-use token of the address for the page's own token. */
 export async function openSession(): Promise<Session> {
-  const ask = askerBeside('');
+  const ask = askerFor('');
   const word = /^#token=([\w-]+)$/u.exec(location.hash)?.[1];
   if (word !== undefined) {
     history.replaceState(null, '', location.pathname);
@@ -97,13 +97,13 @@ export async function openSession(): Promise<Session> {
   return ask<Session>('/console/session.json');
 }
 
-/** Whether the API did not answer: nobody did, or who signs for the page or a gateway before it says so. */
+/** Returns whether the API did not answer: no answer came, or the signing proxy or a gateway reported it. */
 export function hasNoAnswer({ status, code }: Pick<Refused, 'status' | 'code'>): boolean {
   return status === 0 || code === 'no_answer' || (code === undefined && [502, 503, 504].includes(status));
 }
 
-/** Asks beside the feed, at once: what somebody does, and what is asked for on a click. */
-export function askerBeside(datastore: string, signal?: AbortSignal): Ask {
+/** Returns an asker outside the feed, without a queue: for actions and clicks. */
+export function askerFor(datastore: string, signal?: AbortSignal): Ask {
   return async <Answer>(parts: Parts, asking?: Asking) =>
     (await send(pathOf(datastore, parts, asking), { ...asking, signal })).answer as Answer;
 }
@@ -139,7 +139,7 @@ export async function send(path: string, { body, shown = false, signal, etag: kn
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
   const etag = response.headers.get('etag') ?? undefined;
   const answer = response.status === 304 ? undefined : readAnswer(text, response);
-  // A group that is down is told of by 503, and answered all the same.
+  // A 503 of the health route reports a group that is down, and is an answer.
   const isAnswer = response.ok || response.status === 304 || isHealth(answer);
   const refused = isAnswer ? undefined : new Refused(response.status, answer as Problem, requestId);
   tell(refused && hasNoAnswer(refused) ? (lostAt ?? Date.now()) : undefined);
@@ -169,7 +169,7 @@ export function pathOf(datastore: string, parts: Parts, { query = {} }: Asking =
   return `/${path}${search.size === 0 ? '' : `?${search}`}`;
 }
 
-/** What is not for this caller is undefined: a screen shows what else there is. Throws Refused for all other reasons. */
+/** Returns undefined if this caller has no right, so that the screen shows the rest. Throws Refused otherwise. */
 export async function unlessDenied<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked;

@@ -2,7 +2,7 @@ import type { Cell } from '../../../shared/cell.ts';
 import type { Ask } from './api.ts';
 import type { Value } from './exact-json.ts';
 
-/** A cell as the page has it: without its body, as long as nobody asked for it. */
+/** A cell of the page, without its body until the user asks for it. */
 export type ShownCell = Omit<Cell, 'body'> & {
   readonly body: Value;
   readonly hidden?: true;
@@ -15,7 +15,7 @@ interface Key {
   readonly ref_key: number;
 }
 
-/** Of up to 100 cells, of any column; null where there is none. That they were asked for is written down. */
+/** Reads up to 100 cells of any columns, null for missing ones. The API logs the request. */
 export async function cellsWithBodies(keys: readonly Key[], ask: Ask): Promise<readonly (ShownCell | null)[]> {
   if (keys.length === 0) return [];
   const wanted = keys.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));

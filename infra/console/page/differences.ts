@@ -1,7 +1,7 @@
 import type { Value } from './exact-json.ts';
 
 export interface Difference {
-  /** `fare.total`, `items[3]`; empty of the whole. */
+  /** `fare.total`, `items[3]`; empty for the whole. */
   readonly path: string;
   readonly before: Value | undefined;
   readonly after: Value | undefined;
@@ -47,7 +47,7 @@ function keysOf(one: Holder, other: Holder): Iterable<string> {
   return new Set([...Object.keys(other), ...Object.keys(one)]);
 }
 
-/** A key that is no plain word stands in quotes. */
+/** Quotes a key that is not a plain word. */
 function nameIn(path: string, key: string): string {
   if (!/^[\w-]+$/u.test(key)) return `[${JSON.stringify(key)}]`;
   return path === '' ? key : `.${key}`;

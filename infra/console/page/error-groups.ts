@@ -1,7 +1,7 @@
 import type { ParkedCell } from '../../../shared/api/trigger-shapes.ts';
 
 export interface ErrorGroup {
-  /** The error without what differs from cell to cell: keys and numbers are `…`. */
+  /** The error with `…` for keys and numbers, which differ from cell to cell. */
   readonly text: string;
   readonly cells: readonly ParkedCell[];
   readonly last: string;
@@ -12,13 +12,9 @@ const NUMBERS = /\d+(?:[.,:]\d+)*/gu;
 const LENGTH = 160;
 
 export function errorGroups(cells: readonly ParkedCell[]): readonly ErrorGroup[] {
-  const groups = new Map<string, ParkedCell[]>();
-  for (const cell of cells) {
-    const text = cell.last_error.slice(0, LENGTH).replaceAll(KEYS, '…').replaceAll(NUMBERS, '…');
-    const group = groups.get(text);
-    if (group) group.push(cell);
-    else groups.set(text, [cell]);
-  }
+  const groups = Map.groupBy(cells, ({ last_error: text }) =>
+    text.slice(0, LENGTH).replaceAll(KEYS, '…').replaceAll(NUMBERS, '…'),
+  );
   return [...groups]
     .map(([text, own]) => ({ text, cells: own, last: latest(own) }))
     .sort((one, other) => other.cells.length - one.cells.length);

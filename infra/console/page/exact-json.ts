@@ -1,10 +1,10 @@
-/** JSON as a browser reads it, but that integers which no double keeps are BigInts. */
+/** A JSON value. Integers that a double cannot represent are BigInts. */
 export type Value = null | boolean | number | bigint | string | readonly Value[] | { readonly [key: string]: Value };
 
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 type ParseWithSource = (text: string, reviver?: Reviver) => unknown;
 
-/** @param isPlain nothing of it would be lost: it is read by the browser alone, which is several times as fast */
+/** @param isPlain whether `JSON.parse` reads it exactly, which is several times as fast */
 export function parseExactly(text: string, isPlain: boolean): unknown {
   if (isPlain) return JSON.parse(text);
   return (JSON.parse as ParseWithSource)(text, (_key, value, context) =>
@@ -26,7 +26,7 @@ export function prettyJson(value: Value, indent = ''): string {
   return entries.length === 0 ? `${open}${close}` : `${open}\n${entries.join(',\n')}\n${indent}${close}`;
 }
 
-/** On one line, as far as it goes: nothing beyond is written at all. */
+/** Returns JSON on one line, cut at `most` characters. */
 export function shortJson(value: Value, most: number): string {
   const parts: string[] = [];
   let left = most;

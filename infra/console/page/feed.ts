@@ -1,11 +1,11 @@
 import { asRefused, hasNoAnswer, pathOf, send, type Ask, type Asking, type Refused } from './api.ts';
 
-/** Something that a screen shows, and how it is had. */
+/** Data of a screen, and how to load it. */
 interface Shown<Data> {
   readonly datastore: string;
-  /** Asks in its turn, one request after the other. */
+  /** Loads the data in its turn, one request after the other. */
   readonly load: (ask: Ask) => Promise<Data>;
-  /** How old it may become, in milliseconds; infinite: it is asked for once. */
+  /** The poll interval in milliseconds; infinite: the data is loaded once. */
   readonly everyMs: number;
   readonly onData: (data: Data) => void;
   readonly onError: (error: Refused) => void;
@@ -17,12 +17,12 @@ interface Joined {
 }
 
 interface Member extends Shown<unknown> {
-  /** When it is asked for, by the page's clock; infinite: not again. */
+  /** The time of the next poll, by the page's clock; infinite: none. */
   due: number;
   failures: number;
   /** The answers of its last turn, by path. */
   known: ReadonlyMap<string, Known>;
-  /** `again` was called during its turn. */
+  /** Whether `again` was called during its turn. */
   isWanted: boolean;
 }
 
@@ -41,11 +41,11 @@ const MOST_PAUSE_MS = 10_000;
 
 const members = new Set<Member>();
 let turn: Turn | undefined;
-/** Of the connection, since the last answer. */
+/** Failures of the connection since the last answer. */
 let failures = 0;
 let wake: () => void = () => undefined;
 
-/** Asks for all that a page shows, one request at a time and none while it is hidden; failures grow the pause. */
+/** Polls the data of a page, one request at a time, and none while it is hidden. Failures grow the pause. */
 export function join<Data>(shown: Shown<Data>): Joined {
   const member: Member = {
     ...(shown as Shown<unknown>),
@@ -123,7 +123,7 @@ function putOff(member: Member, error: Refused): void {
   for (const one of isLost ? members : [member]) if (Number.isFinite(one.due)) one.due = until;
 }
 
-/** How a member asks in its turn: one request after the other, each GET with the tag of its last answer. */
+/** Returns a member's asker for its turn: one request after the other, each GET with the tag of its last answer. */
 function askerIn({ member, ended }: Turn): Ask {
   const before = member.known;
   const known = new Map<string, Known>();
@@ -143,18 +143,18 @@ function askerIn({ member, ended }: Turn): Ask {
 }
 
 /** The browser went online or offline: everything is polled. */
-function lookAnew(): void {
+function fetchAgain(): void {
   const now = performance.now();
   for (const member of members) if (Number.isFinite(member.due)) member.due = now;
   wake();
 }
 
 document.addEventListener('visibilitychange', () => wake());
-addEventListener('online', lookAnew);
-addEventListener('offline', lookAnew);
+addEventListener('online', fetchAgain);
+addEventListener('offline', fetchAgain);
 void takeTurns();
 
-/** Yields the pages of a list, each asked for behind the one before. */
+/** Yields the pages of a list, one after the other. */
 export async function* pagesOf<Page extends { readonly next: string | number | null }>(
   ask: Ask,
   parts: readonly string[],

@@ -3,13 +3,13 @@ import { h, type VNode } from 'preact';
 
 type Markup = (strings: TemplateStringsArray, ...values: readonly unknown[]) => VNode;
 
-/** Its types are those of another kind of module than it is. */
+/** The package's types describe another kind of module. */
 const bound = htm as unknown as { readonly bind: (make: typeof h) => Markup };
 
-/** Markup in a template, as elements of Preact: what is put in is text, whatever it says. */
+/** Turns a template of markup into Preact elements. Values become text, never markup. */
 export const html = bound.bind(h);
 
-/** Tells the value of a field that somebody changes. */
+/** Returns a listener that passes on the value of a changed field. */
 export function onValue(changed: (value: string) => void): (event: Event) => void {
   return ({ target }) => changed((target as HTMLInputElement | HTMLSelectElement).value);
 }

@@ -4,6 +4,7 @@ import { usePage } from './session.ts';
 
 /** The screens, by the key that follows `g`. */
 export const MENU = [
+  ['o', 'overview', 'Overview'],
   ['h', 'health', 'Health'],
   ['t', 'triggers', 'Triggers'],
   ['l', 'logs', 'Logs'],
@@ -21,7 +22,7 @@ interface OnKeys {
 
 const FOLLOWS_MS = 1500;
 
-/** The keys of the page; none of them while somebody types. Returns what ends it. */
+/** Listens to the page's keys, but not while the user types. Returns a function that stops it. */
 export function listenToKeys({ goTo, help }: OnKeys): () => void {
   let goesUntil = 0;
   const pressed = (event: KeyboardEvent): void => {
@@ -70,13 +71,13 @@ function clickKey(key: string): boolean {
 }
 
 const KEYS = [
-  ['/', 'search: a row key, shard/added id, the id of a request'],
-  ['j k', 'the next, the one before'],
-  ['b', 'show bodies, or hide them'],
-  ['p', 'pause a tail'],
+  ['/', 'search for a row key, SHARD:ADDED_ID, a shard or a request id'],
+  ['j k', 'next and previous item'],
+  ['b', 'show or hide bodies'],
+  ['p', 'pause a log'],
   ['c', 'choose the column of a row'],
-  ['Esc', 'leave a dialog'],
-  ['?', 'this'],
+  ['Esc', 'close a dialog'],
+  ['?', 'show this help'],
 ] as const;
 
 export function Help({ onClose }: { readonly onClose: () => void }) {
@@ -88,11 +89,11 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
     <dl class="keys">
       ${[...KEYS, ...MENU.map(([key, , label]) => [`g ${key}`, label] as const)].map(([key, does]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}
     </dl>
-    <p class="quiet">Bodies of cells are hidden until somebody asks for them, and the API's log says who did. ${
+    <p class="quiet">Bodies of cells are hidden until you ask for them, which the API logs with the caller. ${
       session.actions
-        ? 'What changes something says first what will happen, and wants a word.'
-        : 'This page only reads: schemaless console --actions lets it do more, as far as your role may.'
-    } The address says what is to be seen: send it to somebody.</p>
+        ? 'Each action first shows its effect, and asks for confirmation.'
+        : 'This page only reads: schemaless console --actions allows changes, within the rights of your role.'
+    } To share a screen, send its address.</p>
     <p class="quiet small">Schemaless ${session.version}</p>
     <div class="buttons"><button type="button" onClick=${() => dialog.current?.close()}>Close</button></div>
   </dialog>`;

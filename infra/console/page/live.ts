@@ -5,9 +5,9 @@ import { usePage } from './session.ts';
 
 export interface Live<Data> {
   readonly data: Data | undefined;
-  /** Why the last try failed; what came before stays. */
+  /** The error of the last poll; `data` keeps the last answer. */
   readonly error: Refused | undefined;
-  /** When `data` came, by `Date.now()`. */
+  /** The time when `data` came, by `Date.now()`. */
   readonly at: number | undefined;
   readonly again: () => void;
 }
@@ -15,7 +15,7 @@ export interface Live<Data> {
 export const POLL_MS = 2000;
 export const ONCE = Number.POSITIVE_INFINITY;
 
-/** Polls what a screen shows. Another `key` starts over: whatever decides what is loaded, but for the datastore. */
+/** Polls the data of a screen. A change of `key` or datastore restarts it: `key` has all else that decides the data. */
 export function useLive<Data>(load: (ask: Ask) => Promise<Data>, everyMs: number, key = ''): Live<Data> {
   const { datastore } = usePage();
   const [state, setState] = useState<Omit<Live<Data>, 'again'> & { readonly of: string }>({ ...NOTHING, of: key });
@@ -38,7 +38,7 @@ export function useLive<Data>(load: (ask: Ask) => Promise<Data>, everyMs: number
   return of === key ? { ...now, again } : { ...NOTHING, again };
 }
 
-/** Polls what one operation answers. */
+/** Polls the answer of one operation. */
 export function useAnswer<Answer>(parts: readonly (string | number)[], everyMs: number, asking?: Asking): Live<Answer> {
   return useLive((ask) => ask<Answer>(parts, asking), everyMs, JSON.stringify([parts, asking]));
 }

@@ -10,15 +10,17 @@ import { ErasuresScreen } from './screens/erasures.ts';
 import { HealthScreen } from './screens/health.ts';
 import { IndexesScreen } from './screens/indexes.ts';
 import { LogsScreen } from './screens/logs.ts';
-import { PlaceScreen, RequestScreen } from './screens/place.ts';
+import { OverviewScreen } from './screens/overview.ts';
+import { PositionScreen, RequestScreen } from './screens/position.ts';
 import { QueriesScreen } from './screens/queries.ts';
 import { RowScreen } from './screens/row.ts';
 import { ShardsScreen } from './screens/shards.ts';
 import { TriggersScreen } from './screens/triggers.ts';
 import { PageProvider, type Begun, type Page } from './session.ts';
-import { durationText, isRowKey } from './text.ts';
+import { beginsRowKey, durationText } from './text.ts';
 
 const SCREENS: Readonly<Record<string, ComponentType>> = {
+  overview: OverviewScreen,
   health: HealthScreen,
   triggers: TriggersScreen,
   logs: LogsScreen,
@@ -27,7 +29,7 @@ const SCREENS: Readonly<Record<string, ComponentType>> = {
   indexes: IndexesScreen,
   shards: ShardsScreen,
   erasures: ErasuresScreen,
-  place: PlaceScreen,
+  position: PositionScreen,
   request: RequestScreen,
 };
 function Console({ session }: { readonly session: Session }) {
@@ -46,10 +48,11 @@ function Console({ session }: { readonly session: Session }) {
     }),
     [session, datastore, refused],
   );
-  const Screen = SCREENS[address.screen];
+  const Screen = session.datastores.includes(datastore) ? SCREENS[address.screen] : OverviewScreen;
   useEffect(() => {
     document.title = `${[address.screen, ...address.parts].join(' ')} – ${datastore} – Schemaless`;
     document.querySelector('main')?.focus({ preventScroll: true });
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [address.screen, address.parts.join('/'), datastore]);
   useEffect(() => listenToKeys({ goTo: (screen) => go(link([screen])), help: () => setHelps(true) }), []);
   return html`<${PageProvider} value=${page}>
@@ -57,7 +60,7 @@ function Console({ session }: { readonly session: Session }) {
     <${Head} session=${session} datastore=${datastore} screen=${address.screen} onHelp=${() => setHelps(true)} />
     <${ConnectionLine} />
     <main id="main" tabindex="-1">
-      ${datastore === '' ? html`<p>There is no datastore yet: define one, a folder with a datastore.yaml.</p>` : Screen ? html`<${Screen} key=${`${address.screen} ${datastore}`} />` : html`<h1>No such screen</h1><p><a href=${link([FIRST_SCREEN])}>Health</a> is one.</p>`}
+      ${Screen ? html`<${Screen} key=${`${address.screen} ${datastore}`} />` : html`<h1>No such screen</h1><p>Choose one above.</p>`}
     </main>
     ${action && html`<${ActionDialog} action=${action} onClose=${() => setAction(undefined)} />`}
     ${helps && html`<${Help} onClose=${() => setHelps(false)} />`}
@@ -94,10 +97,10 @@ function Head({ session, datastore, screen, onHelp }: HeadProps) {
         ${names.map((name) => html`<option value=${name}>${name}</option>`)}
       </select>
       <form role="search" onSubmit=${submit}>
-        <input ref=${field} id="search" type="search" aria-label="Search: a row key, a place in a log, a request id" placeholder="Row key, shard/added id, request id ( / )" spellcheck=${false} autocomplete="off" />
+        <input ref=${field} id="search" type="search" aria-label="Search: a row key, a position in a log, a shard, a request id" placeholder="Row key, SHARD:ADDED_ID, request id ( / )" spellcheck=${false} autocomplete="off" />
       </form>
-      <span class=${`mode ${session.actions ? 'acts' : ''}`} title=${session.through?.url ?? location.origin}>${session.through?.profile ?? (session.through ? 'signed' : 'local')}, ${session.actions ? 'actions on' : 'reads only'}</span>
-      <button type="button" onClick=${nextTheme} aria-label=${`Colours: ${theme}`}>${theme}</button>
+      <span class=${`mode ${session.actions ? 'acts' : ''}`} title=${session.through?.url ?? location.origin}>${session.through?.profile ?? (session.through ? 'signed' : 'local')}<span class="wide">, ${session.actions ? 'actions on' : 'reads only'}</span></span>
+      <button type="button" onClick=${nextTheme} aria-label=${`Theme: ${theme}`} title=${`Theme: ${theme}`}><i class=${`theme ${theme}`}></i><span class="wide"> ${theme}</span></button>
       <button type="button" onClick=${onHelp} aria-label="Help and keys">?</button>
     </div>
     <nav aria-label="Screens">
@@ -106,7 +109,7 @@ function Head({ session, datastore, screen, onHelp }: HeadProps) {
   </header>`;
 }
 
-/** That the API does not answer, for how long; and once more that it does. */
+/** Shows for how long the API has not answered, and that it answers again. */
 function ConnectionLine() {
   const [lostAt, setLostAt] = useState<number>();
   const [, setTick] = useState(0);
@@ -128,7 +131,7 @@ function ConnectionLine() {
     return () => clearInterval(timer);
   }, [lostAt]);
   return html`<div class="connection" role="status" aria-live="polite">
-    ${lostAt !== undefined && html`<div class="trouble"><strong>The API does not answer</strong>, since ${durationText((Date.now() - lostAt) / 1000)}. What is shown may be old; it is asked again by itself.</div>`}
+    ${lostAt !== undefined && html`<div class="trouble"><strong>The API does not answer</strong>, since ${durationText((Date.now() - lostAt) / 1000)}. This page may be out of date; it retries automatically.</div>`}
     ${lostAt === undefined && found !== undefined && html`<div class="found">${found}</div>`}
   </div>`;
 }
@@ -147,27 +150,27 @@ async function open(): Promise<void> {
     root.replaceChildren();
     render(
       html`<main><h1>Schemaless</h1><${Trouble} error=${refused} />
-      <p>${refused.status === 401 ? 'Open the address that `schemaless console` printed; it is good once, and for this browser.' : 'Asked again in a moment.'}</p></main>`,
+      <p>${refused.status === 401 ? 'Open the address that `schemaless console` printed; it works once, in one browser.' : 'This page retries in a moment.'}</p></main>`,
       root,
     );
     if (refused.status !== 401) setTimeout(() => location.reload(), 3000);
   }
 }
 
-/** Goes to what was searched for: a row key, a place in a log, a shard; else it is taken for the id of a request. */
+/** Opens the screen of a row key or its beginning, a position in a log or a shard; other text is a request id. */
 function search(text: string): void {
   const wanted = text.trim();
-  const [, shard, place] = /^(\d{1,6})\s*[/:]\s*(\d{1,16})$/u.exec(wanted) ?? [];
+  const [, shard, position] = /^(\d{1,6})\s*:\s*(\d{1,16})$/u.exec(wanted) ?? [];
   if (wanted === '') return;
-  if (isRowKey(wanted)) go(link(['row', wanted.toLowerCase()]));
-  else if (shard !== undefined && place !== undefined) go(link(['place', shard, place]));
-  else go(link([/^\d{1,6}$/u.test(wanted) ? 'shards' : 'request', wanted]));
+  if (shard !== undefined && position !== undefined) go(link(['position', shard, position]));
+  else if (/^\d{1,6}$/u.test(wanted)) go(link(['shards', wanted]));
+  else go(link([beginsRowKey(wanted) ? 'row' : 'request', beginsRowKey(wanted) ? wanted.toLowerCase() : wanted]));
 }
 
 const THEMES = ['auto', 'light', 'dark'] as const;
 const KEY = 'schemaless-console-theme';
 
-/** Light or dark: as the system says, unless somebody says otherwise here. */
+/** Returns the theme, light or dark: the system's, unless the user chose one here. */
 function useTheme(): readonly [theme: string, next: () => void] {
   const [theme, setTheme] = useState(() => THEMES.find((one) => one === localStorage.getItem(KEY)) ?? THEMES[0]);
   document.documentElement.dataset['theme'] = theme;

@@ -1,4 +1,4 @@
-/** Parses `0-15,233`, or all shards if empty. Undefined if it cannot be read. */
+/** Parses `0-15,233`, or all shards if empty. Returns undefined if it is invalid. */
 export function parseShards(text: string, count: number): readonly number[] | undefined {
   if (text.trim() === '' || text.trim() === 'all') return Array.from({ length: count }, (_, shard) => shard);
   const chosen = new Set<number>();

@@ -5,7 +5,7 @@ import { prettyJson, type Value } from './exact-json.ts';
 import { html } from './html.ts';
 import type { Live } from './live.ts';
 import { cliLine, usePage, type Words } from './session.ts';
-import { durationText, timeText } from './text.ts';
+import { agoText, durationText, timeText } from './text.ts';
 
 export function Trouble({ error }: { readonly error: Refused }) {
   const { progress } = error.problem;
@@ -16,7 +16,7 @@ export function Trouble({ error }: { readonly error: Refused }) {
   </div>`;
 }
 
-/** How fresh something is; that it is not, once it cannot be had any more. */
+/** Shows the age of data, and the error once it cannot be polled. */
 export function Freshness({ live }: { readonly live: Live<unknown> }) {
   const now = useClock(live.error ? 1000 : 5000);
   if (live.error && live.data !== undefined)
@@ -29,7 +29,7 @@ export function Freshness({ live }: { readonly live: Live<unknown> }) {
   return null;
 }
 
-/** What came, below how fresh it is. */
+/** Shows data below its age. */
 export function shownOf<Data>(live: Live<Data>, show: (data: Data) => ComponentChildren) {
   return html`<${Freshness} live=${live} />${live.data !== undefined && show(live.data)}`;
 }
@@ -43,7 +43,7 @@ function useClock(everyMs: number): number {
   return now;
 }
 
-/** What does the same on the command line. */
+/** Shows the equivalent command. */
 export function CliLine({ words, label = 'On the command line' }: { readonly words: Words; readonly label?: string }) {
   const { session, datastore } = usePage();
   return html`<${Line} label=${label} text=${cliLine(session, datastore, words)} />`;
@@ -54,7 +54,7 @@ export function Line({ label, text }: { readonly label: string; readonly text: s
 }
 
 export function NotForYou({ policy }: { readonly policy: string }) {
-  return html`<p class="quiet">That is not for you to see: the policy <code>${policy}</code> shows it.</p>`;
+  return html`<p class="quiet">You may not see this: the policy <code>${policy}</code> allows it.</p>`;
 }
 
 export function Copied({ text }: { readonly text: string }) {
@@ -65,14 +65,32 @@ export function Copied({ text }: { readonly text: string }) {
       setTimeout(() => setCopied(false), 1500);
     });
   };
-  return html`<code class="line">${text}</code
+  // Keeps words with hyphens, and an option with its value, on one line.
+  return html`<code class="line">${text
+    .split(/(?<! -\w) /u)
+    .flatMap((word) => [' ', html`<span>${word}</span>`])
+    .slice(1)}</code
     ><button type="button" class="copy" aria-label=${`Copy: ${text.slice(0, 80)}`} onClick=${copy}>
       ${copied ? 'copied' : 'copy'}
     </button>`;
 }
 
-export function Time({ at }: { readonly at: string | null | undefined }) {
-  return html`<time dateTime=${at ?? undefined} title=${at ?? ''}>${timeText(at)}</time>`;
+interface TimeProps {
+  readonly at: string | null | undefined;
+  /** Also shows the exact time, which is otherwise the title. @default false */
+  readonly isExact?: boolean;
+}
+
+export function Time({ at, isExact = false }: TimeProps) {
+  const now = useClock(10_000);
+  if (at === null || at === undefined) return html`<span>–</span>`;
+  const ago = agoText(at, now);
+  return html`<time dateTime=${at} title=${at}>${isExact ? html`${timeText(at)} UTC <span class="quiet small">${ago}</span>` : ago}</time>`;
+}
+
+/** Shows a UUID, of which a narrow screen shows 8 digits. */
+export function ShortKey({ text }: { readonly text: string }) {
+  return html`<span class="short" title=${text}>${text.slice(0, 8)}<span>${text.slice(8)}</span></span>`;
 }
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
@@ -87,11 +105,11 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, C
   </dl>`;
 }
 
-/** Shows bodies, or hides them again; that somebody asked to see them is written down by the API. */
+/** Shows or hides bodies. The API logs each request for them. */
 export function Reveal({ shown, onChange }: { readonly shown: boolean; readonly onChange: (shown: boolean) => void }) {
   return html`<button type="button" aria-pressed=${shown} data-key="b" onClick=${() => onChange(!shown)}>
       ${shown ? 'Hide bodies' : 'Show bodies'}</button
-    >${!shown && html`<span class="quiet small"> the log will say that you did</span>`}`;
+    >${!shown && html`<span class="quiet small"> which the API logs</span>`}`;
 }
 
 const CHUNK = 20_000;

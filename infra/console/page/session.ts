@@ -6,7 +6,7 @@ import { shellWord } from './text.ts';
 export interface Page {
   readonly session: Session;
   readonly datastore: string;
-  /** Operations that this caller was refused: not offered again. */
+  /** Operations that this caller may not call: not offered again. */
   readonly refused: ReadonlySet<string>;
   readonly refuse: (operation: string) => void;
   readonly begin: (action: Begun) => void;
@@ -21,7 +21,7 @@ export function usePage(): Page {
   return page;
 }
 
-/** Whether somebody may not do this at all, whatever it is done to. */
+/** Returns whether the caller has no right to the operation at all. */
 export function isDenied(error: unknown): boolean {
   return error instanceof Refused && error.status === 403 && (error.code === undefined || error.code === 'denied');
 }
@@ -37,19 +37,19 @@ export function cliLine({ through }: Session, datastore: string, words: Words): 
 export interface Action {
   readonly title: string;
   readonly operation: string;
-  /** What does the same on the command line, with the answer to `question`. */
+  /** The equivalent command, with the answer to `question`. */
   readonly cli: Words | ((answer: string) => Words);
   readonly question?: string;
   readonly needsAnswer?: boolean;
-  /** Looks what it would do, and changes nothing. */
+  /** Returns the effect, and changes nothing. */
   readonly foresee: (ask: Ask) => Promise<Foreseen>;
   readonly act: (doing: Doing) => Promise<string>;
-  /** What has to be typed before, for what nothing brings back. */
+  /** The word to type before an irreversible action. */
   readonly word?: string;
   readonly onDone?: () => void;
 }
 
-/** An action on the datastore that was looked at then. */
+/** An action on the datastore that was open when it began. */
 export interface Begun extends Action {
   readonly datastore: string;
 }
@@ -57,13 +57,13 @@ export interface Begun extends Action {
 export interface Doing {
   readonly ask: Ask;
   readonly report: (done: number, of: number) => void;
-  /** To `question`; empty where there is none. */
+  /** The answer to `question`; empty without one. */
   readonly answer: string;
 }
 
 export interface Foreseen {
   readonly says: string;
   readonly nothing?: boolean;
-  /** Some of what it is done to, a line each. */
+  /** Some of the affected items, a line each. */
   readonly some?: readonly string[];
 }

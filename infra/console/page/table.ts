@@ -1,15 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { link } from './address.ts';
 import { html } from './html.ts';
-import { Time } from './parts.ts';
+import { ShortKey, Time } from './parts.ts';
 import { countText } from './text.ts';
 
 interface Column<Item> {
   readonly header: string;
   readonly value: (item: Item, position: number) => ComponentChildren;
-  /** Of CSS. */
+  /** A CSS width. */
   readonly width: string;
-  /** Takes less where the screen is narrow: what it says is cut off. @default false */
+  /** Shrinks on a narrow screen, and wraps its text. @default false */
   readonly gives?: boolean;
   readonly isNumber?: boolean;
 }
@@ -37,7 +38,7 @@ export function counts<Item>(
 export function links<Item>(
   header: string,
   width: string,
-  of: (item: Item) => readonly [text: string | number, href: string],
+  of: (item: Item) => readonly [text: ComponentChildren, href: string],
   shown?: Shown,
 ): Column<Item> {
   const value = (item: Item) => {
@@ -47,12 +48,19 @@ export function links<Item>(
   return column(header, width, value, shown);
 }
 
-export function times<Item>(
+/** Links row keys to their rows. `at` is the added id of a cell to select. */
+export function rowKeys<Item extends { readonly row_key: string }>(
   header: string,
-  width: string,
-  at: (item: Item) => string | null | undefined,
+  at: (item: Item) => Readonly<Record<string, string | number | undefined>> = () => ({}),
 ): Column<Item> {
-  return column(header, width, (item) => html`<${Time} at=${at(item)} />`);
+  return links(header, 'var(--key)', (item) => [
+    html`<${ShortKey} text=${item.row_key} />`,
+    link(['row', item.row_key], at(item)),
+  ]);
+}
+
+export function times<Item>(header: string, at: (item: Item) => string | null | undefined): Column<Item> {
+  return column(header, '14ch', (item) => html`<${Time} at=${at(item)} />`);
 }
 
 interface TableProps<Item> {
@@ -60,37 +68,36 @@ interface TableProps<Item> {
   readonly items: readonly Item[];
   readonly columns: readonly Column<Item>[];
   readonly keyOf: (item: Item) => string;
-  /** @default there are none, it says */
+  /** The text of an empty table. @default None. */
   readonly empty?: string;
   readonly isChosen?: (item: Item) => boolean;
-  /** Stays at its end while it grows, as long as somebody looks there. @default false */
+  /** Scrolls with new rows while the user is at the end. @default false */
   readonly follows?: boolean;
 }
 
 const ROW_PX = 30;
 const LEAST_WIDTH = '18ch';
-/** Of what stands beside the rows: lines, and a bar to scroll by. */
-const BESIDE = '18px';
+/** The width next to the rows, for lines and a scroll bar. */
+const NEXT_TO = '18px';
 const WHOLE = 60;
 const MARGIN = 12;
 
-/** A table of any length, of which no more rows are there than are seen. */
+/**
+ * Shows a table of any length. A long one renders only the visible rows, of one line each; a click on a row shows its
+ * whole text. On a phone, the rows of a short one become blocks.
+ */
 function Table<Item>(props: TableProps<Item>) {
   const { label, items, columns, keyOf, empty = 'None.', isChosen, follows = false } = props;
   const frame = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ top: 0, height: 600 });
+  const [open, setOpen] = useState<string>();
   const atEnd = useRef(true);
   const look = (): void => {
-    const { scrollTop, clientHeight, scrollHeight } = frame.current ?? {
-      scrollTop: 0,
-      clientHeight: 600,
-      scrollHeight: 0,
-    };
-    atEnd.current = scrollTop + clientHeight >= scrollHeight - ROW_PX * 2;
+    if (!frame.current) return;
+    const { scrollTop, clientHeight: height, scrollHeight } = frame.current;
+    atEnd.current = scrollTop + height >= scrollHeight - ROW_PX * 2;
     const top = Math.floor(scrollTop / ROW_PX);
-    setSeen((before) =>
-      before.top === top && before.height === clientHeight ? before : { top, height: clientHeight },
-    );
+    setSeen((before) => (before.top === top && before.height === height ? before : { top, height }));
   };
   useEffect(look, [items.length]);
   useLayoutEffect(() => {
@@ -101,29 +108,31 @@ function Table<Item>(props: TableProps<Item>) {
   const from = isWhole ? 0 : Math.max(0, Math.min(seen.top - MARGIN, items.length - 1));
   const to = isWhole ? items.length : Math.min(items.length, seen.top + Math.ceil(seen.height / ROW_PX) + MARGIN);
   const least = columns.map(({ width, gives }) => (gives ? LEAST_WIDTH : width)).join(' + ');
-  const wished = columns.map(({ width }) => width).join(' + ');
-  return html`<div class="table" ref=${frame} style=${{ maxWidth: `calc(${wished} + ${BESIDE})` }} onScroll=${look} tabindex="0" role="region" aria-label=${label}>
+  const desired = columns.map(({ width }) => width).join(' + ');
+  const gap = (key: string, rows: number) =>
+    rows > 0 &&
+    html`<tr key=${key} aria-hidden="true" class="gap"><td colspan=${columns.length} style=${{ height: `${rows * ROW_PX}px` }}></td></tr>`;
+  const row = (item: Item, position: number) => {
+    const key = keyOf(item);
+    const isOpen = isWhole || key === open;
+    return html`<tr key=${key} aria-rowindex=${position + 2} class=${`${isChosen?.(item) ? 'chosen' : ''} ${isOpen ? 'open' : ''}`} onClick=${() => setOpen(key)}>
+      ${columns.map(({ header, value, isNumber }) => {
+        const shown = value(item, position);
+        return html`<td class=${isNumber ? 'number' : ''} data-label=${header} title=${!isOpen && typeof shown === 'string' ? shown : undefined}>${shown}</td>`;
+      })}
+    </tr>`;
+  };
+  return html`<div class=${isWhole ? 'table whole' : 'table'} ref=${frame} style=${{ maxWidth: `calc(${desired} + ${NEXT_TO})` }} onScroll=${look} tabindex="0" role="region" aria-label=${label}>
     <table aria-rowcount=${items.length + 1} style=${{ minWidth: `calc(${least})` }}>
       <caption class="unseen">${label}</caption>
       <colgroup>${columns.map(({ width, gives }) => html`<col style=${gives ? {} : { width }} />`)}</colgroup>
       <thead><tr aria-rowindex="1">${columns.map(({ header, isNumber }) => html`<th scope="col" class=${isNumber ? 'number' : ''}>${header}</th>`)}</tr></thead>
-      <tbody>
-        ${from > 0 && html`<tr key="above" aria-hidden="true" class="gap"><td colspan=${columns.length} style=${{ height: `${from * ROW_PX}px` }}></td></tr>`}
-        ${items.slice(from, to).map(
-          (
-            item,
-            position,
-          ) => html`<tr key=${keyOf(item)} aria-rowindex=${from + position + 2} class=${isChosen?.(item) ? 'chosen' : ''}>
-            ${columns.map(({ value, isNumber }) => html`<td class=${isNumber ? 'number' : ''}>${value(item, from + position)}</td>`)}
-          </tr>`,
-        )}
-        ${to < items.length && html`<tr key="below" aria-hidden="true" class="gap"><td colspan=${columns.length} style=${{ height: `${(items.length - to) * ROW_PX}px` }}></td></tr>`}
-      </tbody>
+      <tbody>${gap('above', from)}${items.slice(from, to).map((item, at) => row(item, from + at))}${gap('below', items.length - to)}</tbody>
     </table>
   </div>`;
 }
 
-/** The same as a part of markup, with its types. */
+/** Returns a table as typed markup. */
 export function table<Item>(props: TableProps<Item>) {
   return html`<${Table} ...${props} />`;
 }

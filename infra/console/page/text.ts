@@ -1,7 +1,15 @@
-/** `2026-01-31 08:00:00.123`, UTC; microseconds are in the title of whoever shows it. */
+/** Returns `2026-01-31 08:00:00.123`, UTC. */
 export function timeText(time: string | null | undefined): string {
   if (time === null || time === undefined) return '–';
   return time.replace('T', ' ').replace(/(?<ms>\.\d{3})?\d*(?:Z|\+00:00)$/u, '$<ms>');
+}
+
+/** Returns `3 min ago`, `now` or `in 2 days`. `now` is in milliseconds, as `Date.now()`. */
+export function agoText(time: string, now: number): string {
+  const seconds = Math.round((now - Date.parse(time)) / 1000);
+  if (Math.abs(seconds) < 2) return 'now';
+  const text = durationText(Math.abs(seconds)).replace('.0', '');
+  return seconds > 0 ? `${text} ago` : `in ${text}`;
 }
 
 export function durationText(seconds: number | null | undefined): string {
@@ -30,7 +38,7 @@ export function bytesText(bytes: number | null | undefined): string {
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power] ?? ''}`;
 }
 
-/** For a shell: in quotes where it needs them. */
+/** Quotes a text for a shell if needed. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
@@ -41,7 +49,19 @@ export function isRowKey(text: string): boolean {
   return UUID.test(text);
 }
 
-/** Names of columns, and errors, may hold anything: what would not be seen, or change how the rest is read, is. */
+const ANY_KEY = '00000000-0000-0000-0000-000000000000';
+
+/** Returns whether a text is a row key, or its first four digits or more. */
+export function beginsRowKey(text: string): boolean {
+  return text.length >= 4 && isRowKey(`${text}${ANY_KEY.slice(text.length)}`);
+}
+
+/** Returns the position of a cell, `SHARD:ADDED_ID`. */
+export function positionOf({ shard, added_id }: { readonly shard: number; readonly added_id: number }): string {
+  return `${shard}:${added_id}`;
+}
+
+/** Escapes invisible characters, and those that change how the rest reads: column names and errors may have any. */
 export function visible(text: string): string {
   return text.replaceAll(
     /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu,

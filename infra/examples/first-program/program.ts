@@ -1,6 +1,6 @@
 /** Writes, reads, searches, follows and consumes. */
-import { defineDatastore, openDatastore, type MessageOf } from 'schemaless';
-import { consume, triggerHandler } from 'schemaless/triggers';
+import { defineDatastore, openDatastore } from '@schemaless-store/schemaless';
+import { consume, triggerHandler } from '@schemaless-store/schemaless/triggers';
 import { z } from 'zod';
 
 const notes = defineDatastore({
@@ -12,22 +12,19 @@ const notes = defineDatastore({
 const store = openDatastore(notes, { url: process.env['SCHEMALESS_API_URL'] ?? 'http://127.0.0.1:4000' });
 const [row_key, author] = [crypto.randomUUID(), `ada-${Date.now()}`];
 
-await store.put({ row_key, column_name: 'NOTE', ref_key: 1, body: { author, text: 'to be mended', stars: 3 } });
-await store.put({ row_key, column_name: 'NOTE', ref_key: 2, body: { author, text: 'mended by now', stars: 5 } });
+await store.put({ row_key, column_name: 'NOTE', ref_key: 1, body: { author, text: 'to be fixed', stars: 3 } });
+await store.put({ row_key, column_name: 'NOTE', ref_key: 2, body: { author, text: 'fixed by now', stars: 5 } });
 const { cell } = await store.getLatest({ row_key, column_name: 'NOTE' });
 console.log('latest', cell?.ref_key, cell?.body.text);
 const { entries } = await store.query('author_index', { where: { author, stars: { gte: 4 } }, fields: ['stars'] });
 console.log('found', entries.length, entries[0]?.fields.stars);
 
 const done = new AbortController();
-const countWords = triggerHandler<MessageOf<typeof notes, 'count_words'>>(
-  'count_words',
-  async (rowKey, { ref_key }) => {
-    const { cell: note } = await store.get({ row_key: rowKey, column_name: 'NOTE', ref_key });
-    await store.put({ row_key: rowKey, column_name: 'WORDS', ref_key, body: note?.body.text.split(' ').length ?? 0 });
-  },
-);
-const consuming = consume(countWords, { datastore: notes.name, signal: done.signal });
+const countWords = triggerHandler(notes, 'count_words', async (rowKey, { ref_key }, { get, put }) => {
+  const { cell: note } = await get({ row_key: rowKey, column_name: 'NOTE', ref_key });
+  if (note) await put({ row_key: rowKey, column_name: 'WORDS', ref_key, body: note.body.text.split(' ').length });
+});
+const consuming = consume(countWords, { signal: done.signal });
 
 for await (const { cell: seen } of store.tail({ from: 'start' })) {
   if (seen.row_key === row_key) console.log('tailed', seen.column_name, seen.ref_key);

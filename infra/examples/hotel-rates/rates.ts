@@ -1,5 +1,5 @@
-import { schemalessClient } from 'schemaless';
-import { defineModel } from 'schemaless/models';
+import { schemalessClient } from '@schemaless-store/schemaless';
+import { defineModel } from '@schemaless-store/schemaless/models';
 import { z } from 'zod';
 
 /** Rates of hotels: the price of a night in a room, by gateway, and whether it is for sale. */
@@ -16,10 +16,10 @@ export function openRates(url: string) {
         discount_percent: z.int().min(0).max(100),
         net_cents: z.int().positive(),
       }),
-      // Changes for other reasons, and by other people, than the price: it has versions of its own.
+      // Changes for other reasons, and by other people, than the price: it has its own versions.
       meta: z.object({ for_sale: z.boolean() }),
     },
-    // There is one rate for each tuple of these, whoever puts it.
+    // There is one rate for each tuple of these, whichever caller puts it.
     primary: {
       index: 'rate_primary',
       shardOn: { hotel_id: 'integer' },

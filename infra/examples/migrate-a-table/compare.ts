@@ -1,4 +1,4 @@
-import type { SchemalessClient } from 'schemaless';
+import type { SchemalessClient } from '@schemaless-store/schemaless';
 import { cellOf, isEqual, orderOf, type Order } from './order.ts';
 import type { OrdersTable } from './orders-table.ts';
 
@@ -7,13 +7,13 @@ const PAGE = 100;
 
 export interface Comparison {
   readonly compared: number;
-  /** What the table has and the store had not, or had otherwise. */
+  /** Orders of the table that the store lacked, or had in another state. */
   readonly different: readonly { readonly order: Order; readonly inStore: Order | undefined }[];
 }
 
 /**
- * Compares every order of the table with the cell of its version, and writes what is missing. Writers may go on: a
- * version does not change. What is there and differs is not mended: a cell never changes, so somebody has to look.
+ * Compares every order of the table with the cell of its version, and writes missing cells. Writers may continue: a
+ * version does not change. It repairs no cell that differs: a cell never changes, so an operator must decide.
  */
 export async function compareAll(table: OrdersTable, cells: SchemalessClient): Promise<Comparison> {
   const different: Comparison['different'][number][] = [];

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { tail, type SchemalessClient } from 'schemaless';
+import { tail, type SchemalessClient } from '@schemaless-store/schemaless';
 import { COLUMN, orderOf } from './order.ts';
 import type { OrdersTable } from './orders-table.ts';
 
-/** What a run that dies does again. */
+/** The most work, in time, that a run repeats after a crash. */
 const KEEP_EVERY_MS = 1000;
 
 /**
- * After the cut-over: brings what the store takes to the table, so that there is a way back until nobody wants it any
- * more. Goes on from where it stopped; a state that the table has is left alone, so that a repeat does no harm.
+ * Copies the store's changes to the table after the cut-over, so that a way back stays open for as long as it is
+ * wanted. Continues from where it stopped, and skips states that the table has, so that a repeat does no harm.
  */
 export async function followBack(
   table: OrdersTable,

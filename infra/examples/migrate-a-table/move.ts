@@ -2,15 +2,15 @@ import type { Pool, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 
 /**
  * - `table`: the table alone.
- * - `both`: the table decides, and each change is written to the store, too.
- * - `compare`: as `both`, and each read asks the store as well, and counts where it says something else.
- * - `closing`: no changes, for the moment that every process needs to hear of it.
+ * - `both`: the table decides, and each change is also written to the store.
+ * - `compare`: as `both`, and each read also asks the store, and counts differences.
+ * - `closing`: no changes, until every process has read the phase.
  * - `cells`: the store decides; the table follows, so that there is a way back.
  */
 export const PHASES = ['table', 'both', 'compare', 'closing', 'cells'] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** How far the move is. Kept beside the table, where every process of the application reads it. */
+/** The progress of the move, stored next to the table, where every process of the application reads it. */
 export interface Move {
   phase(): Promise<Phase>;
   set(phase: Phase): Promise<void>;

@@ -14,7 +14,7 @@ export const COLUMN = 'ORDER';
 /** Of this table's orders alone: another table with the same ids has another. */
 const NAMESPACE = Buffer.from('7c3f1d5e2b9a4e0f8d6c0a1b2c3d4e5f', 'hex');
 
-/** The row key of an order: a UUID of version 5 made of its id, so that whoever knows the id knows the row. */
+/** Returns the row key of an order: a UUID of version 5 made of its id, so that the id alone gives the row. */
 export function rowKeyOf(id: number): string {
   const hash = createHash('sha1').update(NAMESPACE).update(`orders/${id}`).digest();
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;

@@ -14,7 +14,7 @@ const CATCH_UP = [
 export interface OrdersTable {
   get(id: number): Promise<Order | undefined>;
   create(order: Omit<Order, 'id' | 'version'>): Promise<Order>;
-  /** False where somebody changed it first. */
+  /** False if another caller changed it first. */
   change(order: Order): Promise<boolean>;
   /** In the order of their ids, after one of them. */
   page(after: number, limit: number): Promise<readonly Order[]>;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SchemalessClient } from 'schemaless';
+import { SchemalessError, type SchemalessClient } from '@schemaless-store/schemaless';
 import type { Phase } from './move.ts';
 import { cellOf, COLUMN, isEqual, orderOf, rowKeyOf, type Order } from './order.ts';
 import type { OrdersTable } from './orders-table.ts';
@@ -11,18 +11,18 @@ export interface OrdersOptions {
   /** As this process knows it. A real one reads it every second, and `closing` lasts for longer than that. */
   readonly phase: () => Phase;
   readonly nextId: () => Promise<number>;
-  /** The store did not take, or did not show, what the table has. `compare.ts` mends it. */
+  /** Called when the store did not take or return the table's state. `compare.ts` repairs it. */
   readonly onDifference: (order: Order, why: string) => void;
 }
 
 /** Tenths of a second in which the cell of a change is written. */
 const COPIED_WITHIN_TRIES = 100;
 
-/** What the application calls, before, during and after the move. */
+/** The calls of the application, before, during and after the move. */
 export interface Orders {
   get(id: number): Promise<Order | undefined>;
   create(order: Omit<Order, 'id' | 'version'>): Promise<Order>;
-  /** Changes the order as it is now; called again with a newer one where somebody else was first. */
+  /** Changes the order as it is now; calls `to` again with a newer one if another caller was first. */
   change(id: number, to: (order: Order) => Order): Promise<Order>;
 }
 
@@ -45,9 +45,9 @@ function throughTable({ table, cells, phase, onDifference }: OrdersOptions): Ord
   /** The table has it by now, which is what counts until the cut-over. */
   async function copy(order: Order): Promise<void> {
     if (phase() === 'table') return;
-    const said = await cells.put(cellOf(order)).catch((error: Error) => ({ outcome: error.message }));
-    const isThere = ['stored', 'stored_before', 'buffered'].includes(said.outcome);
-    if (!isThere) onDifference(order, said.outcome);
+    const result = await cells.put(cellOf(order)).catch((error: Error) => ({ outcome: error.message }));
+    const isThere = ['stored', 'stored_before', 'buffered'].includes(result.outcome);
+    if (!isThere) onDifference(order, result.outcome);
   }
 
   /** This very version: a later one may have come between the two reads. */
@@ -56,7 +56,7 @@ function throughTable({ table, cells, phase, onDifference }: OrdersOptions): Ord
       const { cell } = await cells.get(cellOf(order));
       if (cell && isEqual(orderOf(cell), order)) return;
       if (cell || tries === COPIED_WITHIN_TRIES) return onDifference(order, cell ? 'another state' : 'not there');
-      // Who changed the table a moment ago may still be writing the cell.
+      // A caller that changed the table a moment ago may still be writing the cell.
       await sleep(100);
     }
   }
@@ -94,11 +94,15 @@ function throughCells({ cells, nextId }: OrdersOptions): Orders {
   /** False where another state has this version. */
   async function put(order: Order): Promise<boolean> {
     const { row_key, column_name, ref_key, body } = cellOf(order);
-    // Two callers who make the same state of the same one, such as two who add a cent, are two changes all the same.
-    const { outcome } = await cells.put({ row_key, column_name, ref_key, body: { ...body, change: randomUUID() } });
-    // `unavailable` may be there or not: whoever asked tries again, and finds out.
-    if (outcome === 'unavailable') throw new Error('the store did not take it for certain: try again');
-    return outcome !== 'conflict';
+    // Two callers that make the same state from the same order, such as two that add a cent, are still two changes.
+    try {
+      // After `unavailable` the cell may be there or not: the caller retries, and finds out.
+      await cells.put({ row_key, column_name, ref_key, body: { ...body, change: randomUUID() } });
+      return true;
+    } catch (error) {
+      if (error instanceof SchemalessError && error.code === 'conflict') return false;
+      throw error;
+    }
   }
 
   return {

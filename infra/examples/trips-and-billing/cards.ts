@@ -1,4 +1,4 @@
-/** Where `card-service.ts` listens. Yours is elsewhere. */
+/** The address of `card-service.ts`. Yours is elsewhere. */
 export const CARDS_URL = 'http://127.0.0.1:4242';
 
 export interface Charge {
@@ -8,13 +8,13 @@ export interface Charge {
   readonly cents: number;
 }
 
-/** What was charged for the key, whatever was asked for since. */
+/** The charge for the key, whatever later requests asked for. */
 export interface Charged {
   readonly receipt: string;
   readonly cents: number;
 }
 
-/** Has a rider's card charged. Throws where it was not, or where nobody knows: with the same key it can be sent again. */
+/** Charges a rider's card. Throws if it was not charged, or if that is unknown: a retry with the same key is safe. */
 export async function charge({ key, ...body }: Charge, signal: AbortSignal): Promise<Charged> {
   const headers = { 'idempotency-key': key };
   const request = { method: 'POST', headers, body: JSON.stringify(body), signal };

@@ -1,8 +1,8 @@
-/** `node drive.ts URL`: a driver takes three riders, each of whom is billed once; and an operator mends what is parked. */
+/** `node drive.ts URL`: a driver takes three riders, each billed once; and an operator fixes parked cells. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { openDatastore } from 'schemaless';
-import { apiClient } from 'schemaless/api';
+import { openDatastore } from '@schemaless-store/schemaless';
+import { apiClient } from '@schemaless-store/schemaless/api';
 import { startCardService } from './card-service.ts';
 import { STEPS, trips } from './trips.ts';
 
@@ -18,15 +18,11 @@ const tripOf = (hour: number, fare_cents: number) => ({
   began_at: `2026-07-01T${hour}:00:00Z`,
   fare_cents,
 });
-/** `stored`, `stored_before`, `buffered`: it is kept. `unavailable`: nobody knows, and it may be put again. */
-async function kept(put: Promise<{ readonly outcome: string }>): Promise<void> {
-  const { outcome } = await put;
-  if (outcome === 'conflict' || outcome === 'unavailable') throw new Error(`a cell was not kept: ${outcome}`);
-}
+// A put returns once the cell is kept. It throws `unavailable` if that is unknown: a retry is safe.
 const putBase = (row_key: string, ref_key: number, body: ReturnType<typeof tripOf>) =>
-  kept(store.put({ row_key, column_name: 'BASE', ref_key, body }));
+  store.put({ row_key, column_name: 'BASE', ref_key, body });
 const putStatus = (row_key: string, state: keyof typeof STEPS) =>
-  kept(store.put({ row_key, column_name: 'STATUS', ref_key: STEPS[state], body: { state } }));
+  store.put({ row_key, column_name: 'STATUS', ref_key: STEPS[state], body: { state } });
 
 /** Asks again until there is an answer. */
 async function until<Answer>(ask: () => Promise<Answer | null | undefined>): Promise<Answer> {
@@ -61,7 +57,7 @@ const third = randomUUID();
 const right = tripOf(12, 2100);
 // Past the declaration, which would refuse it.
 const wrong = { row_key: third, column_name: 'BASE', ref_key: 1, body: { ...right, fare_cents: '21.00' } };
-await kept(store.client.put(wrong));
+await store.client.put(wrong);
 await putStatus(third, 'completed');
 const parked = await until(async () => {
   const { cells } = await api.listParkedCells({ trigger: 'bill_rider' });
@@ -75,7 +71,7 @@ const { shard, added_id } = parked;
 await api.retryParkedCells({ trigger: 'bill_rider', cells: [{ shard, added_id }] });
 await billed(third);
 
-// One question to one shard. An entry comes with its cell as a rule, and a moment later where a server was busy.
+// One query of one shard. An entry usually comes with its cell, and a moment later if a server was busy.
 const where = { driver_uuid, city: 'Lisbon', began_at: { gte: '2026-07-01T11:00:00Z' }, cents: { gt: 0 } };
 const paid = await until(async () => {
   const { entries } = await store.query('driver_index', { where, order: '-began_at', fields: ['began_at', 'cents'] });

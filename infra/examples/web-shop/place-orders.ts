@@ -1,6 +1,6 @@
 /** `node place-orders.ts URL`: a buyer orders, thinks better of one order, and looks at all of them. */
 import { randomUUID } from 'node:crypto';
-import { openDatastore } from 'schemaless';
+import { openDatastore } from '@schemaless-store/schemaless';
 import { shop } from './shop.ts';
 
 const store = openDatastore(shop, { url: process.argv[2] ?? 'http://127.0.0.1:4000' });

@@ -1,7 +1,7 @@
-import { defineDatastore } from 'schemaless';
+import { defineDatastore } from '@schemaless-store/schemaless';
 import { z } from 'zod';
 
-/** What the YAML beside it says of indexes and triggers, and what bodies look like. */
+/** The indexes and triggers of the YAML next to it, and the types of bodies. */
 export const shop = defineDatastore({
   name: 'shop',
   columns: {

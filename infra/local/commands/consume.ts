@@ -12,31 +12,21 @@ import { messageOf } from '../message-of.ts';
 
 const command = new Command('npm run consume --')
   .description(
-    "Runs a trigger's function in a process of its own, over the queue of the local stack that npm start runs, until Ctrl-C.",
+    "run a trigger's function in its own process, over the queue of the local stack that npm start runs, until Ctrl-C",
   )
-  .argument('[file]', "that exports the trigger's handler, for instance functions/examples/feed-warehouse.ts")
+  .argument('<file>', "that exports the trigger's handler, for instance functions/examples/feed-warehouse.ts")
   .option('--datastore <name>', 'whose cells are consumed', 'trips')
   .addOption(dataFlag())
-  .option('--print-environment', 'print the variables that a consumer elsewhere needs, for node --env-file, and end')
   .showHelpAfterError();
 command.parse();
-const [file] = command.args;
-const { datastore, data, printEnvironment } = command.opts<{
-  datastore: string;
-  data: string;
-  printEnvironment?: true;
-}>();
-if (file === undefined && printEnvironment !== true) command.error("error: missing required argument 'file'");
+const [file = ''] = command.args;
+const { datastore, data } = command.opts<{ datastore: string; data: string }>();
 
 try {
   const environment = consumerEnvironment(readEndpoints(data), datastore);
-  if (printEnvironment === true) {
-    for (const [name, value] of Object.entries(environment)) console.log(`${name}=${value}`);
-    process.exit();
-  }
   const consumer = spawn(
     process.execPath,
-    [join(PROJECT_ROOT, 'functions/triggers/run-consumer.ts'), '--module', file ?? ''],
+    [join(PROJECT_ROOT, 'functions/triggers/run-consumer.ts'), '--module', file],
     { env: { ...process.env, ...environment }, stdio: 'inherit' },
   );
   // Ctrl-C reaches both processes through the terminal.

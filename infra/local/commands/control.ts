@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
-import type { SetBack } from '../control/commands.ts';
+import type { RestoreResult } from '../control/commands.ts';
 import type { StackStatus } from '../control/status.ts';
 import { sendCommand } from '../control/control-client.ts';
 import { showStatus } from '../control/show-status.ts';
@@ -18,20 +18,20 @@ import { stopOrphansBelow } from '../mysql/orphans.ts';
 import { messageOf } from '../message-of.ts';
 
 const program = new Command('npm run local --')
-  .description('Acts on the local stack that npm start runs.')
+  .description('Control the local stack that npm start runs')
   .showHelpAfterError();
 const command = (name: string, description: string): Command =>
   program.command(name).description(description).addOption(dataFlag());
 
-command('status', 'shows servers, functions, triggers and queues')
+command('status', 'show servers, functions, triggers and queues')
   .option('--json', 'as JSON')
   .action(async ({ data, json }: { data: string; json?: true }) => {
     const status = (await sendCommand(resolve(data), 'status')) as StackStatus;
     console.log(json ? JSON.stringify(status, undefined, 2) : showStatus(status));
   });
 
-command('usage', 'shows what the stack takes of disk, memory and processor, part by part')
-  .addOption(wholeNumberFlag('--seconds <count>', 'that the processor is looked at', 1, 3600).default(10))
+command('usage', 'show the disk, memory and processor time of each part of the stack')
+  .addOption(wholeNumberFlag('--seconds <count>', 'for which to measure processor time', 1, 3600).default(10))
   .option('--json', 'as JSON')
   .action(async ({ data, seconds, json }: { data: string; seconds: number; json?: true }) => {
     const status = (await sendCommand(resolve(data), 'status')) as StackStatus;
@@ -49,49 +49,48 @@ act(
   'kill',
   'node',
   'killed',
-  'kills a server, as kill -9; `dynamodb` or `sqs`: the service is away until it is resumed',
+  'kill a server, as kill -9; `dynamodb` or `sqs`: the service is unavailable until it is resumed',
 );
-act('pause', 'node', 'paused', 'stops a server without ending it, as SIGSTOP');
-act('resume', 'node', 'resumed', 'lets a paused server, or a killed service, go on');
-act('promote', 'group', 'promoted a reader of', 'makes a reader of a group its writer');
+act('pause', 'node', 'paused', 'stop a server without ending it, as SIGSTOP');
+act('resume', 'node', 'resumed', 'continue a paused server, or a killed service');
+act('promote', 'group', 'promoted a reader of', 'make a reader of a group its writer');
 
-command(
-  'add-group',
-  'starts one more group: it takes copies of writes, and shards of datastores that come later',
-).action(async ({ data }: { data: string }) => {
-  const { name, readers, groups } = (await sendCommand(resolve(data), 'add-group')) as AddedGroup;
-  const servers = `a writer and ${readers === 1 ? '1 reader' : `${readers} readers`}`;
-  console.log(`${name} is there, ${servers}: ${groups} groups; no shard has moved`);
-});
+command('add-group', 'start one more group: it takes hints, and shards of later datastores').action(
+  async ({ data }: { data: string }) => {
+    const { name, readers, groups } = (await sendCommand(resolve(data), 'add-group')) as AddedGroup;
+    const servers = `a writer and ${readers === 1 ? '1 reader' : `${readers} readers`}`;
+    console.log(`${name} is there, ${servers}: ${groups} groups; no shard has moved`);
+  },
+);
 
-command('tailers <count>', 'sets how many workers send cells to the triggers, from now on').action(
+command('tailers <count>', 'set how many workers send cells to the triggers').action(
   async (count: string, { data }: { data: string }) => {
     await sendCommand(resolve(data), 'tailers', count);
     console.log(count === '1' ? '1 tailer' : `${count} tailers`);
   },
 );
 
-command('snapshot <name>', 'remembers this moment, for `set-back` and `restore`').action(
+command('snapshot <name>', 'take a snapshot for `restore-group` and `restore`').action(
   async (name: string, { data }: { data: string }) =>
     console.log(`${name} is ${String(await sendCommand(resolve(data), 'snapshot', name))}`),
 );
 
-command('snapshots', 'lists what there is to go back to, the oldest first').action(({ data }: { data: string }) => {
+command('snapshots', 'list snapshots, the oldest first').action(({ data }: { data: string }) => {
   for (const { name, taken_at } of listSnapshots(dataFolder(resolve(data)))) console.log(`${taken_at}  ${name}`);
 });
 
 command(
-  'set-back <group> <snapshot>',
-  'gives one group what it had at a snapshot, while the rest goes on; it gets back what the others kept copies of',
+  'restore-group <group> <snapshot>',
+  'restore one group to a snapshot while the others serve; it gets back later cells that the others kept copies of',
 )
-  .option('--yes', 'without asking')
-  .option('--force', 'also where it would not get back everything')
+  .option('--yes', 'do not ask')
+  .option('--force', 'even if it would not get back every later cell')
   .action(async (group: string, snapshot: string, { data, yes, force }: { data: string; yes?: true; force?: true }) => {
     const { taken_at } = readSnapshot(dataFolder(resolve(data)), snapshot);
-    if (yes !== true && !(await confirmed(`Set ${group} back to ${snapshot}, of ${taken_at}?`, 'set-back')))
+    if (yes !== true && !(await confirmed(`Restore ${group} to ${snapshot}, of ${taken_at}?`, 'restore-group')))
       throw new Error('nothing was done');
     const argument = `${group} ${snapshot}${force === true ? ' force' : ''}`;
-    const { seconds, closed } = (await sendCommand(resolve(data), 'set-back', argument)) as SetBack;
+    const { seconds, closed } = (await sendCommand(resolve(data), 'restore-group', argument)) as RestoreResult;
     console.log(
       closed === 0
         ? `${group} is back at ${snapshot}, has what the others kept copies of, and takes writes again, after ${seconds.toFixed(0)} s`
@@ -99,19 +98,19 @@ command(
     );
   });
 
-command('restore <snapshot>', 'sets a stopped stack back to a snapshot, all of it; what came since is gone')
-  .option('--yes', 'without asking')
+command('restore <snapshot>', 'restore a stopped stack to a snapshot; later cells are gone')
+  .option('--yes', 'do not ask')
   .action(async (snapshot: string, { data, yes }: { data: string; yes?: true }) => {
     const { taken_at } = readSnapshot(existingFolder(resolve(data)), snapshot);
-    if (yes !== true && !(await confirmed(`Set everything in ${data} back to ${snapshot}, of ${taken_at}?`, 'restore')))
+    if (yes !== true && !(await confirmed(`Restore everything in ${data} to ${snapshot}, of ${taken_at}?`, 'restore')))
       throw new Error('nothing was done');
     const { restoreStack } = await import('../snapshots/restore-stack.ts');
     await restoreStack(resolve(data), snapshot, (line) => console.log(line));
     console.log(`${data} is back at ${snapshot}; npm start runs it from there`);
   });
 
-command('reset', 'deletes the data of a stopped stack')
-  .option('--yes', 'without asking')
+command('reset', 'delete the data of a stopped stack')
+  .option('--yes', 'do not ask')
   .action(({ data, yes }: { data: string; yes?: true }) => reset(resolve(data), yes === true));
 
 program.addCommand(logsCommand());
@@ -141,7 +140,7 @@ async function reset(data: string, yes: boolean): Promise<void> {
 }
 
 async function confirmed(question: string, command: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new Error(`${command}: wanted --yes, since there is nobody to ask`);
+  if (!process.stdin.isTTY) throw new Error(`${command}: wanted --yes, since there is no terminal to ask`);
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const answer = await lines.question(`${question} [y/N] `);
   lines.close();

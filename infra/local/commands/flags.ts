@@ -107,7 +107,7 @@ export function startFlags(): readonly Option[] {
     ),
     secondsFlag(
       '--function-idle <seconds>',
-      'when an instance that nobody calls is let go, as in the cloud; 0 for never',
+      'after which an idle instance is stopped, as in the cloud; 0 for never',
     ).default(DEFAULT_OPTIONS.functionIdleSeconds),
     wholeNumberFlag(
       '--tailers <count>',
@@ -117,7 +117,7 @@ export function startFlags(): readonly Option[] {
     ),
     wholeNumberFlag(
       '--keep-copies <minutes>',
-      'that copies of writes stay on other groups, for a group that is set back (default: as last time, 0 at first)',
+      'that copies of writes stay on other groups, for a group that is restored (default: as last time, 0 at first)',
       0,
       MOST_KEPT_MINUTES,
     ),

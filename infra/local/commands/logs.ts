@@ -19,7 +19,7 @@ interface Flags {
 /** `npm run local -- logs`: what requests and functions left in the logs. */
 export function logsCommand(): Command {
   return new Command('logs')
-    .description('shows what requests and functions left in the logs, of a stack that runs or ran')
+    .description('print log lines of requests and functions, of a stack that runs or ran')
     .argument('[request-id]', 'the x-request-id of an answer: every line about that request')
     .addOption(dataFlag())
     .option('-f, --follow', 'goes on with what comes, until Ctrl-C')

@@ -58,7 +58,7 @@ try {
   if (watch && !stopping) {
     // Files saved during the start are reloaded as well.
     watching = await watchSources(stack, (line) => console.log(line), performance.timeOrigin);
-    console.log('changes of functions and YAML are taken over as they are saved');
+    console.log('functions and YAML are reloaded when they are saved');
   }
 } catch (error) {
   // A stack stopped during its own check reports nothing more.

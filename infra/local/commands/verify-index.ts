@@ -27,12 +27,12 @@ interface VerifyFlags {
 
 await new Command('npm run verify-index --')
   .description(
-    'Compares an index of the local stack that runs with what its cells say: every row with its entry, every entry with its row. Ends with 1 when something is wrong and was not mended.',
+    'Compares an index of the running local stack with its cells: every row with its entry, every entry with its row. Ends with 1 when something is wrong and was not repaired.',
   )
   .argument('<name>', 'of the index')
   .option('--datastore <name>', 'that it belongs to', 'trips')
   .addOption(dataFlag())
-  .option('--repair', 'mend what is found')
+  .option('--repair', 'repair what is found')
   .showHelpAfterError()
   .action(async (name: string, flags: VerifyFlags) => {
     try {
@@ -88,18 +88,22 @@ async function findIndex(topology: TopologySource, datastore: string, name: stri
   );
 }
 
-function show(name: string, { rows, entries, found, problems, mended, failed }: Verification, repair: boolean): number {
+function show(
+  name: string,
+  { rows, entries, found, problems, repaired, failed }: Verification,
+  repair: boolean,
+): number {
   const count = (kind: IndexProblem['kind']): string => `${found[kind]} ${kind}`;
   const all = found.missing + found.extra + found.wrong;
   for (const { kind, row_key, value } of problems.slice(0, SHOWN))
     console.log(`${kind.padEnd(7)}  row ${row_key}  under ${String(value)}`);
   if (all > SHOWN) console.log(`… and ${all - SHOWN} more`);
   console.log(
-    `${name}: ${rows} rows, ${entries} entries: ${count('missing')}, ${count('extra')}, ${count('wrong')}${repair ? `; ${mended} entries written` : ''}`,
+    `${name}: ${rows} rows, ${entries} entries: ${count('missing')}, ${count('extra')}, ${count('wrong')}${repair ? `; ${repaired} entries written` : ''}`,
   );
   for (const [shard, error] of failed) console.log(`shard ${shard} could not be compared whole: ${messageOf(error)}`);
   if (failed.size > 0) return 1;
   if (all === 0) return 0;
-  if (!repair) console.log('Mend them with --repair.');
+  if (!repair) console.log('Fix them with --repair.');
   return repair ? 0 : 1;
 }

@@ -2,13 +2,13 @@ import { invalidField } from '../../../shared/errors.ts';
 import { MAX_TAILERS } from '../../../shared/triggers/send/tailer-count.ts';
 import type { Service } from '../emulators/emulator.ts';
 import {
-  noteSetBack,
-  readSetBacks,
+  recordRestoreTime,
+  readRestoreTimes,
   whyCellsWouldGo,
   positionOf,
-  setBackGroup,
+  restoreGroup,
   untilItGoesOn,
-} from '../snapshots/set-back-group.ts';
+} from '../snapshots/restore-group.ts';
 import { readSnapshot, snapshotFile, writeSnapshot, takeSnapshot } from '../snapshots/snapshot.ts';
 import { dataFolder } from '../folder/data-folder.ts';
 import { readNumber } from '../folder/state-file.ts';
@@ -16,13 +16,13 @@ import type { LocalStack } from '../running/running-stack.ts';
 import type { Commands } from './control-server.ts';
 import { statusOf, type ObservedStack } from './status.ts';
 
-export interface SetBack {
+export interface RestoreResult {
   readonly seconds: number;
   /** Shards that take no appends yet. */
   readonly closed: number;
 }
 
-type CommandedStack = ObservedStack & Pick<LocalStack, 'endpoints' | 'addGroup'>;
+type CommandedStack = ObservedStack & Pick<LocalStack, 'addGroup'>;
 
 export function commandsOf(stack: CommandedStack, data: string): Commands {
   const { groups, services } = stack;
@@ -48,21 +48,21 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
       writeSnapshot(folder, name, taken);
       return taken.taken_at;
     },
-    'set-back': async (argument) => {
+    'restore-group': async (argument) => {
       const [group = '', name = '', force] = argument.split(' ');
       const snapshot = readSnapshot(folder, name);
       positionOf(group, snapshot);
       const why = whyCellsWouldGo(group, snapshot, {
         keepMinutes: readNumber(folder.keepCopies) ?? 0,
-        setBacks: readSetBacks(folder),
+        restoreTimes: readRestoreTimes(folder),
       });
       if (why !== undefined && force === undefined)
         throw new Error(`${group} would lose cells: ${why}. Export before, and say --force; or take everything back`);
       const begun = performance.now();
-      await setBackGroup(groups, group, snapshot);
-      noteSetBack(folder, group);
+      await restoreGroup(groups, group, snapshot);
+      recordRestoreTime(folder, group);
       const closed = await untilItGoesOn(groups, group);
-      return { seconds: (performance.now() - begun) / 1000, closed } satisfies SetBack;
+      return { seconds: (performance.now() - begun) / 1000, closed } satisfies RestoreResult;
     },
     tailers: (count) => {
       if (!/^\d{1,5}$/u.test(count)) throw invalidField('tailers', `an integer from 0 to ${MAX_TAILERS}`, count);

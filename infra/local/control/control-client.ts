@@ -22,10 +22,10 @@ export async function sendCommand(data: string, command: string, argument = ''):
   const [answer] = (await once(asking, 'response').catch((cause: unknown) => {
     throw new Error(notRunning, { cause });
   })) as [IncomingMessage];
-  const said = await text(answer);
+  const output = await text(answer);
   // Another program may have the port by now.
   if (answer.statusCode === 401 || answer.headers['content-type'] !== 'application/json') throw new Error(notRunning);
-  const { result, error } = Object(JSON.parse(said));
+  const { result, error } = Object(JSON.parse(output));
   if (typeof error === 'string') throw new Error(error);
   return result;
 }

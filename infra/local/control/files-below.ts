@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 
 export interface FilesBelow {
   readonly disk: Room;
-  /** By kind of file: numbers within names do not tell kinds apart. Largest first. */
+  /** By kind of file: numbers within names do not separate kinds. Largest first. */
   readonly files: readonly (Room & { readonly kind: string; readonly count: number })[];
 }
 
@@ -15,7 +15,7 @@ interface Room {
 
 const BLOCK_BYTES = 512;
 
-/** Files that go meanwhile are left out. */
+/** Omits files that are deleted during the call. */
 export function filesBelow(folder: string): FilesBelow {
   const kinds = new Map<string, Room & { readonly count: number }>();
   const disk = { taken: 0, apparent: 0 };

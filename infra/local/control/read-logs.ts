@@ -77,7 +77,7 @@ export interface WantedLines {
 type Folder = Pick<DataFolder, 'functionLog' | 'metricLog' | 'requestLog'>;
 
 const CHUNK_BYTES = 1024 * 1024;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 /** Names under which lines carry ids of a request. */
 const ID_FIELDS = ['request_id', 'gateway_request_id'];
 
@@ -101,7 +101,7 @@ export async function* readLogs(
     for (const line of lines) noteIds(line, ids);
     yield* lines.filter(isWanted).sort((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0));
     if (follow === undefined || follow.aborted) return;
-    await sleep(LOOK_MS, undefined, { signal: follow }).catch(() => undefined);
+    await sleep(POLL_MS, undefined, { signal: follow }).catch(() => undefined);
     lines = files.flatMap(linesOf);
   }
 }
@@ -139,7 +139,7 @@ function read(file: number, chunk: Buffer, position: FilePosition): number {
   return bytes;
 }
 
-/** A request with an id of its own has another one at the gateway. */
+/** A request with its own id has another one at the gateway. */
 function noteIds({ fields }: LogLine, ids: Set<string>): void {
   if (ids.size === 0) return;
   const own = ID_FIELDS.flatMap((name) => (typeof fields[name] === 'string' ? [fields[name]] : []));

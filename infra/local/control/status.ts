@@ -1,12 +1,14 @@
 import { apiClient } from '../../../shared/client/api-client.ts';
 import type { TriggerSummary } from '../../../shared/api/trigger-shapes.ts';
-import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
+import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
+import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
 import { queueCounts, type QueueCounts } from '../event-sources/queue-of-source.ts';
 import type { FunctionStatus } from '../lambda/function-host.ts';
-import { onceWithin, sqsClient } from '../login/clients.ts';
+import { dynamoClient, onceWithin, sqsClient } from '../login/clients.ts';
 import { localSigner } from '../login/local-signer.ts';
 import type { NodeStatus } from '../mysql/node-status.ts';
 import { residentBytes } from '../platform/process-table.ts';
+import { tableOf } from '../running/endpoints.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import type { StackQueue } from '../template/run-template.ts';
 import { filesBelow } from './files-below.ts';
@@ -28,16 +30,15 @@ export interface StackStatus {
 
 export type ObservedStack = Pick<
   LocalStack,
-  'groups' | 'functions' | 'services' | 'url' | 'functionLog' | 'tailers' | 'queues' | 'datastores'
+  'groups' | 'functions' | 'services' | 'url' | 'functionLog' | 'tailers' | 'queues' | 'datastores' | 'endpoints'
 >;
 
-export async function statusOf(
-  { groups, functions, services, url, functionLog, tailers, queues, datastores }: ObservedStack,
-  data: string,
-): Promise<StackStatus> {
+export async function statusOf(stack: ObservedStack, data: string): Promise<StackStatus> {
+  const { groups, functions, services, url, functionLog, tailers, queues } = stack;
+  const deployed = await deployedTriggers(stack);
   const [triggers, counted] = await Promise.all([
-    triggerStatus(datastores, url),
-    queueStatus(queues(), services.sqs.url),
+    triggerStatus(deployed, url),
+    queueStatus([...queues(), ...appliedQueues(deployed, queues())], services.sqs.url),
   ]);
   const called = functions.status();
   const memory = (pids: readonly number[]): number =>
@@ -69,11 +70,35 @@ export interface TriggerState {
 
 const API_MS = 5000;
 
-async function triggerStatus(
-  datastores: readonly DatastoreDefinition[],
-  url: string,
-): Promise<readonly TriggerState[]> {
-  const asked = datastores.map(async ({ name: datastore, triggers }): Promise<readonly TriggerState[]> => {
+type Triggers = readonly (Pick<DeployedTrigger, 'queueUrl' | 'parkedQueueUrl'> & { readonly name: string })[];
+
+/** Returns all triggers by datastore, those made by `apply` included; without DynamoDB those of the deployment. */
+async function deployedTriggers({ endpoints, datastores }: ObservedStack): Promise<ReadonlyMap<string, Triggers>> {
+  using client = dynamoClient(endpoints.dynamodb, onceWithin(API_MS));
+  const topology = dynamoTopology({ client, table: tableOf(endpoints, 'topology') });
+  try {
+    const served = (await topology.served()).map(async (name) => {
+      const triggers = await topology.triggers(name);
+      return [name, triggers.map(({ definition, ...queues }) => ({ name: definition.name, ...queues }))] as const;
+    });
+    return new Map(await Promise.all(served));
+  } catch {
+    const unknown = { queueUrl: '', parkedQueueUrl: '' };
+    return new Map(datastores.map(({ name, triggers }) => [name, triggers.map((one) => ({ ...one, ...unknown }))]));
+  }
+}
+
+/** Returns the queues that no template has. */
+function appliedQueues(deployed: ReadonlyMap<string, Triggers>, queues: readonly StackQueue[]): readonly StackQueue[] {
+  const known = new Set(['', ...queues.map(({ url }) => url)]);
+  return [...deployed.values()]
+    .flatMap((triggers) => triggers.flatMap(({ queueUrl, parkedQueueUrl }) => [queueUrl, parkedQueueUrl]))
+    .filter((url) => !known.has(url))
+    .map((url) => ({ name: url.slice(url.lastIndexOf('/') + 1), url, calls: undefined, callsNow: 0 }));
+}
+
+async function triggerStatus(deployed: ReadonlyMap<string, Triggers>, url: string): Promise<readonly TriggerState[]> {
+  const asked = [...deployed].map(async ([datastore, triggers]): Promise<readonly TriggerState[]> => {
     if (triggers.length === 0) return [];
     const api = apiClient({ url, datastore, attempts: 1, timeoutMs: API_MS, sign: localSigner() });
     // A function that stands in for the API's answers something else.

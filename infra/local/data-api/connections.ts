@@ -40,8 +40,6 @@ export class Connections {
     return new Promise((resolve, reject) => {
       from.getConnection((error, connection) => {
         if (error) return reject(exceptionOf(error));
-        // A connection that breaks while nobody waits for it is no reason to end the process.
-        if (connection.listenerCount('error') === 0) connection.on('error', () => undefined);
         return resolve(connection);
       });
     });
@@ -69,6 +67,8 @@ export class Connections {
 
   #watch(connection: PoolConnection): void {
     this.#open.add(connection);
+    // A broken connection, idle or not, is no reason to end the process.
+    connection.on('error', () => undefined);
     socketOf(connection).once('close', () => this.#open.delete(connection));
   }
 }
@@ -82,6 +82,8 @@ function optionsOf({ host, port, user, password }: Login): ConnectionOptions {
     connectTimeout: CONNECT_MS,
     charset: 'utf8mb4',
     supportBigNumbers: true,
+    // Its other way to read rows refuses a column `__proto__`.
+    disableEval: true,
     enableKeepAlive: true,
     // The driver's own default, which would reserve the names of functions; the session keeps the server's sql_mode.
     flags: ['-IGNORE_SPACE'],

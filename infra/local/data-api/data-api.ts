@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { stringifyJson } from '../../../shared/body/json.ts';
 import { closeAtOnce, listen, refuseOthers, refuseOtherUsers } from '../server.ts';
 import { Connections } from './connections.ts';
 import { DataApiException, exceptionOf } from './exceptions.ts';
@@ -12,7 +13,8 @@ const REQUEST_BYTES = 4 * 1024 * 1024;
 
 interface DataApiOptions {
   readonly login: ResolveLogin;
-  readonly seed?: number;
+  /** See `Faults`. */
+  readonly random?: () => number;
   readonly onServer?: (server: Server) => void;
 }
 
@@ -23,11 +25,11 @@ export interface DataApi {
 }
 
 /** Serves ExecuteStatement over MySQL servers here, with AWS's limits and errors; checks no signatures. */
-export async function startDataApi({ login, seed = 1, onServer }: DataApiOptions): Promise<DataApi> {
-  const faults = new Faults(seed);
+export async function startDataApi({ login, random = Math.random, onServer }: DataApiOptions): Promise<DataApi> {
+  const faults = new Faults(random);
   const connections = new Connections();
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
-    // The client may go away while it sends.
+    // The client may disconnect while it sends.
     void answer(request, response).catch(() => response.destroy());
   });
 
@@ -86,7 +88,7 @@ function send(
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const text = JSON.stringify(body);
+  const text = stringifyJson(body);
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),

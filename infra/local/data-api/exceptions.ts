@@ -57,7 +57,8 @@ export function exceptionOf(error: unknown): DataApiException {
     const text = `${sqlMessage ?? message}; Error code: ${errno}; SQLState: ${sqlState}`;
     return new DataApiException('DatabaseErrorException', text, cause);
   }
-  if (fatal || /^(?:E[A-Z]+|PROTOCOL_[A-Z_]+)$/u.test(code)) {
+  // The driver's own failures have no code.
+  if ((fatal && code !== '') || /^(?:E[A-Z]+|PROTOCOL_[A-Z_]+)$/u.test(code)) {
     const text = `The writer instance in the DB cluster isn't available: ${message}`;
     return new DataApiException('DatabaseUnavailableException', text, cause);
   }

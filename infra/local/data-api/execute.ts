@@ -2,7 +2,7 @@ import type { PoolConnection } from 'mysql2';
 import { bind, isSingleStatement, leavesSessionState, readSqlText } from './sql-text.ts';
 import { Connections, type Login } from './connections.ts';
 import { DataApiException } from './exceptions.ts';
-import { toRecords, runStatement, type StatementResult } from './run-statement.ts';
+import { longField, toRecords, runStatement, type StatementResult } from './run-statement.ts';
 import type { ExecuteRequest } from './request.ts';
 import { messageOf } from '../message-of.ts';
 import { within } from '../within.ts';
@@ -14,7 +14,7 @@ const KILLED_MS = 2000;
 /** Finds a cluster's server and login; undefined: no such cluster. An error means that the secret is unavailable. */
 export type ResolveLogin = (resourceArn: string, secretArn: string) => Login | undefined | Promise<Login | undefined>;
 
-/** Runs one statement, which commits by itself in a session of its own. Throws a `DataApiException`. */
+/** Runs one statement, which commits by itself in its own session. Throws a `DataApiException`. */
 export async function execute(
   request: ExecuteRequest,
   resolveLogin: ResolveLogin,
@@ -84,7 +84,9 @@ async function kill(
 function answerOf(result: StatementResult, longAsString: boolean): object {
   if (result.kind === 'rows')
     return { numberOfRecordsUpdated: 0, records: toRecords(result.columns, result.rows, longAsString) };
-  // The last insert id: the first that a statement gave, or what LAST_INSERT_ID(n) was told.
-  const generatedFields = result.insertId === 0 ? [] : [{ longValue: result.insertId }];
+  // The last insert id: the first id of a statement, or the argument of LAST_INSERT_ID(n).
+  // The server counts without a sign, the driver reads its 64 bits with one.
+  const insertId = BigInt.asUintN(64, BigInt(result.insertId));
+  const generatedFields = insertId === 0n ? [] : [longField(insertId)];
   return { generatedFields, numberOfRecordsUpdated: result.affectedRows };
 }

@@ -1,7 +1,7 @@
 import { DataApiException } from './exceptions.ts';
 
 /**
- * What can happen to a call. The first three refuse it before anything is done.
+ * Faults of a call. The first three refuse it before anything is done.
  *
  * - `resuming`: the cluster was paused.
  * - `unavailable`: there is no writer.
@@ -28,15 +28,16 @@ const REFUSALS = [
   ['throttled', 'ThrottlingException', 'Rate exceeded'],
 ] as const;
 
-/** The faults of an endpoint. Which calls a share hits depends on the seed and on their order alone. */
+/** The faults of an endpoint. */
 export class Faults {
   readonly #states = Object.fromEntries(
     FAULT_KINDS.map((kind) => [kind, { share: 0, count: 0, happened: 0 }]),
   ) as Record<FaultKind, { share: number; count: number; happened: number }>;
   readonly #random: () => number;
 
-  constructor(seed: number) {
-    this.#random = randomNumbers(seed);
+  /** `random` gives numbers from 0 to 1, which decide whom a share hits. */
+  constructor(random: () => number) {
+    this.#random = random;
   }
 
   set({ kind, ...amount }: FaultOrder): void {
@@ -68,16 +69,4 @@ export class Faults {
     state.happened += 1;
     return true;
   }
-}
-
-/** Numbers from 0 to 1 that the seed decides (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -3,7 +3,8 @@ import { DataApiException } from './exceptions.ts';
 /** Characters of a statement's text, without its values: the service model's own bound. */
 const SQL_CHARACTERS = 65_536;
 const LONG_MIN = -(2n ** 63n);
-const LONG_MAX = 2n ** 63n - 1n;
+/** The largest `longValue`. */
+export const LONG_MAX = 2n ** 63n - 1n;
 
 export type Value = null | boolean | bigint | number | string | Buffer;
 
@@ -18,7 +19,7 @@ export interface ExecuteRequest {
   readonly longAsString: boolean;
 }
 
-/** What the store sends. Anything else is refused: ignored, it would mean another call. */
+/** The members that the store sends. Others are refused, since ignoring one would change the call. */
 const MEMBERS = new Set(['continueAfterTimeout', 'parameters', 'resourceArn', 'resultSetOptions', 'secretArn', 'sql']);
 
 /** Throws a `DataApiException` that names the member. */

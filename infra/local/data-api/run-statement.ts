@@ -1,8 +1,9 @@
 import type { Connection, FieldPacket, ResultSetHeader } from 'mysql2';
 import { cut } from './connections.ts';
 import { DataApiException, exceptionOf } from './exceptions.ts';
+import { LONG_MAX } from './request.ts';
 
-/** What the server sends for a result, without its framing. */
+/** The most that the server sends for a result, without its framing. */
 const RESULT_BYTES = 1024 * 1024;
 const ROW_BYTES = 64 * 1024;
 
@@ -22,6 +23,9 @@ export function runStatement(connection: Connection, sql: string): Promise<State
       cut(connection);
       reject(new DataApiException(name, message));
     };
+    const fail = (error: unknown): void => reject(exceptionOf(error));
+    // Only the connection reports its loss, and errors that the driver meets while it reads.
+    connection.once('error', fail);
     // Without a callback the driver keeps nothing of the result.
     const query = connection.query({ sql, rowsAsArray: true, typeCast: false });
     query.on('fields', (fields: readonly FieldPacket[] | undefined) => {
@@ -41,11 +45,12 @@ export function runStatement(connection: Connection, sql: string): Promise<State
       if (bytes > RESULT_BYTES) return tooLarge('UnsupportedResultException', 'Database response exceeded size limit');
       rows.push(result);
     });
-    query.on('error', (error: unknown) => reject(exceptionOf(error)));
+    query.on('error', fail);
     query.on('end', () => {
+      connection.off('error', fail);
       if (columns) return resolve({ kind: 'rows', columns, rows });
       const { affectedRows = 0, insertId = 0 } = header ?? {};
-      return resolve({ kind: 'change', affectedRows: Number(affectedRows), insertId: Number(insertId) });
+      return resolve({ kind: 'change', affectedRows, insertId });
     });
   });
 }
@@ -85,11 +90,19 @@ function readerOf(column: FieldPacket, longAsString: boolean): (bytes: Buffer) =
   if (type === TINY && columnLength === 1 && (Number(column.flags) & UNSIGNED) === 0)
     return (bytes) => ({ booleanValue: bytes.toString('latin1') !== '0' });
   if (type === BIT && columnLength === 1) return (bytes) => ({ booleanValue: bytes[0] === 1 });
-  if (INTEGERS.has(type)) return longAsString ? asText : (bytes) => ({ longValue: Number(bytes.toString('latin1')) });
+  if (INTEGERS.has(type)) return longAsString ? asText : (bytes) => longField(bytes.toString('latin1'));
   if (FLOATS.has(type)) return (bytes) => ({ doubleValue: Number(bytes.toString('latin1')) });
   const isBinary = type === BIT || (STRINGS.has(type) && column.characterSet === BINARY_CHARSET);
   // Decimals, times, JSON and enumerations travel as text.
   return isBinary ? (bytes) => ({ blobValue: bytes.toString('base64') }) : asText;
+}
+
+/** Returns all digits of an integer. Throws a `DataApiException` for one above 2^63-1, as AWS does. */
+export function longField(digits: number | bigint | string): Field {
+  const [number, integer] = [Number(digits), BigInt(digits)];
+  if (integer <= LONG_MAX) return { longValue: Number.isSafeInteger(number) ? number : integer };
+  const text = `Value '${integer}' is outside of valid range for type java.lang.Long`;
+  throw new DataApiException('DatabaseErrorException', text);
 }
 
 function asText(bytes: Buffer): Field {

@@ -6,11 +6,11 @@ interface SqlText {
   /** The text before, between and after the parameters: one more than there are names. */
   readonly pieces: readonly string[];
   readonly names: readonly string[];
-  /** What is left without strings, quoted names and comments, each of them a blank. */
+  /** The text with a blank for each string, quoted name and comment. */
   readonly bare: string;
 }
 
-/** What the text is made of, as far as parameters go: quoted text, comments, `::name`, and a parameter `:name`. */
+/** The parts that matter for parameters: quoted text, comments, `::name`, and a parameter `:name`. */
 const PARTS = new RegExp(
   [
     // A doubled quote begins the next string at once, which comes to the same.

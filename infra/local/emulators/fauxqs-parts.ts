@@ -115,5 +115,5 @@ export async function fauxqsParts(): Promise<FauxqsParts> {
 }
 
 function missing(part: string): Error {
-  return new Error(`fauxqs: wanted ${part}, which this version has not: infra/local/emulators mends 2.4.1`);
+  return new Error(`fauxqs: wanted ${part}, which this version lacks: infra/local/emulators patches 2.4.1`);
 }

@@ -14,7 +14,7 @@ const MOST_AT_ONCE = 10;
  * - Messages return to their places by sequence number.
  * - A message received too often moves to the dead-letter queue in one step: fauxqs loses it if killed in between.
  */
-export function mendFifoGroups(prototype: FauxqsQueue): void {
+export function fixFifoGroups(prototype: FauxqsQueue): void {
   const { changeVisibility, processTimers } = prototype;
   prototype.dequeueFifo = function dequeueFifo(limit, visibilitySeconds, queueByArn) {
     return receive(this, { limit, visibilitySeconds, tooOften: redriveOf(this, queueByArn) });

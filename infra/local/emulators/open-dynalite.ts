@@ -6,7 +6,7 @@ import validations, { type ExpressionNode, type ExpressionRequest } from 'dynali
 
 /** Opens DynamoDB (dynalite, with fixes), not listening. Without a path, tables are in memory. */
 export function openDynalite(path?: string): Server {
-  mendLimits();
+  fixLimits();
   return dynalite({ ...(path === undefined ? {} : { path }), createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
 }
 
@@ -39,12 +39,12 @@ const PARSED = {
   FilterExpression: '_filter',
 } as const;
 
-let isMended = false;
+let isFixed = false;
 
 /** Makes every dynalite of this process enforce the limits of expressions. */
-function mendLimits(): void {
-  if (isMended) return;
-  isMended = true;
+function fixLimits(): void {
+  if (isFixed) return;
+  isFixed = true;
   const { validateExpressions } = validations;
   validations.validateExpressions = (request) => tooLong(request) ?? validateExpressions(request) ?? tooMany(request);
 }

@@ -6,7 +6,7 @@ import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { dynamoClient, onceWithin, sqsClient } from '../login/clients.ts';
 
 interface OpenedService extends Service {
-  /** Ends the names of the stack's queues or tables; empty where no other stack has any. */
+  /** Ends the names of the stack's queues or tables; empty if no other stack has any. */
   readonly suffix: string;
 }
 
@@ -27,7 +27,7 @@ export async function openService(
   const variable = VARIABLES[name];
   const other = elsewhere(variable);
   if (!other) return { ...(await startService(name, folder[name], onRefused)), suffix: '' };
-  const why = await whyAway(name, other.url);
+  const why = await whyUnavailable(name, other.url);
   if (why !== undefined)
     throw new Error(`${variable}: wanted an address where ${TITLES[name]} answers, got ${other.url}: ${why}`);
   const suffix = `-${stackId(folder)}`;
@@ -38,7 +38,7 @@ export async function openService(
 const ANSWER_MS = 5000;
 
 /** Asks a service at a URL once, for up to 5 s. Returns why it does not answer, or undefined. */
-export async function whyAway(name: ServiceName, url: string): Promise<string | undefined> {
+export async function whyUnavailable(name: ServiceName, url: string): Promise<string | undefined> {
   try {
     if (name === 'sqs') {
       using client = sqsClient(url, onceWithin(ANSWER_MS));
@@ -49,7 +49,7 @@ export async function whyAway(name: ServiceName, url: string): Promise<string | 
     }
     return undefined;
   } catch (error) {
-    // A name with several addresses fails with one error for each, without a message of its own.
+    // A name with several addresses fails with one error for each, and no message for all.
     const { message, code, name: kind } = Object(error);
     return String(message || code || kind);
   }

@@ -15,7 +15,7 @@ export interface SecretsManager extends Emulator {
 export async function startSecretsManager(onRefused: (why: string) => void = () => {}): Promise<SecretsManager> {
   let secrets: ReadonlyMap<string, string> = new Map();
   const server = createServer(async (request, response) => {
-    // The caller may go away while it sends.
+    // The caller may disconnect while it sends.
     const body = await text(request).catch(() => '');
     const operation = String(request.headers['x-amz-target']).replace('secretsmanager.', '');
     if (operation !== 'GetSecretValue')

@@ -11,7 +11,7 @@ export interface ServiceThreadData {
   readonly port: number;
   /** The stack has just started: earlier receivers have gone. */
   readonly isFirst: boolean;
-  /** What functions may do from its first request on. */
+  /** The rights of functions from its first request on. */
   readonly rights: RightsByKey;
 }
 

@@ -12,14 +12,14 @@ import {
   type ReceivedMessage,
   type FauxqsFile,
 } from './fauxqs-parts.ts';
-import { mendFifoGroups } from './fifo-groups.ts';
+import { fixFifoGroups } from './fifo-groups.ts';
 import { refuseOthers } from '../server.ts';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-let mended: Promise<void> | undefined;
+let fixed: Promise<void> | undefined;
 
 /** Starts SQS (fauxqs, with fixes) on the loopback interface, with its queues in a folder. */
 export async function startSqs(
@@ -28,8 +28,8 @@ export async function startSqs(
   onRefused: (why: string) => void = () => {},
 ): Promise<Emulator> {
   mkdirSync(folder, { recursive: true });
-  mended ??= mend();
-  await mended;
+  fixed ??= fix();
+  await fixed;
   let guard: Guard | undefined;
   const standBefore = (server: HttpServer): void => {
     guard = guardServer(server, { callsOf: callsOfSqs, refuse: refuseAsSqs, onRefused });
@@ -43,11 +43,11 @@ export async function startSqs(
   };
 }
 
-async function mend(): Promise<void> {
+async function fix(): Promise<void> {
   const { queue, file, router, forbidden } = await fauxqsParts();
-  mendFifoGroups(queue);
-  mendMessageFile(file);
-  mendLostReceives(router);
+  fixFifoGroups(queue);
+  fixMessageFile(file);
+  fixLostReceives(router);
   // fauxqs refuses every character beyond U+FFFF, which SQS takes.
   forbidden.test = (text) => FORBIDDEN.test(text);
 }
@@ -74,9 +74,9 @@ async function onLoopback<T>(start: () => Promise<T>, standBefore: (server: Http
  * Gives back at once, uncounted, what a caller that has gone would have received. A long poll of fauxqs outlives its
  * caller by up to 20 s and would hold the message's group until its visibility ends.
  */
-function mendLostReceives(prototype: FauxqsRouter): void {
+function fixLostReceives(prototype: FauxqsRouter): void {
   const { register } = prototype;
-  prototype.register = function registerMended(action, answer) {
+  prototype.register = function registerFixed(action, answer) {
     if (action !== 'ReceiveMessage') return register.call(this, action, answer);
     register.call(this, action, async (body, store, request) => {
       const result = await answer(body, store, request);
@@ -103,9 +103,9 @@ const RELEASE = 'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadl
  * - It syncs four times for each message; surviving `kill -9` is enough here.
  * - Giving a message back (visibility 0) fails.
  */
-function mendMessageFile(prototype: FauxqsFile): void {
+function fixMessageFile(prototype: FauxqsFile): void {
   const { load } = prototype;
-  prototype.load = function loadMended(...stores) {
+  prototype.load = function loadFixed(...stores) {
     this.db.exec('PRAGMA synchronous = NORMAL');
     load.apply(this, stores);
   };

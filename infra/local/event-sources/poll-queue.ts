@@ -30,7 +30,7 @@ export interface QueuePoller {
 /** More calls only compete for processors: with 32 callers on 2, 8 calls left 0.57 of the throughput, 4 leave 0.67. */
 const MOST_CALLS = Math.min(8, 2 * availableParallelism());
 /** Pause before the next request to an unavailable service. */
-const AWAY_PAUSE_MS = 250;
+const UNAVAILABLE_PAUSE_MS = 250;
 /** Afterwards, messages that could not be deleted come again. */
 const DELETE_MS = 60_000;
 const STOP_MS = 30_000;
@@ -47,7 +47,7 @@ export function pollQueue({ definition, queue, call, report }: PollOptions): Que
   const lines = new Set<Promise<void>>();
   let receiving = 0;
   let calls = 0;
-  let isAway = false;
+  let isUnavailable = false;
 
   function addLine(): void {
     const line = work().finally(() => lines.delete(line));
@@ -69,14 +69,14 @@ export function pollQueue({ definition, queue, call, report }: PollOptions): Que
   async function receive(): Promise<readonly ReceivedMessage[]> {
     try {
       const messages = await queue.receive(stopping.signal);
-      if (isAway) report('answers again');
-      isAway = false;
+      if (isUnavailable) report('answers again');
+      isUnavailable = false;
       return messages;
     } catch (error) {
       if (stopping.signal.aborted) return [];
-      if (!isAway) report(`cannot be asked for messages: ${describe(error)}`);
-      isAway = true;
-      await sleep(AWAY_PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => {});
+      if (!isUnavailable) report(`cannot be asked for messages: ${describe(error)}`);
+      isUnavailable = true;
+      await sleep(UNAVAILABLE_PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => {});
       return [];
     }
   }
@@ -104,7 +104,7 @@ export function pollQueue({ definition, queue, call, report }: PollOptions): Que
         left = await queue.delete(left);
       } catch (error) {
         if (stopping.signal.aborted || performance.now() > giveUpAt) throw error;
-        await sleep(AWAY_PAUSE_MS);
+        await sleep(UNAVAILABLE_PAUSE_MS);
       }
     }
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const MARK = 'schemaless-local-stack';
 
-/** What a data folder holds, by the names of its files and folders. */
+/** The contents of a data folder, by the names of its files and folders. */
 const PARTS = {
   assembly: 'cdk.out',
   dynamodb: 'dynamodb',
@@ -20,7 +20,7 @@ const PARTS = {
   mostShards: 'most-shards',
   keepCopies: 'keep-copies',
   snapshots: 'snapshots',
-  setBacks: 'set-backs.json',
+  restoreTimes: 'restored.json',
 } as const;
 
 /** Paths. */

@@ -4,13 +4,13 @@ import { isRunning, startTimeOf } from '../platform/process-table.ts';
 
 interface Holder {
   readonly pid: number;
-  /** Tells the holder from a later process with the same id. */
+  /** Distinguishes the process from a later one with the same id. */
   readonly startTime: string;
 }
 
 const ATTEMPTS = 20;
 
-/** Locks a folder for this process; throws an Error that names the holder. Dead holders do not count. */
+/** Locks a folder for this process; throws an Error that names the owner. A dead owner does not count. */
 export function lockFolder(folder: string): { release(): void } {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'lock');
@@ -45,7 +45,7 @@ function link(own: string, file: string): boolean {
   }
 }
 
-/** Removes a dead holder's lock; restores it if another process has renewed it since. */
+/** Removes a dead owner's lock; restores it if another process has renewed it since. */
 function discard(file: string, dead: string): void {
   const aside = `${file}.${process.pid}.dead`;
   try {

@@ -43,7 +43,7 @@ export async function checkSignature(
     signature,
   } = AUTHORIZATION.exec(presigned?.authorization ?? header ?? '')?.groups ?? {};
   if (signature === undefined) return 'it has no signature';
-  if (accessKeyId !== credentials.accessKeyId) return `nobody has the access key ${accessKeyId}`;
+  if (accessKeyId !== credentials.accessKeyId) return `the access key ${accessKeyId} is unknown`;
   if (service !== SERVICE) return `it is signed for ${service}, not for ${SERVICE}`;
 
   const signed = new Set(names.split(';'));

@@ -64,12 +64,12 @@ export function send(
     ...(status !== 304 && status !== 204 && { 'content-length': bytes }),
     ...(requestId !== '' && { 'apigw-requestid': requestId }),
   });
-  // For ASCII alone, latin1 gives the same bytes without a look at each character.
+  // For ASCII alone, latin1 gives the same bytes without a check of each character.
   if (typeof body === 'string' && bytes === body.length) response.end(body, 'latin1');
   else response.end(body);
 }
 
-/** Returns undefined beyond `mostBytes`, with the rest unread. Rejects if the client goes away. */
+/** Returns undefined beyond `mostBytes`, with the rest unread. Rejects if the client disconnects. */
 export function readBody(request: IncomingMessage, mostBytes: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -1,7 +1,7 @@
 import { readStatement, type Call, type Statement, type WrittenStatement } from './statement.ts';
 import { messageOf } from '../message-of.ts';
 
-/** What a caller is allowed; plain data that threads can exchange. */
+/** The rights of a caller; plain data that threads can exchange. */
 export interface RoleRights {
   /** The function, schedule or AWS service. */
   readonly name: string;

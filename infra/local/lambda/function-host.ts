@@ -15,7 +15,7 @@ export interface WantedFunctions {
   /** ARNs of the functions whose instances answer many calls at once. */
   readonly shared: ReadonlySet<string>;
   /** Replaces unchanged functions too: they must forget what they know. */
-  readonly areAnew?: boolean;
+  readonly areRestarted?: boolean;
 }
 
 interface ReadyFunctions {
@@ -77,11 +77,11 @@ export function startFunctionHost({ mode, idleMs, services, log }: FunctionHostO
     return (event) => (stopped ? Promise.reject(new FunctionError('The stack is stopping')) : found.pool.invoke(event));
   }
 
-  function make({ definitions, shared, areAnew = false }: WantedFunctions): ReadyFunctions {
+  function make({ definitions, shared, areRestarted = false }: WantedFunctions): ReadyFunctions {
     const wanted = new Map(
       definitions.map((definition): [string, Hosted] => {
         const key = JSON.stringify([definition, shared.has(definition.arn)]);
-        const present = areAnew ? undefined : hosted.get(definition.arn);
+        const present = areRestarted ? undefined : hosted.get(definition.arn);
         return [
           definition.arn,
           present?.key === key ? present : { pool: open(definition, shared.has(definition.arn)), key },

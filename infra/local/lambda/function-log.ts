@@ -31,23 +31,23 @@ export interface FunctionLog extends LogFile {
 }
 
 /** Begins a line in CloudWatch's embedded metric format. */
-const FIGURES = '{"_aws":';
+const METRICS_PREFIX = '{"_aws":';
 
 /** Metrics, nine lines in ten, go to a file of their own. */
 export function openFunctionLog(path: string, metricsPath: string): FunctionLog {
-  const [said, figures] = [openLogFile(path), openLogFile(metricsPath)];
+  const [output, metrics] = [openLogFile(path), openLogFile(metricsPath)];
   const unfinished = new Map<string, string>();
   return {
     path,
-    line: said.line,
+    line: output.line,
     write(title, instance, chunk) {
       const key = `${title} ${instance}`;
       const lines = `${unfinished.get(key) ?? ''}${chunk.toString()}`.split('\n');
       unfinished.set(key, lines.pop() ?? '');
-      for (const text of lines) (text.startsWith(FIGURES) ? figures : said).line(title, text);
+      for (const text of lines) (text.startsWith(METRICS_PREFIX) ? metrics : output).line(title, text);
     },
     async close() {
-      await Promise.all([said.close(), figures.close()]);
+      await Promise.all([output.close(), metrics.close()]);
     },
   };
 }

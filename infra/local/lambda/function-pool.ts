@@ -23,7 +23,7 @@ export interface FunctionPool {
   warm(): void;
   /** Ends all instances at once; the next call starts new ones. */
   kill(): Promise<void>;
-  /** Ends every instance after its open calls, then calls `onEmpty`. A late call gets an instance of its own. */
+  /** Ends every instance after its open calls, then calls `onEmpty`. A late call gets its own instance. */
   retire(onEmpty: () => void): void;
   pids(): readonly number[];
   counts(): CallCounts;

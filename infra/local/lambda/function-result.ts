@@ -1,4 +1,4 @@
-/** A function's result as JSON text; an HTTP body apart, so it is not escaped and parsed again. */
+/** A function's result as JSON text; an HTTP body is separate, so it is not escaped and parsed again. */
 export interface FunctionResult {
   readonly text: string;
   /** Bytes are UTF-8 and move between threads without a copy, unless `decoded`. */

@@ -3,14 +3,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { functionResult, type FunctionResult } from './function-result.ts';
-import { togetherInATurn, READY, TIDY, type AnswerMessage, type CallMessage, type RunnerStart } from './messages.ts';
+import { inOneTurn, READY, TIDY, type AnswerMessage, type CallMessage, type RunnerStart } from './messages.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
 
 const start: RunnerStart = parentPort ? workerData : JSON.parse(process.argv[2] ?? '{}');
 /** Characters from which a body moves as bytes instead of a copy. */
 const LARGE = 16_384;
-const answer = togetherInATurn((messages: (AnswerMessage | typeof READY)[]) =>
+const answer = inOneTurn((messages: (AnswerMessage | typeof READY)[]) =>
   parentPort ? parentPort.postMessage(messages, messages.flatMap(handedOver)) : process.send?.(messages),
 );
 const handler = loadHandler();
@@ -71,7 +71,7 @@ function inBytes(result: ReturnType<typeof functionResult>): FunctionResult {
   return { ...result, body: new TextEncoder().encode(result.body) };
 }
 
-/** Memory of its own, since it is transferred whole. */
+/** Separate memory, since it is transferred whole. */
 function fromBase64(text: string): Uint8Array {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text, 'base64'));
   return bytes.subarray(0, bytes.write(text, 'base64'));

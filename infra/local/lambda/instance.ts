@@ -2,14 +2,7 @@ import { fork } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { FunctionDefinition, FunctionMode } from './function-definition.ts';
-import {
-  togetherInATurn,
-  TIDY,
-  type AnswerMessage,
-  type CallMessage,
-  type READY,
-  type RunnerStart,
-} from './messages.ts';
+import { inOneTurn, TIDY, type AnswerMessage, type CallMessage, type READY, type RunnerStart } from './messages.ts';
 import { messageOf } from '../message-of.ts';
 
 export interface Instance {
@@ -72,7 +65,7 @@ function startThread(start: RunnerStart, environment: Record<string, string>, ev
   return {
     pid: process.pid,
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    send: togetherInATurn((messages: readonly CallMessage[]) => worker.postMessage(messages)),
+    send: inOneTurn((messages: readonly CallMessage[]) => worker.postMessage(messages)),
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     tidy: () => worker.postMessage(TIDY),
     async kill() {
@@ -108,7 +101,7 @@ function startProcess(
   return {
     pid: child.pid ?? 0,
     // The process's exit answers what could not be sent.
-    send: togetherInATurn((messages: CallMessage[]) => void child.send(messages, () => {})),
+    send: inOneTurn((messages: CallMessage[]) => void child.send(messages, () => {})),
     tidy: () => void child.send(TIDY, () => {}),
     async kill() {
       child.kill('SIGKILL');

@@ -26,7 +26,7 @@ export type AnswerMessage =
 export type RunnerStart = Pick<FunctionDefinition, 'module' | 'exportName' | 'name' | 'title' | 'arn' | 'memoryMb'>;
 
 /** Collects one turn's items into one list: ten calls cost one message and share statements. */
-export function togetherInATurn<Item>(handOn: (items: Item[]) => void): (item: Item) => void {
+export function inOneTurn<Item>(handOn: (items: Item[]) => void): (item: Item) => void {
   let waiting: Item[] = [];
   return (item) => {
     waiting.push(item);

@@ -35,11 +35,11 @@ export function awsAccount(): string {
 /** Returns a function's own access key, by which services know its rights; shared if one is elsewhere. */
 export function loginOfFunction(name: string): AwsLogin {
   const login = awsLogin();
-  if (SERVICES_APART.some((service) => serviceUrl(`AWS_ENDPOINT_URL_${service}`))) return login;
+  if (SEPARATE_SERVICES.some((service) => serviceUrl(`AWS_ENDPOINT_URL_${service}`))) return login;
   return { ...login, credentials: { ...login.credentials, accessKeyId: accessKeyOf(name) } };
 }
 
-const SERVICES_APART = ['SQS', 'DYNAMODB', 'RDS_DATA'] as const;
+const SEPARATE_SERVICES = ['SQS', 'DYNAMODB', 'RDS_DATA'] as const;
 
 /** The same as environment variables. */
 export function loginVariables({ region, credentials } = awsLogin()): Readonly<Record<string, string>> {

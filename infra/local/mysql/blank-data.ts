@@ -74,7 +74,7 @@ async function initialise(engine: InstalledEngine, data: string): Promise<void> 
 }
 
 function reason(error: unknown): string {
-  const said =
+  const output =
     error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n').slice(-10).join('\n') : '';
-  return said === '' ? String(error) : said;
+  return output === '' ? String(error) : output;
 }

@@ -18,16 +18,6 @@ export type Fault =
   | { readonly kind: 'cut-answers'; readonly share: number }
   | { readonly kind: 'drop-answers'; readonly share: number };
 
-/** Throws a RangeError that names the field. */
-export function checkFault(fault: Fault): void {
-  if (fault.kind === 'delay' && !(fault.milliseconds >= 0 && fault.milliseconds <= 600_000)) {
-    throw new RangeError(`milliseconds: wanted 0 to 600000, got ${fault.milliseconds}`);
-  }
-  if ('share' in fault && !(fault.share >= 0 && fault.share <= 1)) {
-    throw new RangeError(`share: wanted a number from 0 to 1, got ${fault.share}`);
-  }
-}
-
 const HEADER_BYTES = 4;
 
 /** Counts commands in a MySQL client's stream: packets of sequence 0 (3 bytes length, 1 sequence). */

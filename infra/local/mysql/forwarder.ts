@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { checkFault, type Fault, ForwardedConnection } from './forwarded-connection.ts';
+import { type Fault, ForwardedConnection } from './forwarded-connection.ts';
 
 export interface Forwarder {
   readonly host: string;
   readonly port: number;
-  /** Applies to open and new connections; undefined ends the fault. Throws a RangeError. */
+  /** Applies to open and new connections; undefined ends the fault. */
   setFault(fault: Fault | undefined): void;
   /** Resets open connections, so that clients reconnect to the current server. */
   dropConnections(): void;
@@ -62,7 +62,6 @@ export async function openForwarder({ host, port, target }: ForwarderOptions): P
     host,
     port: (server.address() as AddressInfo).port,
     setFault(next) {
-      if (next !== undefined) checkFault(next);
       fault = next;
       for (const connection of connections) connection.setFault(next);
       if (isUnder('blackhole')) return;

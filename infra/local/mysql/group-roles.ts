@@ -70,7 +70,7 @@ export class GroupRoles {
   }
 
   /** Gives the node empty data and a new server id; it replays the writer's whole log. */
-  async makeAnew(node: ServerNode): Promise<void> {
+  async rebuild(node: ServerNode): Promise<void> {
     await node.fence();
     await node.makeData();
     takeServerId(this.#options.record, node.name);
@@ -117,7 +117,7 @@ export class GroupRoles {
     this.#options.changed();
   }
 
-  /** Returns where the writer's log ends: what `setBack` takes. */
+  /** Returns where the writer's log ends: what `restored` takes. */
   async position(): Promise<string> {
     return this.writer.operate(async (operator) => this.#options.replication.position(operator));
   }
@@ -127,19 +127,19 @@ export class GroupRoles {
    * others are rebuilt from it. Later writes are lost. Throws, with the writer unchanged, if the position cannot be
    * reached. `marked`: a statement that runs on the node before it is the writer.
    */
-  async setBack(position: string, marked?: string): Promise<void> {
+  async restore(position: string, marked?: string): Promise<void> {
     const { group, record, replication, passwords, log } = this.#options;
     const old = this.writer;
     if (!this.takesWrites)
       throw new Error(`${group}: its writer ${old.name} is ${old.state}, and has the log to go by`);
     const [node] = this.readers;
-    if (!node) throw new Error(`${group} has no reader: wanted one, to be made anew from the writer's log`);
+    if (!node) throw new Error(`${group} has no reader: wanted one, to rebuild it from the writer's log`);
     const isThere = await old.operate(async (operator) =>
       replication.includes(operator, await replication.executed(operator), position),
     );
-    if (!isThere) throw new Error(`${group}: its log does not have ${position}: it was set back to before that`);
+    if (!isThere) throw new Error(`${group}: its log does not have ${position}: it was restored to before that`);
     this.#followed.delete(node.name);
-    await this.makeAnew(node);
+    await this.rebuild(node);
     await this.startServer(node);
     const source = { host: SERVER_HOST, port: old.port, user: REPLICATION_USER, password: passwords.replication };
     await node.operate(async (operator) => replication.followUntil(operator, source, position, REPLAY_SECONDS));
@@ -194,9 +194,9 @@ export class GroupRoles {
     );
     if (target === undefined) {
       log(
-        `${group}: ${node.name} holds transactions that the writer ${writer.name} lacks. It is made anew from the writer's log.`,
+        `${group}: ${node.name} holds transactions that the writer ${writer.name} lacks. It is rebuilt from the writer's log.`,
       );
-      await this.makeAnew(node);
+      await this.rebuild(node);
       await this.startServer(node);
       await this.#follow(node, writer);
       return;

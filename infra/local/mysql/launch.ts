@@ -37,7 +37,7 @@ interface LaunchOptions {
 export async function launch(options: LaunchOptions): Promise<RunningServer> {
   for (let attempt = 1; ; attempt += 1) {
     const port = attempt === 1 && options.port !== 0 ? options.port : await freePort();
-    const { server, said } = spawnServer(options, port);
+    const { server, output } = spawnServer(options, port);
     options.started(server);
     if (await answered(server, options.answers)) return server;
     if (server.isRunning()) {
@@ -46,7 +46,7 @@ export async function launch(options: LaunchOptions): Promise<RunningServer> {
         `the server does not answer after ${READY_MS / 1000} s; its log: ${join(options.folder, 'server.log')}`,
       );
     }
-    const text = said();
+    const text = output();
     if (attempt < PORT_ATTEMPTS && /Address already in use|Bind on TCP\/IP port/.test(text)) continue;
     throw new Error(`the server exited while it was starting:\n${text.trim().split('\n').slice(-12).join('\n')}`);
   }
@@ -62,7 +62,7 @@ export async function stopServer(server: RunningServer): Promise<void> {
 }
 
 /** Detached, so that Ctrl-C does not reach it before our clean shutdown. */
-function spawnServer(options: LaunchOptions, port: number): { server: RunningServer; said: () => string } {
+function spawnServer(options: LaunchOptions, port: number): { server: RunningServer; output: () => string } {
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   const logFile = join(options.folder, 'server.log');
   const log = openSync(logFile, 'a', 0o600);
@@ -94,7 +94,7 @@ function spawnServer(options: LaunchOptions, port: number): { server: RunningSer
         if (isRunning()) child.kill(name);
       },
     },
-    said: () => failure + readFileSync(logFile).subarray(before).toString('utf8'),
+    output: () => failure + readFileSync(logFile).subarray(before).toString('utf8'),
   };
 }
 

@@ -28,7 +28,7 @@ export interface Replication {
   open(node: Operator, serverId: number): Promise<void>;
 }
 
-/** What an engine calls the parts of its replication. */
+/** An engine's names for the parts of its replication. */
 interface Words {
   readonly replica: 'REPLICA' | 'SLAVE';
   /** The column of the status with what was received. */

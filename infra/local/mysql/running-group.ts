@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Forwarder } from './forwarder.ts';
 import { APPLICATION_USER } from './accounts.ts';
-import { openOnOnePort } from './forwarders-apart.ts';
+import { openOnOnePort } from './forwarder-processes.ts';
 import { GroupRoles } from './group-roles.ts';
 import { type GroupRecord, type GroupsFile, newGroup } from './groups-file.ts';
 import { nodeName, type NodeStatus, SERVER_HOST } from './node-status.ts';
@@ -126,11 +126,11 @@ export class RunningGroup {
     return this.#roles.position();
   }
 
-  /** See `GroupRoles.setBack`; the other nodes return later. */
-  async setBack(position: string, marked?: string): Promise<void> {
+  /** See `GroupRoles.restored`; the other nodes return later. */
+  async restore(position: string, marked?: string): Promise<void> {
     await this.#work.now(async () => {
       try {
-        await this.#roles.setBack(position, marked);
+        await this.#roles.restore(position, marked);
       } finally {
         this.writerEndpoint.dropConnections();
         this.readerEndpoint.dropConnections();
@@ -189,7 +189,7 @@ export class RunningGroup {
     for (const node of this.#nodes) {
       if (this.#isNew) await node.makeData();
       else if (node !== writer && (!this.#record.nodes.includes(node.name) || !node.hasData))
-        await this.#roles.makeAnew(node);
+        await this.#roles.rebuild(node);
     }
     this.#record.nodes = this.#nodes.map((node) => node.name);
     this.#options.file.add(this.name, this.#record);
@@ -224,8 +224,8 @@ export class RunningGroup {
     if (!node.hasData) {
       if (node === this.#roles.writer)
         throw new Error(`${node.name} is the writer of ${this.name} and its data folder is gone: promote ${this.name}`);
-      this.#options.log(`${this.name}: the data of ${node.name} is gone. It is made anew from the writer's log.`);
-      await this.#roles.makeAnew(node);
+      this.#options.log(`${this.name}: the data of ${node.name} is gone. It is rebuilt from the writer's log.`);
+      await this.#roles.rebuild(node);
     }
     await this.#roles.startServer(node);
     this.#arrangeLater(0);

@@ -14,7 +14,7 @@ import {
   temporaryFolder,
 } from './server-settings.ts';
 
-/** What servers of a stack are made and started with. */
+/** The settings that create and start servers of a stack. */
 export interface ServerOptions extends ServerSettings {
   /** An empty data folder, to be copied. */
   readonly blank: string;

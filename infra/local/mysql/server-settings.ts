@@ -14,7 +14,7 @@ const HANDLES_PER_SHARD = 8;
 const OTHER_FILES = 600;
 const SOCKET_PATH_BYTES = 103;
 
-/** What the servers of a stack have in common. */
+/** The settings that the servers of a stack share. */
 export interface ServerSettings {
   readonly engine: InstalledEngine;
   /** The most shards of one group; sizes table caches and open files. */

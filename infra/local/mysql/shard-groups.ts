@@ -13,10 +13,6 @@ import type { ServerNode } from './server-node.ts';
 export type { Forwarder } from './forwarder.ts';
 export type { NodeRole, NodeStatus } from './node-status.ts';
 
-/** Nodes are named by one letter, and share one small network. */
-const MAX_READERS = 15;
-const MAX_GROUPS = 200;
-
 export interface ShardGroupsOptions {
   readonly dataDir: string;
   /** Undefined: a real MySQL on the machine, else MariaDB. */
@@ -62,7 +58,7 @@ export interface ShardGroups {
    * Restores a group to a position of its log; returns when it takes writes. Later writes are lost. `marked`: a
    * statement that runs on the new writer before clients reach it.
    */
-  setBack(group: string, position: string, marked?: string): Promise<void>;
+  restore(group: string, position: string, marked?: string): Promise<void>;
   onChange(listener: () => void): void;
   stop(): Promise<void>;
 }
@@ -73,12 +69,12 @@ export interface ShardGroups {
  * and for a server that does not start.
  */
 export async function startShardGroups(options: ShardGroupsOptions): Promise<ShardGroups> {
-  checkOptions(options);
+  checkGroups(options.groups);
   const folder = join(options.dataDir, 'groups');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
   try {
-    const engine = await ensureEngine({ wish: options.engine, log: options.log });
+    const engine = await ensureEngine({ desired: options.engine, log: options.log });
     const listeners = new Set<() => void>();
     const changed = (): void => listeners.forEach((listener) => listener());
     const make = await makerOf(options, realpathSync(folder), engine, changed);
@@ -127,7 +123,7 @@ export async function startShardGroups(options: ShardGroupsOptions): Promise<Sha
       },
       positions: async () =>
         new Map(await Promise.all(groups.map(async (group) => [group.name, await group.position()] as const))),
-      setBack: async (name, position, marked) => groupOf(name).setBack(position, marked),
+      restore: async (name, position, marked) => groupOf(name).restore(position, marked),
       onChange: (listener) => void listeners.add(listener),
       stop: () => (stopped ??= Promise.all(groups.map((group) => group.stop())).then(() => lock.release())),
     };
@@ -161,25 +157,7 @@ async function makerOf(
   return (group) => new RunningGroup({ ...group, ...servers, folder, file, restartAfterSeconds, log });
 }
 
-function checkOptions({ groups, restartAfterSeconds, shards }: ShardGroupsOptions): void {
-  checkGroups(groups);
-  if (!(restartAfterSeconds >= 0 && restartAfterSeconds <= 86_400))
-    throw new RangeError(`restartAfterSeconds: wanted 0 to 86400, got ${restartAfterSeconds}`);
-  if (!isWhole(shards, 1, 1_000_000)) throw new RangeError(`shards: wanted 1 to 1000000, got ${shards}`);
-}
-
 function checkGroups(groups: readonly WantedGroup[]): void {
-  if (groups.length === 0 || groups.length > MAX_GROUPS)
-    throw new RangeError(`groups: wanted 1 to ${MAX_GROUPS}, got ${groups.length}`);
   if (new Set(groups.map((group) => group.name)).size < groups.length)
     throw new RangeError('groups: wanted a name of its own for each, got one twice');
-  for (const { name, readers } of groups) {
-    if (!/^[a-z][a-z0-9-]{0,47}$/.test(name))
-      throw new RangeError(`groups: wanted names of a-z, 0-9 and -, got ${JSON.stringify(name)}`);
-    if (!isWhole(readers, 0, MAX_READERS)) throw new RangeError(`readers: wanted 0 to ${MAX_READERS}, got ${readers}`);
-  }
-}
-
-function isWhole(value: number, least: number, most: number): boolean {
-  return Number.isSafeInteger(value) && value >= least && value <= most;
 }

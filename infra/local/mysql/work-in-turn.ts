@@ -1,4 +1,6 @@
-/** Runs work on a group, or on a stack, one piece at a time. Later work has a name: a new piece replaces a waiting one. */
+/**
+ * Runs work on a group, or on a stack, one piece at a time. Later work has a name: a new piece replaces a waiting one.
+ */
 export class WorkInTurn {
   readonly #timers = new Map<string, NodeJS.Timeout>();
   #last: Promise<unknown> = Promise.resolve();

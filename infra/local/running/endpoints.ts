@@ -24,7 +24,7 @@ type ServiceEndpoints = Omit<Endpoints, 'groups'>;
 
 interface GroupEndpoints {
   readonly name: string;
-  /** Where functions connect, whichever server is the writer. */
+  /** The addresses for functions, whichever server is the writer. */
   readonly cluster: { readonly writer: Address; readonly reader: Address };
   readonly writer: NodeEndpoint;
   readonly readers: readonly NodeEndpoint[];

@@ -9,7 +9,7 @@ import { dynamoClient } from '../login/clients.ts';
 import { dataFolder } from '../folder/data-folder.ts';
 import { lockFolder } from '../folder/folder-lock.ts';
 import { readSnapshot, type Snapshot, replaceItems } from './snapshot.ts';
-import { noteSetBack, setBackGroup } from './set-back-group.ts';
+import { recordRestoreTime, restoreGroup } from './restore-group.ts';
 
 /** The size of the servers that replay logs. */
 const SHARDS = 1024;
@@ -24,31 +24,29 @@ const SHARDS = 1024;
 export async function restoreStack(data: string, name: string, log: (line: string) => void): Promise<void> {
   for (const service of ['SQS', 'DYNAMODB'] as const) {
     if (elsewhere(`AWS_ENDPOINT_URL_${service}`))
-      throw new Error(
-        `AWS_ENDPOINT_URL_${service}: wanted none, since what is kept elsewhere is not set back from here`,
-      );
+      throw new Error(`AWS_ENDPOINT_URL_${service}: wanted none, since external data cannot be restored from here`);
   }
   const folder = dataFolder(data);
   const snapshot = readSnapshot(folder, name);
   const lock = lockFolder(folder.root);
   try {
-    await setBackGroups(data, snapshot, log);
-    await setBackTables(folder.dynamodb, snapshot, log);
+    await restoreGroups(data, snapshot, log);
+    await restoreTables(folder.dynamodb, snapshot, log);
     rmSync(folder.sqs, { recursive: true, force: true });
-    for (const { name: group } of keptGroups(data)) noteSetBack(folder, group);
+    for (const { name: group } of keptGroups(data)) recordRestoreTime(folder, group);
     log('its queues are empty');
   } finally {
     lock.release();
   }
 }
 
-async function setBackGroups(data: string, snapshot: Snapshot, log: (line: string) => void): Promise<void> {
+async function restoreGroups(data: string, snapshot: Snapshot, log: (line: string) => void): Promise<void> {
   const kept = keptGroups(data);
   // Checked before the first group changes.
   for (const { name, readers } of kept) {
     if (snapshot.groups[name] === undefined)
       throw new Error(`${name}: wanted a snapshot that has it, got one of ${Object.keys(snapshot.groups).join(', ')}`);
-    if (readers === 0) throw new Error(`${name} has no reader: wanted one, to be made anew from the writer's log`);
+    if (readers === 0) throw new Error(`${name} has no reader: wanted one, to rebuild it from the writer's log`);
   }
   const groups = await startShardGroups({
     dataDir: data,
@@ -60,13 +58,13 @@ async function setBackGroups(data: string, snapshot: Snapshot, log: (line: strin
     log,
   });
   try {
-    await Promise.all(groups.groups.map(async ({ name }) => setBackGroup(groups, name, snapshot)));
+    await Promise.all(groups.groups.map(async ({ name }) => restoreGroup(groups, name, snapshot)));
   } finally {
     await groups.stop();
   }
 }
 
-async function setBackTables(
+async function restoreTables(
   folder: string,
   { tables, taken_at }: Snapshot,
   log: (line: string) => void,
@@ -83,7 +81,7 @@ async function setBackTables(
     );
     for (const { datastore, trigger } of await readTriggerItems({ client, table: topology })) {
       const store = triggerStore({ client, table: state }, { datastore, trigger: trigger.definition.name });
-      await store.wantResend({ why: `all was set back to ${taken_at}`, seen: await store.status() });
+      await store.wantResend({ why: `everything was restored to ${taken_at}`, seen: await store.status() });
     }
   } finally {
     await dynamodb.close();

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import {
   type AttributeValue,
   BatchWriteItemCommand,
-  ScanCommand,
   type DynamoDBClient,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
+import { allItems } from '../../../shared/dynamo/table.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import type { EngineKind } from '../../setup/engine.mjs';
 import type { DataFolder } from '../folder/data-folder.ts';
@@ -20,7 +20,7 @@ export type TableItem = Record<string, AttributeValue>;
 export interface Snapshot {
   readonly taken_at: string;
   readonly engine: EngineKind;
-  /** Where each group's log ended; every server keeps every log, so that it can be replayed. */
+  /** The end of each group's log; every server keeps every log, so that it can be replayed. */
   readonly groups: Readonly<Record<string, string>>;
   /** DynamoDB's items by table, read later than the logs: no epoch is below that of a shard's row. */
   readonly tables: Readonly<Record<string, readonly TableItem[]>>;
@@ -84,23 +84,10 @@ function toBytes(_key: string, value: unknown): unknown {
 const BATCH = 25;
 const AGAIN_MS = 100;
 
-export async function readItems(client: DynamoDBClient, table: string): Promise<readonly TableItem[]> {
-  const items: TableItem[] = [];
-  let start: TableItem | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }),
-    );
-    items.push(...(page.Items ?? []));
-    start = page.LastEvaluatedKey;
-  } while (start);
-  return items;
-}
-
 /** Makes the items the table's only ones. No other writer may run. */
 export async function replaceItems(client: DynamoDBClient, table: string, items: readonly TableItem[]): Promise<void> {
   const kept = new Set(items.map(keyOf));
-  const gone = (await readItems(client, table)).filter((item) => !kept.has(keyOf(item)));
+  const gone = (await allItems({ client, table })).filter((item) => !kept.has(keyOf(item)));
   const writes: WriteRequest[] = [
     ...gone.map(({ pk = { S: '' } }) => ({ DeleteRequest: { Key: { pk } } })),
     ...items.map((Item) => ({ PutRequest: { Item } })),
@@ -126,8 +113,8 @@ export async function takeSnapshot({ groups, endpoints }: Pick<LocalStack, 'grou
   const positions = await groups.positions();
   using client = dynamoClient(endpoints.dynamodb);
   // Keys stay as they are: a forgotten key must not return.
-  const setBack = endpoints.tables.filter((table) => !KEYS_TABLE.test(table));
-  const tables = await Promise.all(setBack.map(async (table) => [table, await readItems(client, table)] as const));
+  const restore = endpoints.tables.filter((table) => !KEYS_TABLE.test(table));
+  const tables = await Promise.all(restore.map(async (table) => [table, await allItems({ client, table })] as const));
   return {
     taken_at,
     engine: groups.engine.kind,

@@ -5,8 +5,8 @@ import { readNumber, writeNumber } from '../folder/state-file.ts';
 type Folder = Pick<DataFolder, 'root' | 'groupCount'>;
 
 /** Returns the groups: given, or the folder's, or those of an interrupted first start. */
-export function groupCount({ root, groupCount: file }: Folder, said: number | undefined, atFirst: number): number {
-  if (said !== undefined) return said;
+export function groupCount({ root, groupCount: file }: Folder, requested: number | undefined, atFirst: number): number {
+  if (requested !== undefined) return requested;
   if (!hasGroups(root)) return atFirst;
   return Math.max(readNumber(file) ?? 0, keptGroups(root).length);
 }

@@ -1,6 +1,6 @@
 import type { Access } from '../../../shared/environment.ts';
 import type { ServerSize } from '../mysql/node-status.ts';
-import type { TemplateOptions } from '../template/template-options.ts';
+import type { TemplateOptions } from '../template/run-template.ts';
 
 /** A local stack's options; `npm start` has flags for most of them. */
 export interface LocalStackOptions extends TemplateOptions {

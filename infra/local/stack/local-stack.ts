@@ -24,13 +24,13 @@ import { createdDatastores } from '../running/created-datastores.ts';
 
 /** Synthesizes `environment=local` and runs it on real MySQL. Throws, all stopped, if a part fails. */
 export async function startLocalStack(given: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
-  const wished = { ...DEFAULT_OPTIONS, ...given };
-  const folder = dataFolder(resolve(wished.data));
+  const desired = { ...DEFAULT_OPTIONS, ...given };
+  const folder = dataFolder(resolve(desired.data));
   const options = {
-    ...wished,
-    groups: groupCount(folder, wished.groups, wished.groupsAtFirst),
-    shards: wished.shards ?? readNumber(folder.mostShards) ?? wished.shardsAtFirst,
-    keepCopies: wished.keepCopies ?? readNumber(folder.keepCopies) ?? 0,
+    ...desired,
+    groups: groupCount(folder, desired.groups, desired.groupsAtFirst),
+    shards: desired.shards ?? readNumber(folder.mostShards) ?? desired.shardsAtFirst,
+    keepCopies: desired.keepCopies ?? readNumber(folder.keepCopies) ?? 0,
   };
   const sources = stackSources(options, folder);
   const { environment, definitions } = sources.read();

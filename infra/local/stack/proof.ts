@@ -15,8 +15,9 @@ const OWN = 'smoke';
 const COLUMN = 'STARTED';
 /** After a restore, shards stay closed until the drain is done. */
 const STORED_MS = 120_000;
-const REPLICATION_MS = 10_000;
-const LOOK_MS = 20;
+/** A busy writer seems unavailable for a moment, and a reader lags. */
+const READ_MS = 10_000;
+const POLL_MS = 20;
 /** Polls slow down on a busy machine. */
 const MOST_PAUSE_MS = 500;
 
@@ -53,39 +54,29 @@ type Ask = (url: string, put?: object) => Promise<Answer>;
 async function proveByWriting(cell: string, readers: boolean, ask: Ask): Promise<readonly string[]> {
   const body = { started_by: 'npm start' };
   const writing = performance.now();
-  let written = await ask(cell, body);
   // Buffered or not confirmed: a busy server may seem unavailable.
-  for (
-    let pause = LOOK_MS;
-    (written.status === 202 || written.status === 503) && performance.now() - writing < STORED_MS;
-    pause = Math.min(MOST_PAUSE_MS, 2 * pause)
-  ) {
-    await sleep(pause);
-    written = await ask(cell, body);
-  }
+  const isDone = ({ status }: Answer): boolean => status !== 202 && status !== 503;
+  const written = await askUntil(() => ask(cell, body), isDone, STORED_MS);
   if (written.status !== 201 && written.status !== 200)
     throw new Error(`A cell could not be written: PUT ${cell} was answered ${written.status} ${written.text}`);
   const { shard, added_id: addedId } = Object(JSON.parse(written.text));
   const lines = [`wrote a cell into the datastore ${OWN}: shard ${shard}, added id ${addedId}, ${since(writing)}`];
 
   const reading = performance.now();
-  const read = await ask(cell);
-  if (!shows(read, body, 'writer'))
+  const isRead = (answer: Answer): boolean => shows(answer, body, 'writer');
+  const read = await askUntil(() => ask(cell), isRead, READ_MS);
+  if (!isRead(read))
     throw new Error(`The cell could not be read: GET ${cell} was answered ${read.status} ${read.text}`);
   lines.push(`read it from the writer, ${since(reading)}`);
   if (!readers) return lines;
 
-  const following = performance.now();
   const fromReader = `${cell}?read=reader&min_added_id=${addedId}`;
-  let seen = await ask(fromReader);
-  while (!shows(seen, body, 'reader')) {
-    if (performance.now() - following > REPLICATION_MS)
-      throw new Error(
-        `The cell did not reach a reader in ${REPLICATION_MS / 1000} s: GET ${fromReader} was answered ${seen.status} ${seen.text}`,
-      );
-    await sleep(LOOK_MS);
-    seen = await ask(fromReader);
-  }
+  const isSeen = (answer: Answer): boolean => shows(answer, body, 'reader');
+  const seen = await askUntil(() => ask(fromReader), isSeen, READ_MS);
+  if (!isSeen(seen))
+    throw new Error(
+      `The cell did not reach a reader in ${READ_MS / 1000} s: GET ${fromReader} was answered ${seen.status} ${seen.text}`,
+    );
   return [...lines, `read it from a reader, ${since(writing)} after the write began`];
 }
 
@@ -99,12 +90,28 @@ async function proveByReading(
   for (const role of readers ? ['writer', 'reader'] : ['writer']) {
     const reading = performance.now();
     const url = `${shards}?read=${role}`;
-    const { status, text } = await ask(url);
-    if (status !== 200 || text.includes('"error"'))
+    const isRead = (answer: Answer): boolean => answer.status === 200 && !answer.text.includes('"error"');
+    const answer = await askUntil(() => ask(url), isRead, READ_MS);
+    const { status, text } = answer;
+    if (!isRead(answer))
       throw new Error(`The logs of ${datastore} could not be read: GET ${url} was answered ${status} ${text}`);
     lines.push(`looked where the logs of ${datastore} end, on every group's ${role}, ${since(reading)}`);
   }
   return lines;
+}
+
+/** Repeats a request, ever more slowly, until its answer is good or the time has passed. Returns the last answer. */
+async function askUntil(
+  ask: () => Promise<Answer>,
+  isGood: (answer: Answer) => boolean,
+  mostMs: number,
+): Promise<Answer> {
+  const end = performance.now() + mostMs;
+  for (let pause = POLL_MS; ; pause = Math.min(MOST_PAUSE_MS, 2 * pause)) {
+    const answer = await ask();
+    if (isGood(answer) || performance.now() > end) return answer;
+    await sleep(pause);
+  }
 }
 
 function shows({ status, text }: Answer, body: object, servedBy: string): boolean {

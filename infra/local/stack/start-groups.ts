@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import type { EnvironmentProps } from '../../environments.ts';
-import { wishedEngine } from '../../setup/engine.mjs';
+import { requestedEngine } from '../../setup/engine.mjs';
 import type { DataFolder } from '../folder/data-folder.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
 import type { WantedGroup } from '../mysql/groups-file.ts';
@@ -31,7 +31,7 @@ export async function startWantedGroups({
   const start = async (groups: readonly WantedGroup[]): Promise<ShardGroups> =>
     startShardGroups({
       dataDir: resolve(folder.root),
-      engine: options.engine ?? wishedEngine([], process.env),
+      engine: options.engine ?? requestedEngine([], process.env),
       groups,
       restartAfterSeconds: options.restartAfterSeconds,
       shards: definitions.datastores.reduce((sum, { shards }) => sum + shards, 0),

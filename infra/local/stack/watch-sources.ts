@@ -60,7 +60,7 @@ export async function watchSources(
       for (const line of await loadTriggers(stack, taken.functions)) log(line);
     } catch (error) {
       hasFailed = true;
-      log(`${what}: not taken over, what ran before goes on (${took()})`);
+      log(`${what}: not reloaded, the previous version keeps running (${took()})`);
       log(messageOf(error));
     }
   }
@@ -111,9 +111,9 @@ function isChanged(path: string, since: number): boolean {
 }
 
 function described({ definitions, functions }: TakenOver): string {
-  if (definitions.length === 0 && functions.length === 0) return 'nothing to take over';
+  if (definitions.length === 0 && functions.length === 0) return 'nothing to reload';
   const ofFunctions = functions.length > NAMED ? `${functions.length} functions` : named(functions);
-  return `${[...definitions, ...(functions.length > 0 ? [ofFunctions] : [])].join(', ')} taken over`;
+  return `${[...definitions, ...(functions.length > 0 ? [ofFunctions] : [])].join(', ')} reloaded`;
 }
 
 function named(names: readonly string[]): string {

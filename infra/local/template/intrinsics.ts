@@ -7,9 +7,6 @@ export interface Scope {
   attribute(logicalId: string, attribute: string): unknown;
   /** The value that any stack exports under this name. */
   imported(name: string): unknown;
-  outputOf(stackName: string, output: string): unknown;
-  mapping(map: string, key: string, name: string): unknown;
-  condition(name: string): boolean;
 }
 
 /** `AWS::NoValue`: the property is left out. */
@@ -43,33 +40,7 @@ const INTRINSICS: Readonly<Record<string, Intrinsic>> = {
     return textOf(resolve(text, scope), 'Fn::Split').split(textOf(separator, 'Fn::Split'));
   },
   'Fn::ImportValue': (name, scope) => scope.imported(textOf(resolve(name, scope), 'Fn::ImportValue')),
-  'Fn::GetStackOutput': (argument, scope) => {
-    const { StackName, OutputName } = recordOf(argument, 'Fn::GetStackOutput');
-    return scope.outputOf(
-      textOf(resolve(StackName, scope), 'StackName'),
-      textOf(resolve(OutputName, scope), 'OutputName'),
-    );
-  },
-  'Fn::FindInMap': (argument, scope) => {
-    const [map, key, name] = listOf(resolve(argument, scope), 'Fn::FindInMap', 3).map((part) =>
-      textOf(part, 'Fn::FindInMap'),
-    );
-    return scope.mapping(map ?? '', key ?? '', name ?? '');
-  },
   'Fn::GetAZs': () => ['a', 'b', 'c'].map((letter) => `${PSEUDO.region}${letter}`),
-  'Fn::Base64': (text, scope) => Buffer.from(textOf(resolve(text, scope), 'Fn::Base64')).toString('base64'),
-  'Fn::If': (argument, scope) => {
-    const [condition, yes, no] = listOf(argument, 'Fn::If', 3);
-    return resolve(scope.condition(textOf(condition, 'Fn::If')) ? yes : no, scope);
-  },
-  Condition: (name, scope) => scope.condition(textOf(name, 'Condition')),
-  'Fn::Equals': (argument, scope) => {
-    const [left, right] = listOf(resolve(argument, scope), 'Fn::Equals', 2);
-    return String(left) === String(right);
-  },
-  'Fn::Not': (argument, scope) => resolve(listOf(argument, 'Fn::Not', 1)[0], scope) !== true,
-  'Fn::And': (argument, scope) => listOf(argument, 'Fn::And').every((part) => resolve(part, scope) === true),
-  'Fn::Or': (argument, scope) => listOf(argument, 'Fn::Or').some((part) => resolve(part, scope) === true),
 };
 
 /** Resolves intrinsic functions. Throws an `Error` for an unknown one or an invalid argument. */

@@ -12,27 +12,20 @@ export interface ResourceValues {
 export interface Resolver {
   /** Undefined if it is not set. */
   property(address: ResourceAddress, name: string): unknown;
-  /** Without those whose condition does not hold. */
   readonly resources: readonly ResourceAddress[];
 }
 
 export function createResolver(stacks: readonly LoadedStack[], values: ResourceValues): Resolver {
-  const exported = new Map<string, () => unknown>();
-  const scopes = new Map(stacks.map((stack) => [stack.name, scopeOf(stack)]));
-  for (const stack of stacks) {
-    for (const output of Object.values(stack.template.Outputs ?? {})) {
-      if (!output.Export) continue;
-      exported.set(String(resolve(output.Export.Name, scopeFor(stack.name))), () =>
-        resolve(output.Value, scopeFor(stack.name)),
-      );
-    }
-  }
-
-  function scopeFor(stackName: string): Scope {
-    const scope = scopes.get(stackName);
-    if (!scope) throw new Error(`The app has no stack ${stackName}`);
-    return scope;
-  }
+  const resources = addressesOf(stacks);
+  const conditional = resources.find(({ resource: { Condition } }) => Condition !== undefined);
+  if (conditional) throw new Error(`${describeResource(conditional)}: wanted no condition, which is not judged here`);
+  const exported = new Map(
+    stacks.flatMap((stack) =>
+      Object.values(stack.template.Outputs ?? {}).flatMap(({ Export, Value }) =>
+        Export ? [[resolve(Export.Name, scopeOf(stack)), () => resolve(Value, scopeOf(stack))] as const] : [],
+      ),
+    ),
+  );
 
   function scopeOf(stack: LoadedStack): Scope {
     const { template } = stack;
@@ -53,25 +46,14 @@ export function createResolver(stacks: readonly LoadedStack[], values: ResourceV
         if (!value) throw new Error(`No stack of the app exports ${name}`);
         return value();
       },
-      outputOf: (stackName, output) => {
-        const found = stacks.find(({ name }) => name === stackName)?.template.Outputs?.[output];
-        if (!found) throw new Error(`The app has no output ${output} of a stack ${stackName}`);
-        return resolve(found.Value, scopeFor(stackName));
-      },
-      mapping: (map, key, name) => template.Mappings?.[map]?.[key]?.[name],
-      condition: (name) => resolve(template.Conditions?.[name], scopeFor(stack.name)) === true,
     };
   }
-
-  const resources = addressesOf(stacks).filter(
-    ({ stack, resource: { Condition } }) => Condition === undefined || scopeFor(stack.name).condition(Condition),
-  );
 
   return {
     resources,
     property(address, name) {
       try {
-        return withSecrets(resolve(address.resource.Properties?.[name], scopeFor(address.stack.name)), values);
+        return withSecrets(resolve(address.resource.Properties?.[name], scopeOf(address.stack)), values);
       } catch (cause) {
         throw new Error(`${describeResource(address)}, ${name}: ${messageOf(cause)}`, { cause });
       }

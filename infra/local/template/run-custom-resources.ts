@@ -11,9 +11,9 @@ import { messageOf } from '../message-of.ts';
 type Made = Record<string, { readonly physicalId: string; readonly properties: Readonly<Record<string, unknown>> }>;
 
 /** The provider framework polls every ten seconds. */
-const LOOK_MS = 100;
+const POLL_MS = 100;
 /** Then the work waits for something that cannot happen on one machine. */
-const MOST_LOOKS = 300;
+const MOST_POLLS = 300;
 
 /**
  * Creates or updates each custom resource by its own handlers, as CDK's provider framework does. `all`: at each start,
@@ -24,7 +24,7 @@ export async function runCustomResources(
   which: 'all' | 'changed',
   file: string,
   invoke: (functionArn: string, event: string) => Promise<string>,
-  mostLooks = MOST_LOOKS,
+  mostPolls = MOST_POLLS,
 ): Promise<void> {
   const made: Made = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   for (const definition of definitions) {
@@ -32,7 +32,7 @@ export async function runCustomResources(
     const key = `${address.stack.name}/${address.logicalId}`;
     if (which === 'changed' && isDeepStrictEqual(made[key]?.properties, properties)) continue;
     try {
-      made[key] = { physicalId: await deploy(definition, made[key], invoke, mostLooks), properties };
+      made[key] = { physicalId: await deploy(definition, made[key], invoke, mostPolls), properties };
     } catch (cause) {
       throw new Error(`${describeResource(address)} failed: ${messageOf(cause)}`, { cause });
     }
@@ -44,7 +44,7 @@ async function deploy(
   definition: CustomResourceDefinition,
   before: Made[string] | undefined,
   invoke: (arn: string, event: string) => Promise<string>,
-  mostLooks: number,
+  mostPolls: number,
 ): Promise<string> {
   const { address, type, properties, onEventArn, isCompleteArn } = definition;
   const request = {
@@ -61,9 +61,9 @@ async function deploy(
   const isDone = async (): Promise<boolean> =>
     isCompleteArn === undefined ||
     Object(JSON.parse(await invoke(isCompleteArn, JSON.stringify(event)))).IsComplete === true;
-  for (let look = 1; !(await isDone()); look += 1) {
-    if (look === mostLooks) throw new Error(`not complete after ${mostLooks} looks, see the log of its functions`);
-    await sleep(LOOK_MS);
+  for (let poll = 1; !(await isDone()); poll += 1) {
+    if (poll === mostPolls) throw new Error(`not complete after ${mostPolls} polls, see the log of its functions`);
+    await sleep(POLL_MS);
   }
   return String(event.PhysicalResourceId ?? before?.physicalId ?? request.RequestId);
 }

@@ -85,8 +85,8 @@ export function runSchedules({ invoke, onError }: RunSchedulesOptions): RunningS
     },
     take(next) {
       wanted = next.schedules;
-      const said = slotsOf(wanted);
-      slots = said === 0 ? 0 : (next.slots ?? said);
+      const defaultSlots = slotsOf(wanted);
+      slots = defaultSlots === 0 ? 0 : (next.slots ?? defaultSlots);
       run(next.changed ?? new Set());
     },
     async setRights(byKey) {

@@ -1,7 +1,7 @@
 import type { DataFolder } from '../folder/data-folder.ts';
 import { deleteFormerQueues, rememberQueues, changeQueues, createQueues, queueUrls } from './resources/queue.ts';
 import { startFunctionHost, type FunctionHost } from '../lambda/function-host.ts';
-import type { FunctionDefinition } from '../lambda/function-definition.ts';
+import type { FunctionDefinition, FunctionMode } from '../lambda/function-definition.ts';
 import type { FunctionLog } from '../lambda/function-log.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HttpRoute } from '../gateway/route-table.ts';
@@ -19,9 +19,20 @@ import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
 import { runEventSources } from './run-event-sources.ts';
 import { runSchedules, type RunningSchedules } from './run-schedules.ts';
-import type { TemplateOptions } from './template-options.ts';
-import { tailersOf, tailerWish, type TailerWish, type Tailers } from './tailers.ts';
+import { tailersOf, desiredTailers, type DesiredTailers, type Tailers } from './tailers.ts';
 import { messageOf } from '../message-of.ts';
+
+export interface TemplateOptions {
+  readonly functions: FunctionMode;
+  /** Tailing workers, 1 to 64. Undefined: as last time, 1 at first. */
+  readonly tailers?: number | undefined;
+  /** Heap of each instance in MB, 64 to 10,240. Undefined: the template's. */
+  readonly functionMemory?: number | undefined;
+  /** Ends an instance after so long without a call; 0 = never. Functions that start each minute need more than 60. */
+  readonly functionIdleSeconds: number;
+  readonly functionArguments: readonly string[];
+  readonly log: (line: string) => void;
+}
 
 interface RunTemplateOptions {
   readonly options: TemplateOptions;
@@ -51,10 +62,11 @@ export interface RunningTemplate {
   /**
    * Applies a template in a deployment's order: tables and queues, functions, custom resources, then routes, schedules
    * and event sources; removed queues last. Unchanged parts keep running. If a part fails, everything before it keeps
-   * running, and the next template removes what was made. Not concurrent. `areAnew`: replaces unchanged functions as
+   * running, and the next template removes what was made. Not concurrent. `areRestarted`: replaces unchanged functions
+   * as
    * well. Returns the titles of new and changed functions.
    */
-  take(local: LocalResources, areAnew?: boolean): Promise<readonly string[]>;
+  take(local: LocalResources, areRestarted?: boolean): Promise<readonly string[]>;
   readonly functions: FunctionHost;
   readonly rights: RightsByKey;
   readonly schedules: Pick<RunningSchedules, 'setRights'>;
@@ -76,7 +88,7 @@ export function runTemplate({
   setRights,
 }: RunTemplateOptions): RunningTemplate {
   let isFirst = true;
-  let wish: TailerWish | undefined;
+  let desired: DesiredTailers | undefined;
   let urls: readonly string[] = [];
   let tables: readonly string[] = [];
   let rights: RightsByKey = {};
@@ -99,8 +111,8 @@ export function runTemplate({
     onError: (message) => log.line('queue', message),
   });
 
-  async function take({ resources, context }: LocalResources, areAnew = false): Promise<readonly string[]> {
-    // Whatever may fail comes before the functions take over.
+  async function take({ resources, context }: LocalResources, areRestarted = false): Promise<readonly string[]> {
+    // Steps that may fail come before the functions take over.
     const parts = partsOf({ resources, context }, options);
     const cors = corsRules(resources, context);
     const [wantedUrls, wantedTables] = [queueUrls(resources, context), tableNames(resources, context)];
@@ -116,13 +128,13 @@ export function runTemplate({
     };
     // The former functions keep their rights until then.
     await setRights({ ...rights, ...wantedRights });
-    const made = functions.make({ ...parts, areAnew });
+    const made = functions.make({ ...parts, areRestarted });
     let slots: number | undefined;
     try {
       await runCustomResources(parts.custom, isFirst ? 'all' : 'changed', folder.customResources, made.invoke);
-      wish = tailerWish(parts.scheduled, parts.definitions, services.dynamodb);
-      if (isFirst && options.tailers !== undefined) await wish?.write(options.tailers);
-      slots = await wish?.read();
+      desired = desiredTailers(parts.scheduled, parts.definitions, services.dynamodb);
+      if (isFirst && options.tailers !== undefined) await desired?.write(options.tailers);
+      slots = await desired?.read();
       // Before their functions, which may take longer now.
       await changeQueues(changes, context);
     } catch (error) {
@@ -166,7 +178,7 @@ export function runTemplate({
       return rights;
     },
     schedules: runningSchedules,
-    tailers: tailersOf(runningSchedules, () => wish),
+    tailers: tailersOf(runningSchedules, () => desired),
     get queueUrls() {
       return urls;
     },

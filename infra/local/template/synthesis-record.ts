@@ -1,7 +1,7 @@
 import { type AppContext, PROJECT_ROOT } from '../../app-context.ts';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { hashOfSettings, SourceLook } from '../../stacks/source-look.ts';
+import { hashOfSettings, SourceState } from '../../stacks/source-state.ts';
 import { writeFileAtomically } from '../folder/state-file.ts';
 
 /** The order to the synthesis process. */
@@ -16,7 +16,7 @@ export interface SynthesisReport {
 }
 
 /**
- * What an assembly was made from. It is reused only if all of this is unchanged, by content:
+ * The inputs of an assembly. It is reused only if all of this is unchanged, by content:
  *
  * - the order: the app, and its context with every flag;
  * - Node's version, the machine, and the environment variables of Node, the CDK and the bundler;
@@ -41,25 +41,27 @@ const FILE = 'synthesis.json';
 export function recordSynthesis(order: SynthesisOrder, read: readonly string[], startedAt: number): void {
   const isMade = (file: string): boolean => file.startsWith(join(order.folder, '/'));
   const files = [...new Set(read)].filter((file) => existsSync(file) && !isMade(file)).sort();
-  const look = new SourceLook();
+  const state = new SourceState();
   const record: SynthesisRecord = {
     order: hashOfSettings(order),
-    trees: treesOf(look, order),
+    trees: treesOf(state, order),
     files,
-    found: look.around(files),
+    found: state.around(files),
     made: sizesBelow(order.folder),
   };
-  if (!look.isCertain(startedAt)) return;
+  if (!state.isCertain(startedAt)) return;
   writeFileAtomically(join(order.folder, FILE), JSON.stringify(record));
 }
 
-/** Returns the recorded files if a synthesis would make the same again. */
+/** Returns the recorded files if a synthesis would produce the same assembly. */
 export function synthesizedFrom(order: SynthesisOrder): readonly string[] | undefined {
   const record = readRecord(order.folder);
   if (record === undefined || record.order !== hashOfSettings(order)) return undefined;
   if (Object.entries(record.made).some(([name, size]) => sizeOf(join(order.folder, name)) !== size)) return undefined;
-  const look = new SourceLook();
-  return treesOf(look, order) === record.trees && look.around(record.files) === record.found ? record.files : undefined;
+  const state = new SourceState();
+  return treesOf(state, order) === record.trees && state.around(record.files) === record.found
+    ? record.files
+    : undefined;
 }
 
 function readRecord(folder: string): SynthesisRecord | undefined {
@@ -70,10 +72,10 @@ function readRecord(folder: string): SynthesisRecord | undefined {
   }
 }
 
-function treesOf(look: SourceLook, { context }: SynthesisOrder): string {
+function treesOf(state: SourceState, { context }: SynthesisOrder): string {
   const own = ['infra', 'functions', 'shared'].map((name) => join(PROJECT_ROOT, name));
   const given = [context.datastores, context.functions].filter((folder) => typeof folder === 'string');
-  return look.trees([...own, ...given]);
+  return state.trees([...own, ...given]);
 }
 
 function sizesBelow(folder: string): Readonly<Record<string, number>> {

@@ -25,7 +25,7 @@ export async function synthesize(order: SynthesisOrder, inUse: readonly string[]
   const next = `${order.folder}.next`;
   rmSync(next, { recursive: true, force: true });
   try {
-    const { read } = await synthesizeAnew({ ...order, folder: next });
+    const { read } = await resynthesize({ ...order, folder: next });
     replaceAssembly(next, order.folder, inUse);
     recordSynthesis(order, read, startedAt);
     return { stacks: loadAssembly(order.folder), read };
@@ -34,8 +34,8 @@ export async function synthesize(order: SynthesisOrder, inUse: readonly string[]
   }
 }
 
-/** Runs in a process of its own: its memory is freed, changed modules load, and it cannot hang the stack. */
-async function synthesizeAnew(order: SynthesisOrder): Promise<SynthesisReport> {
+/** Runs in its own process: its memory is freed, changed modules load, and it cannot hang the stack. */
+async function resynthesize(order: SynthesisOrder): Promise<SynthesisReport> {
   const child = fork(join(import.meta.dirname, 'synthesis-process.ts'), [JSON.stringify(order)], {
     execArgv: ['--import', new URL('loaded-modules.ts', import.meta.url).href],
     // CloudFormation's rules take four of six seconds: `npm run synth` checks them.

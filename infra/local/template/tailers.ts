@@ -7,7 +7,7 @@ import type { ScheduleDefinition } from './resources/schedule.ts';
 import type { RunningSchedules } from './run-schedules.ts';
 
 /** The wanted number of tailers in the state table, which running tailers read. */
-export interface TailerWish {
+export interface DesiredTailers {
   /** Undefined: the template's number applies. */
   read(): Promise<number | undefined>;
   /** Throws SchemalessError `invalid_field` for a count out of range, and what DynamoDB throws. */
@@ -17,16 +17,16 @@ export interface TailerWish {
 export interface Tailers {
   /** 0 if the template has none. */
   readonly count: number;
-  /** Stores the count, and starts or ends schedules. Throws as `TailerWish.write`. */
+  /** Stores the count, and starts or ends schedules. Throws as `DesiredTailers.write`. */
   set(count: number): Promise<void>;
 }
 
 /** Undefined if the template has no schedules with a slot. */
-export function tailerWish(
+export function desiredTailers(
   schedules: readonly ScheduleDefinition[],
   functions: readonly FunctionDefinition[],
   dynamodbUrl: string,
-): TailerWish | undefined {
+): DesiredTailers | undefined {
   const arn = schedules.find(({ slot }) => slot !== undefined)?.functionArn;
   const name = functions.find((definition) => definition.arn === arn)?.environment[ENVIRONMENT_VARIABLES.stateTable];
   if (name === undefined) return undefined;
@@ -41,16 +41,16 @@ export function tailerWish(
   };
 }
 
-/** `wishOf` is called each time: a later template may have tailers. */
-export function tailersOf(schedules: RunningSchedules, wishOf: () => TailerWish | undefined): Tailers {
+/** `desiredOf` is called each time: a later template may have tailers. */
+export function tailersOf(schedules: RunningSchedules, desiredOf: () => DesiredTailers | undefined): Tailers {
   return {
     get count() {
       return schedules.slots;
     },
     async set(count) {
-      const wish = wishOf();
-      if (!wish) throw new Error('tailers: wanted a datastore with triggers, without which nothing is tailed');
-      await wish.write(count);
+      const desired = desiredOf();
+      if (!desired) throw new Error('tailers: wanted a datastore with triggers, without which nothing is tailed');
+      await desired.write(count);
       schedules.setSlots(count);
     },
   };

@@ -3,8 +3,6 @@ export interface Template {
   readonly Resources: Readonly<Record<string, TemplateResource>>;
   readonly Outputs?: Readonly<Record<string, TemplateOutput>>;
   readonly Parameters?: Readonly<Record<string, { readonly Default?: unknown }>>;
-  readonly Conditions?: Readonly<Record<string, unknown>>;
-  readonly Mappings?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
 }
 
 export interface TemplateResource {

@@ -8,12 +8,12 @@ interface Credentials {
 }
 
 /**
- * Replaces `@aws-sdk/credential-provider-node` in the bundles. A Lambda function has its credentials in its environment,
- * for as long as the instance lives, or is told where to ask for them. The package's other sources (profiles, SSO, web
+ * Replaces `@aws-sdk/credential-provider-node` in the bundles. A Lambda function's environment has its credentials, for
+ * as long as the instance lives, or an address that returns them. The package's other sources (profiles, SSO, web
  * identities, EC2) take 130 KB of each bundle.
  */
 export function defaultProvider(): () => Promise<Credentials> {
-  // It throws where it is told no place.
+  // It throws without an address.
   let ask: ReturnType<typeof fromHttp> | undefined;
   let known: Promise<Credentials> | undefined;
   return async () => {

@@ -1,6 +1,6 @@
 /**
- * Replaces `iconv-lite`, half a megabyte, in the bundles. mysql2 uses it for character sets unknown to Node;
- * connections are UTF-8, and servers use three-byte UTF-8 for their own names. mysql2 takes that for CESU-8, which
+ * Replaces `iconv-lite`, half a megabyte, in the bundles. `mysql2` uses it for character sets unknown to Node.
+ * Connections are UTF-8, and servers use three-byte UTF-8 for their own names. `mysql2` takes that for CESU-8, which
  * differs beyond three bytes only.
  */
 

@@ -12,25 +12,25 @@ import {
   type ColumnFrom,
   type ColumnState,
 } from '../statements/select-column-state.ts';
-import type { OpenPart } from './retention-place.ts';
+import type { OpenPart } from './retention-offset.ts';
 import { selectPlaced, selectPlacedInBuffer, toPlaced } from '../statements/select-placed.ts';
 
-/** A shard in which something is looked for. */
+/** A shard that retention searches. */
 export interface ShardAt {
   readonly datastore: string;
   readonly shard: number;
-  /** As they are now, past every cache. */
+  /** Read past every cache. */
   readonly rules: RetentionRules;
 }
 
-/** Versions of a column that are looked at together, and columns of one statement. */
+/** The most versions of a column, and columns, that one statement reads. */
 export const VERSIONS_AT_ONCE = 200;
 export const COLUMNS_AT_ONCE = 20;
 
-/** Characters that are kept of what a part waits for: many parts are written down together. */
+/** The most characters of a part's reason to wait: one item has many parts. */
 const WHY_LENGTH = 200;
 
-/** The lowest versions of some columns, on the writer. */
+/** Reads the lowest versions of some columns from the writer. */
 export async function readColumnStates(
   context: StoreContext,
   at: ShardAt,
@@ -46,11 +46,11 @@ export interface PartDone {
   readonly column: string;
   readonly cells: number;
   readonly bytes: number;
-  /** What it waits for; null: it is done everywhere. */
+  /** Why it waits; null: it is done everywhere. */
   readonly waits_for: string | null;
 }
 
-/** Erases a part by the way of every erasure, without a record of its own. */
+/** Erases a part like any erasure, without a record. */
 export async function erasePart(
   work: ErasureWork,
   { datastore, shard, rules }: ShardAt,
@@ -73,11 +73,11 @@ export async function erasePart(
   return {
     column: column_name,
     ...erased,
-    waits_for: state === 'erased' ? null : (waits_for ?? 'nobody knows what').slice(0, WHY_LENGTH),
+    waits_for: state === 'erased' ? null : (waits_for ?? 'unknown').slice(0, WHY_LENGTH),
   };
 }
 
-/** `retention: STATUS, keep_versions 10, keep_for 90d` */
+/** Returns `retention: the last 10 versions are kept, cells are kept for 7776000 s`. */
 function reasonOf(rules: RetentionRules, column: string): string {
   const rule = retentionOf(rules, column);
   const { keep_versions, keep_for_seconds } = rule ? shownRetention(rule) : {};
@@ -88,23 +88,17 @@ function reasonOf(rules: RetentionRules, column: string): string {
   return `retention: ${bounds.join(', ') || 'by a rule that is gone'}`;
 }
 
-/** Parts whose erasure has a place, or comes to one, and those that nobody knows of. */
-interface Beginning {
-  readonly begun: readonly OpenPart[];
-  readonly notBegun: readonly OpenPart[];
-}
-
 /**
- * Tells parts apart that were written down: those whose erasure is in the log, or in a buffer of any group, from where it
- * comes to the log whatever is thought of it by now.
+ * Splits recorded parts by whether their erasure has begun. It has if it is in the log, or in a buffer of any group,
+ * from where the drain appends it in any case.
  *
- * Of those that are not in the log nothing is told while a group does not answer: neither list has them.
+ * While a group does not answer, neither list has the parts that were not found.
  */
 export async function beginningOf(
   context: StoreContext,
   { datastore, shard }: Pick<ShardAt, 'datastore' | 'shard'>,
   parts: readonly OpenPart[],
-): Promise<Beginning> {
+) {
   if (parts.length === 0) return { begun: [], notBegun: [] };
   const { group } = homeOf(await requireDatastore(context.topology, datastore), shard);
   const database = shardDatabase(datastore, shard);
@@ -123,7 +117,7 @@ export async function beginningOf(
       if (answer.status === 'rejected') isKnown = false;
       else for (const position of answer.value) placed.add(position);
     }
-    // What was on its way from a buffer is in the log by now.
+    // An erasure on its way from a buffer is in the log by now.
     for (const position of await inLog()) placed.add(position);
   }
   return {

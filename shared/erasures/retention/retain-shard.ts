@@ -24,50 +24,50 @@ import {
   type RetentionSettings,
   type OpenPart,
   type Reached,
-  type RetentionPlace,
-} from './retention-place.ts';
+  type RetentionOffset,
+} from './retention-offset.ts';
 import { slicesOf } from '../../slices-of.ts';
 
 export interface ShardTurn {
   readonly work: ErasureWork;
   readonly at: ShardAt;
   readonly settings: RetentionSettings;
-  /** The rules, or the log, may be others than those by which its place was written: all is looked at again. */
-  readonly isAnew: boolean;
-  /** Whether the rules are those of the turn still, past every cache: what is erased is gone for good. */
+  /** The rules or the log may have changed since its offset was written: all is searched again. */
+  readonly isRestarted: boolean;
+  /** Checks past every cache that the rules of the turn still apply, since an erasure is final. */
   readonly isAsRuled: () => Promise<boolean>;
   readonly mayGoOn: () => boolean;
   readonly signal: AbortSignal;
-  /** Throws where another works on it by now. */
-  readonly write: (place: RetentionPlace) => Promise<void>;
+  /** Writes the offset. Throws if another worker has the shard by now. */
+  readonly write: (place: RetentionOffset) => Promise<void>;
   readonly done: (part: PartDone) => void;
 }
 
 const PAGE_CELLS = 1000;
-/** Erasures that are begun together. */
+/** Erasures that begin in parallel. */
 const PARTS_AT_ONCE = 16;
-/** So many that wait for something, and no more are begun in the shard. */
+/** With so many waiting parts, no more are begun in the shard. */
 const MOST_OPEN_PARTS = 100;
-/** The same, of a quarter of the 400 KB of an item; what a part waits for is counted as it may be. */
+/** The same in bytes, of a quarter of an item's 400 KB; each part counts with the longest reason to wait. */
 const MOST_OPEN_BYTES = 96_000;
 const REASON_BYTES = 450;
-const LOOKS_MS = [0, 20, 100, 400];
+const POLLS_MS = [0, 20, 100, 400];
 
-/** How many bodies of a column are worth an erasure as soon as they are hidden; fewer go with the next look for all. */
+/** Returns how many hidden bodies of a column are worth an erasure at once; fewer wait for the next full search. */
 export function leastHidden(keepVersions: number): number {
   return Math.min(VERSIONS_AT_ONCE, Math.max(10, Math.ceil(keepVersions / 2)));
 }
 
 /**
- * Looks in one shard for what is out of its retention, and erases it.
+ * Erases the cells of one shard that are out of their retention.
  *
- * New cells put out others of their column: what was written since the last look is looked at, each column once. Columns
- * that have little to erase wait for a look at all that was written in a day, so that few erasures are made of many. What
- * grows old stands at the old end of the log, where a place of its own goes forward. What is begun is written down before.
+ * New cells put out older ones of their column, so a search reads the cells since the last one, and each column once.
+ * Columns with little to erase wait for the daily full search, so that erasures are few. Aged cells are at the old end
+ * of the log, which has its own offset. Parts are recorded before they begin.
  *
  * @returns whether the turn was too short for all
  */
-export async function retainShard(turn: ShardTurn, place: RetentionPlace): Promise<boolean> {
+export async function retainShard(turn: ShardTurn, place: RetentionOffset): Promise<boolean> {
   const retaining = new Retaining(turn, place);
   await retaining.run();
   return retaining.isCut;
@@ -76,10 +76,10 @@ export async function retainShard(turn: ShardTurn, place: RetentionPlace): Promi
 class Retaining {
   readonly #turn: ShardTurn;
   readonly #rules: readonly RetentionRule[];
-  #place: RetentionPlace;
+  #place: RetentionOffset;
   isCut = false;
 
-  constructor(turn: ShardTurn, place: RetentionPlace) {
+  constructor(turn: ShardTurn, place: RetentionOffset) {
     this.#turn = turn;
     this.#rules = turn.at.rules ?? [];
     this.#place = place;
@@ -90,20 +90,18 @@ class Retaining {
     const { wholeMs = WHOLE_MS } = settings;
     if (!(await this.#goOn())) return;
     for (const keepForMs of keepTimes(this.#rules))
-      if (Date.now() - this.#agedAt(keepForMs).at >= agedEveryMs(keepForMs, settings))
-        await this.#lookForAged(keepForMs);
+      if (Date.now() - this.#agedAt(keepForMs).at >= agedEveryMs(keepForMs, settings)) await this.#findAged(keepForMs);
     if (!this.#rules.some(({ keepVersions }) => keepVersions !== undefined)) return;
-    if (Date.now() - this.#place.all.at >= wholeMs) await this.#lookForAll();
-    else await this.#lookOften();
+    await this.#findHidden(Date.now() - this.#place.all.at >= wholeMs);
   }
 
   #agedAt(keepForMs: number): Reached {
     return this.#place.aged[keepForMs] ?? { added_id: 0, at: 0 };
   }
 
-  #lookForAged(keepForMs: number): Promise<void> {
+  #findAged(keepForMs: number): Promise<void> {
     const isOfRule = (column: string): boolean => retentionOf(this.#rules, column)?.keepForMs === keepForMs;
-    return this.#look({
+    return this.#poll({
       from: this.#agedAt(keepForMs).added_id,
       keepForMs,
       isWanted: ({ column_name, hasBody }) => hasBody && isOfRule(column_name),
@@ -116,40 +114,30 @@ class Retaining {
     });
   }
 
-  #lookForAll(): Promise<void> {
-    return this.#look({
-      from: this.#place.all.added_id,
-      isWanted: ({ column_name }) => this.#keepVersionsOf(column_name) !== undefined,
-      leastOf: () => 1,
+  /** Erases the versions that newer ones put out: all, or only those of columns that have many. */
+  #findHidden(isForAll: boolean): Promise<void> {
+    const keptOf = (column: string): number | undefined => retentionOf(this.#rules, column)?.keepVersions;
+    return this.#poll({
+      from: isForAll ? this.#place.all.added_id : this.#place.often,
+      isWanted: ({ column_name }) => keptOf(column_name) !== undefined,
+      leastOf: (column) => (isForAll ? 1 : leastHidden(keptOf(column) ?? 1)),
       reached: (added_id, isEnd) => {
-        const all = { added_id, at: isEnd ? Date.now() : this.#place.all.at };
-        return { ...this.#place, all, often: Math.max(this.#place.often, added_id) };
+        const { all, often } = this.#place;
+        const next = { added_id, at: isEnd ? Date.now() : all.at };
+        return { ...this.#place, often: Math.max(often, added_id), ...(isForAll && { all: next }) };
       },
     });
   }
 
-  #lookOften(): Promise<void> {
-    return this.#look({
-      from: this.#place.often,
-      isWanted: ({ column_name }) => this.#keepVersionsOf(column_name) !== undefined,
-      leastOf: (column) => leastHidden(this.#keepVersionsOf(column) ?? 1),
-      reached: (often) => ({ ...this.#place, often }),
-    });
-  }
-
-  #keepVersionsOf(column: string): number | undefined {
-    return retentionOf(this.#rules, column)?.keepVersions;
-  }
-
-  /** Reads the log from a place on, and erases in the columns that it names. */
-  async #look({ from, keepForMs, isWanted, leastOf, reached }: Look): Promise<void> {
+  /** Reads the log from an offset on, and erases in the columns of its cells. */
+  async #poll({ from, keepForMs, isWanted, leastOf, reached }: Poll): Promise<void> {
     const { at, mayGoOn } = this.#turn;
     const seen = new Map<string, number>();
     for (let after = from; ;) {
       const rows = await this.#select(selectWritten(at.datastore, at.shard, after, PAGE_CELLS, keepForMs));
       const cells = toWritten(rows, after);
       const wanted = cells.filter((cell) => canBeErased(cell.column_name) && isWanted(cell));
-      // What is old is told by its own cell; what is put out by newer ones, once for all that there is now.
+      // Each aged cell counts alone; a column of which newer cells put out older ones is read once up to the head.
       const head = wanted.length === 0 || keepForMs !== undefined ? undefined : await this.#head();
       const columns = columnsOf(wanted, head, seen);
       if (!(await this.#eraseIn(columns, leastOf))) return;
@@ -161,21 +149,21 @@ class Retaining {
     }
   }
 
-  /** How far the log goes. */
+  /** Returns the last added id of the log. */
   async #head(): Promise<number> {
     const { datastore, shard } = this.#turn.at;
     return toHeads(await this.#select(selectHeads(datastore, [shard]))).get(shard) ?? 0;
   }
 
   /**
-   * Continues the erasures that were begun. Under the same rules and epoch, what was out of its retention still is.
-   * Under others, parts that have no place yet, in the log or in a buffer, are dropped: the look finds them again.
-   * Returns false if the turn must end: a group that may have such a place is unavailable, or the rules have changed.
+   * Continues the erasures that were begun. Under the same rules and epoch, their cells are still out of retention.
+   * Under others, drops parts that are in no log or buffer yet: the search finds them again. Returns false if the turn
+   * must end: a group whose buffer may have such a part is unavailable, or the rules have changed.
    */
   async #goOn(): Promise<boolean> {
-    const { work, at, isAnew, isAsRuled } = this.#turn;
+    const { work, at, isRestarted, isAsRuled } = this.#turn;
     const { open } = this.#place;
-    if (isAnew) {
+    if (isRestarted) {
       const { begun, notBegun } = await beginningOf(work.context, at, open);
       if (begun.length + notBegun.length < open.length) return false;
       await this.#write({ ...this.#place, open: begun });
@@ -190,7 +178,7 @@ class Retaining {
     return true;
   }
 
-  /** Returns false where not all of it was begun. */
+  /** Erases in some columns. Returns false if not all parts were begun. */
   async #eraseIn(columns: readonly SeenColumn[], leastOf: (column: string) => number): Promise<boolean> {
     const { work, at } = this.#turn;
     let left = columns;
@@ -215,7 +203,7 @@ class Retaining {
     return true;
   }
 
-  /** Returns false where not all were begun. */
+  /** Erases parts. Returns false if not all were begun. */
   async #erase(parts: readonly OpenPart[]): Promise<boolean> {
     const { settings, signal, mayGoOn, isAsRuled } = this.#turn;
     for (const some of slicesOf(parts, PARTS_AT_ONCE)) {
@@ -224,7 +212,7 @@ class Retaining {
       const begun = performance.now();
       const before = this.#place.open;
       await this.#write({ ...this.#place, open: [...before, ...some] });
-      // Last of all: a rule that is loosened takes effect before the turn ends.
+      // The last check, so that a loosened rule takes effect before the turn ends.
       if (!(await isAsRuled())) {
         await this.#write({ ...this.#place, open: before });
         this.isCut = true;
@@ -236,7 +224,7 @@ class Retaining {
     return true;
   }
 
-  /** Whether so many may be open: with those of other shards they are in one item. */
+  /** Returns whether so many may be open: one item has those of several shards. */
   #hasRoomFor(parts: readonly OpenPart[]): boolean {
     const all = [...this.#place.open, ...parts];
     if (all.length > MOST_OPEN_PARTS) return false;
@@ -244,11 +232,11 @@ class Retaining {
     return bytes <= MOST_OPEN_BYTES;
   }
 
-  /** Does what can be done of parts that are written down as begun. */
+  /** Continues recorded parts as far as possible. */
   async #finish(parts: readonly OpenPart[]): Promise<void> {
     const { work, at, mayGoOn, done } = this.#turn;
     if (parts.length === 0) return;
-    const patience: Patience = { mayGoOn, looksMs: LOOKS_MS };
+    const patience: Patience = { mayGoOn, pollsMs: POLLS_MS };
     const waiting: OpenPart[] = [];
     await sideBySide(parts, async (part) => {
       const one = await erasePart(work, at, part, patience);
@@ -259,12 +247,12 @@ class Retaining {
     await this.#write({ ...this.#place, open: [...others, ...waiting] });
   }
 
-  async #write(place: RetentionPlace): Promise<void> {
+  async #write(place: RetentionOffset): Promise<void> {
     if (JSON.stringify(place) !== JSON.stringify(this.#place)) await this.#turn.write(place);
     this.#place = place;
   }
 
-  /** Of the writer: readers may be behind. */
+  /** Reads from the writer, since readers may be behind. */
   async #select(statement: Statement): Promise<readonly SqlRow[]> {
     const { work, at } = this.#turn;
     const { topology, groups } = work.context;
@@ -273,12 +261,12 @@ class Retaining {
   }
 }
 
-interface Look {
+interface Poll {
   readonly from: number;
-  /** Of what is older alone. @default all */
+  /** Reads only cells older than this. @default all */
   readonly keepForMs?: number;
   readonly isWanted: (cell: WrittenCell) => boolean;
   /** How many bodies of a column are worth an erasure. */
   readonly leastOf: (column: string) => number;
-  readonly reached: (added_id: number, isEnd: boolean) => RetentionPlace;
+  readonly reached: (added_id: number, isEnd: boolean) => RetentionOffset;
 }

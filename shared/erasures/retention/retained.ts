@@ -1,14 +1,14 @@
-import { readState, setState, scanState, type StateItem } from '../../dynamo/state-table.ts';
-import type { DynamoTable } from '../../dynamo/table.ts';
+import { readState, setState, type StateItem } from '../../dynamo/state-table.ts';
+import { scanState, type DynamoTable } from '../../dynamo/table.ts';
 import type { RetainedColumn, RetainedDay, Retention } from '../../api/erasures.ts';
 import { changeItem } from '../../dynamo/change-item.ts';
 import { uuidV5 } from '../../uuid-v5.ts';
 import { shownRetention } from '../../sql/hidden-cells.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { ErasureWork } from '../erasure-work.ts';
-import { behindSeconds, readPlaces } from './retention-place.ts';
+import { behindSeconds, readOffsets } from './retention-offset.ts';
 
-/** `retention#trips`: a datastore has rules, or had them and is not done. Without it retention costs one read. */
+/** Returns `retention#trips`: marks a datastore with rules, or with unfinished former ones. Others cost one read. */
 const markKey = (datastore: string): string => `retention#${datastore}`;
 
 export async function isRetained(table: DynamoTable, datastore: string): Promise<boolean> {
@@ -20,8 +20,8 @@ export async function setRetained(table: DynamoTable, datastore: string, is: boo
 }
 
 /**
- * What was erased since it was out of its retention: `retained#trips#COLUMN` of the state table, a summary for each day.
- * There is no record for each such erasure: a store may have a million of them a day.
+ * Returns the key of a column's erasures by retention: `retained#trips#COLUMN` of the state table, a summary for each
+ * day. No such erasure has its own record, since a store may have a million of them a day.
  */
 const keyOf = (datastore: string, column: string): string => `retained#${datastore}#${column}`;
 
@@ -29,35 +29,35 @@ const keyOf = (datastore: string, column: string): string => `retained#${datasto
 const NAMESPACE = '0d7c0c3f-58a3-4a0e-9d0e-3c1c8f3f9f2b';
 const KEPT_DAYS = 1000;
 
-/** By which logs and answers name the erasures of a column. */
+/** Returns the id of a column's erasures in logs and responses. */
 export function retentionId(datastore: string, column: string): string {
   return uuidV5(NAMESPACE, JSON.stringify([datastore, column]));
 }
 
-/** Adds what a run has erased of a column. */
+/** Adds a run's erasures of a column. */
 export async function addRetained(
   table: DynamoTable,
   datastore: string,
   column: string,
-  { day, erasures, cells, bytes, from, to }: RetainedDay,
+  more: RetainedDay,
 ): Promise<void> {
   await changeItem(table, keyOf(datastore, column), (item) => {
-    const days = daysOf(item);
-    const before = days.find((one) => one.day === day);
-    const now: RetainedDay = {
-      day,
-      erasures: erasures + (before?.erasures ?? 0),
-      cells: cells + (before?.cells ?? 0),
-      bytes: bytes + (before?.bytes ?? 0),
-      from: before?.from ?? from,
-      to,
-    };
-    const next = [...days.filter((one) => one.day !== day), now].slice(-KEPT_DAYS);
+    const { before = [], others = [] } = Object.groupBy(daysOf(item), ({ day }) =>
+      day === more.day ? 'before' : 'others',
+    );
+    const next = [...others, withMore(before[0], more)].slice(-KEPT_DAYS);
     return { values: { days: { S: JSON.stringify(next) }, column: { S: column } }, result: undefined };
   });
 }
 
-/** Of all columns of a datastore: the state table is read from end to end, as few ask for it. */
+/** Returns the sum of two summaries of a column. */
+export function withMore(before: RetainedDay | undefined, more: RetainedDay): RetainedDay {
+  if (!before) return more;
+  const sum = (of: 'erasures' | 'cells' | 'bytes'): number => before[of] + more[of];
+  return { ...more, erasures: sum('erasures'), cells: sum('cells'), bytes: sum('bytes'), from: before.from };
+}
+
+/** Reads all columns of a datastore by a scan of the state table, since such requests are rare. */
 export async function listRetained(table: DynamoTable, datastore: string): Promise<RetainedColumn[]> {
   const columns: RetainedColumn[] = [];
   for await (const { items } of scanState(table, keyOf(datastore, '')))
@@ -72,14 +72,14 @@ function daysOf(item: StateItem | undefined): readonly RetainedDay[] {
   return JSON.parse(item?.['days']?.S ?? '[]') as readonly RetainedDay[];
 }
 
-/** Returns how long the cells of a datastore are kept, and what was erased by that. */
+/** Returns the retention rules of a datastore, and their erasures. */
 export async function retentionStatus(
   { topologyTable, stateTable }: Pick<ErasureWork, 'topologyTable' | 'stateTable'>,
   datastore: string,
 ): Promise<Retention> {
   const topology = await readDatastore(topologyTable, datastore);
   const rules = topology?.retention ?? [];
-  const places = [...(await readPlaces(stateTable, datastore, topology?.shards ?? 0)).values()];
+  const places = [...(await readOffsets(stateTable, datastore, topology?.shards ?? 0)).values()];
   const open = places.flatMap((place) => place.open);
   return {
     rules: rules.map(shownRetention),

@@ -8,8 +8,7 @@ import { sideBySide } from '../../side-by-side.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { ErasureWork } from '../erasure-work.ts';
-import type { PartDone } from './erase-hidden.ts';
-import { addRetained, isRetained, setRetained } from './retained.ts';
+import { addRetained, isRetained, setRetained, withMore } from './retained.ts';
 import { retainShard, type ShardTurn } from './retain-shard.ts';
 import {
   agedEveryMs,
@@ -17,18 +16,18 @@ import {
   keepTimes,
   WHOLE_MS,
   type RetentionSettings,
-  readPlaces,
-  writePlace,
+  readOffsets,
+  writeOffset,
   type Reached,
-  type RetentionPlace,
-} from './retention-place.ts';
+  type RetentionOffset,
+} from './retention-offset.ts';
 
 interface RetentionRun extends ErasureWork {
-  /** Of the lease under which it works. */
+  /** The token of its lease. */
   readonly token: number;
   readonly settings?: RetentionSettings;
   readonly failed?: (error: unknown) => void;
-  /** Of each datastore with rules, after each round. @default nobody wants to know */
+  /** Receives each round of each datastore with rules. */
   readonly retained?: (datastore: string, round: RetentionRound) => void;
   readonly signal: AbortSignal;
 }
@@ -42,19 +41,19 @@ export interface RetentionRound {
   readonly behindSeconds: number;
 }
 
-/** How long a shard has before others have their turn. */
+/** How long a shard works before others have their turn. */
 const TURN_MS = 10_000;
 
-/** Returns a round over all datastores that have rules, to be repeated; 0: there is more to be done at once. */
+/** Returns a repeatable round over all datastores with rules. It returns 0 if there is more to do at once. */
 export function retentionRounds(run: RetentionRun): () => Promise<0 | void> {
   const { context, signal } = run;
-  const known = new Map<string, Map<number, RetentionPlace>>();
+  const known = new Map<string, Map<number, RetentionOffset>>();
   return async () => {
     let isMore = false;
     for (const datastore of await context.topology.served()) {
       if (signal.aborted) break;
       const { retention } = (await context.topology.datastore(datastore)) ?? {};
-      // What was begun by rules that are gone is done all the same.
+      // Erasures that former rules began are finished.
       const isWanted = retention ?? (await isRetained(run.stateTable, datastore));
       if (isWanted && (await roundOf(run, datastore, known))) isMore = true;
     }
@@ -62,43 +61,48 @@ export function retentionRounds(run: RetentionRun): () => Promise<0 | void> {
   };
 }
 
-/** Returns whether there is more to be done at once. */
+/** Returns whether there is more to do at once. */
 async function roundOf(
   run: RetentionRun,
   datastore: string,
-  known: Map<string, Map<number, RetentionPlace>>,
+  known: Map<string, Map<number, RetentionOffset>>,
 ): Promise<boolean> {
   const { topologyTable, stateTable, settings = {}, signal } = run;
   const topology = await readDatastore(topologyTable, datastore);
   if (!topology) return false;
   if (!known.has(datastore)) await setRetained(stateTable, datastore, true);
-  const places = known.get(datastore) ?? (await readPlaces(stateTable, datastore, topology.shards));
+  const places = known.get(datastore) ?? (await readOffsets(stateTable, datastore, topology.shards));
   known.set(datastore, places);
   const rules = rulesHash(topology.retention);
   const isAsRuled = rulesWatch(run, datastore, rules);
   const heads = await headsOf(run, topology);
   const work = dueShards(topology, { places, rules, heads, settings });
-  const tally = new Tally();
+  /** By column. */
+  const tally = new Map<string, RetainedDay>();
   let isCut = false;
   await sideBySide(work, async (shard) => {
     if (signal.aborted) return;
     const before = places.get(shard);
-    const place = startingPlace(before, topology, shard, { rules, settings });
+    const place = startingOffset(before, topology, shard, { rules, settings });
     const until = performance.now() + TURN_MS;
     const turn: ShardTurn = {
       work: run,
       at: { datastore, shard, rules: topology.retention },
       settings,
-      isAnew: place !== before,
+      isRestarted: place !== before,
       isAsRuled,
       mayGoOn: () => performance.now() < until && !signal.aborted,
       signal,
       async write(next) {
-        if (!(await writePlace(stateTable, { datastore, shard, token: run.token }, next)))
-          throw new SchemalessError('unavailable', 'another erases what is out of its retention by now');
+        if (!(await writeOffset(stateTable, { datastore, shard, token: run.token }, next)))
+          throw new SchemalessError('unavailable', 'another worker has the lease of retention by now');
         places.set(shard, next);
       },
-      done: (part) => tally.add(part),
+      done({ column, cells, bytes, waits_for }) {
+        const now = new Date().toISOString();
+        const more = { day: now.slice(0, 10), erasures: waits_for === null ? 1 : 0, cells, bytes, from: now, to: now };
+        tally.set(column, withMore(tally.get(column), more));
+      },
     };
     try {
       if (!(await isAsRuled(RULES_AGE_MS))) isCut = true;
@@ -107,24 +111,28 @@ async function roundOf(
       run.failed?.(error);
     }
   });
-  for (const [column, day] of tally.days()) await addRetained(stateTable, datastore, column, day);
+  for (const [column, day] of tally) await addRetained(stateTable, datastore, column, day);
   const open = [...places.values()].reduce((sum, place) => sum + place.open.length, 0);
   if (!topology.retention && open === 0) {
     known.delete(datastore);
     await setRetained(stateTable, datastore, false);
   }
+  const sum = (of: 'erasures' | 'cells' | 'bytes'): number =>
+    [...tally.values()].reduce((all, day) => all + day[of], 0);
   run.retained?.(datastore, {
-    ...tally.sum(),
+    erasures: sum('erasures'),
+    cells: sum('cells'),
+    bytes: sum('bytes'),
     open,
     behindSeconds: behindSeconds(topology.retention ?? [], [...places.values()], settings) ?? 0,
   });
   return isCut;
 }
 
-/** How old what is known of the rules may be as a shard's turn begins. */
+/** The highest age of the known rules when a shard's turn begins. */
 const RULES_AGE_MS = 1000;
 
-/** Tells whether the rules are still those of a round, past every cache, as of at most some milliseconds ago. */
+/** Returns a check that the rules are still those of a round, past every cache, as of at most `maxAgeMs` ago. */
 function rulesWatch(run: RetentionRun, datastore: string, rules: string): (maxAgeMs?: number) => Promise<boolean> {
   let readAt = Number.NEGATIVE_INFINITY;
   let isSame: Promise<boolean> | undefined;
@@ -139,7 +147,7 @@ function rulesWatch(run: RetentionRun, datastore: string, rules: string): (maxAg
   };
 }
 
-/** How far each log goes; those of groups that do not answer are left out. */
+/** Returns the last added id of each log, without the logs of groups that do not answer. */
 async function headsOf(run: RetentionRun, topology: DatastoreTopology): Promise<ReadonlyMap<number, number>> {
   const heads = new Map<number, number>();
   await Promise.all(
@@ -156,7 +164,7 @@ async function headsOf(run: RetentionRun, topology: DatastoreTopology): Promise<
 }
 
 interface Due {
-  readonly places: ReadonlyMap<number, RetentionPlace>;
+  readonly places: ReadonlyMap<number, RetentionOffset>;
   readonly rules: string;
   readonly heads: ReadonlyMap<number, number>;
   readonly settings: RetentionSettings;
@@ -179,13 +187,13 @@ function dueShards(topology: DatastoreTopology, { places, rules, heads, settings
     .map(([shard]) => shard);
 }
 
-/** Under other rules than before all is looked at again, from now on; and where the log may not be the one of before. */
-function startingPlace(
-  place: RetentionPlace | undefined,
+/** Returns the offset to continue from, which starts again under other rules, or if the log may be another one. */
+function startingOffset(
+  place: RetentionOffset | undefined,
   { retention = [], homes }: DatastoreTopology,
   shard: number,
   { rules, settings }: Pick<Due, 'rules' | 'settings'>,
-): RetentionPlace {
+): RetentionOffset {
   const epoch = homes[shard]?.epoch ?? 0;
   if (place?.rules === rules && place.epoch === epoch) return place;
   const due = (everyMs: number): Reached => ({ added_id: 0, at: Date.now() - everyMs });
@@ -195,32 +203,4 @@ function startingPlace(
 
 function rulesHash(rules: readonly RetentionRule[] | undefined): string {
   return hash('sha256', JSON.stringify([rules])).slice(0, 16);
-}
-
-/** What a round has erased, by column. */
-class Tally {
-  readonly #days = new Map<string, RetainedDay>();
-
-  add({ column, cells, bytes, waits_for }: PartDone): void {
-    const now = new Date().toISOString();
-    const before = this.#days.get(column);
-    this.#days.set(column, {
-      day: now.slice(0, 10),
-      erasures: (before?.erasures ?? 0) + (waits_for === null ? 1 : 0),
-      cells: (before?.cells ?? 0) + cells,
-      bytes: (before?.bytes ?? 0) + bytes,
-      from: before?.from ?? now,
-      to: now,
-    });
-  }
-
-  days(): ReadonlyMap<string, RetainedDay> {
-    return this.#days;
-  }
-
-  sum(): Pick<RetentionRound, 'erasures' | 'cells' | 'bytes'> {
-    const all = [...this.#days.values()];
-    const of = (name: 'erasures' | 'cells' | 'bytes'): number => all.reduce((sum, day) => sum + day[name], 0);
-    return { erasures: of('erasures'), cells: of('cells'), bytes: of('bytes') };
-  }
 }

@@ -3,22 +3,22 @@ import type { ColumnFrom, ColumnState, ColumnOfRow } from '../statements/select-
 import type { WrittenCell } from '../statements/select-written.ts';
 import { VERSIONS_AT_ONCE } from './erase-hidden.ts';
 
-/** A column in which something may be out of its retention. */
+/** A column that may have cells out of their retention. */
 export interface SeenColumn extends ColumnFrom {
-  /** Ref keys of cells of it that are known to be too old. */
+  /** Ref keys of its cells that are known to be too old. */
   readonly aged: readonly number[];
-  /** There was enough to erase before these versions. @default not yet */
+  /** Earlier versions had enough to erase. @default not yet */
   readonly isBegun?: boolean;
 }
 
-/** Whether versions behind those of a state may be out of their retention, which nobody else tells of. */
+/** Returns whether versions beyond those of a state may be out of their retention, and nothing else finds them. */
 export function hasMore({ aged }: SeenColumn, { versions }: ColumnState): boolean {
   return versions.length === VERSIONS_AT_ONCE && aged.length === 0 && versions.at(-1)?.isPutOut === true;
 }
 
 /**
- * The columns of cells. `head`: how far the log goes: cells up to there are seen with their column. Undefined where
- * they are meant themselves. `seen`: columns, and up to where.
+ * Returns the columns of cells. `head`: the last added id of the log, up to which a column covers its cells; undefined
+ * if only these cells count. `seen`: columns, and the added id up to which each was searched.
  */
 export function columnsOf(
   cells: readonly WrittenCell[],
@@ -39,20 +39,19 @@ export function columnsOf(
   return [...columns.values()];
 }
 
-/** They are kept in memory. */
+/** The most columns kept in memory. */
 const MOST_SEEN = 100_000;
 
-/** The name of an erasure is a byte longer than its column's. */
+/** Returns whether a column can be erased: the name of an erasure is a byte longer than its column's. */
 export function canBeErased(column: string): boolean {
   return !isErasureName(column) && Buffer.byteLength(column) <= ERASABLE_NAME_BYTES;
 }
 
 /**
- * What is to be erased of a column: one erasure of all versions that newer ones put out, and of what is too old one of
- * each cell. An erasure of versions takes all that is below its last, also what comes between this and its place in the
- * log: that would be put out, too, but it would not be too old. `least`: bodies that make it worth an erasure, which
- * takes a place in the log itself. `aged`: ref keys of bodies that are known to be too old: they may lie behind what
- * `versions` has.
+ * Returns the erasures of a column: one of all versions that newer ones put out, and one of each aged cell. An erasure
+ * of versions covers cells below its last that are appended before it, as well. Newer ones put these out, but they
+ * would not be aged. `least`: the bodies that make an erasure worth its own cell in the log. `aged`: ref keys of bodies
+ * known to be too old, which may lie beyond `versions`.
  */
 export function chooseHidden(
   { row_key, column_name }: ColumnOfRow,

@@ -6,8 +6,8 @@ import { rangeOf } from '../../sql/statements/erasure-range.ts';
 import { HAS_BODY } from '../../sql/statements/select-bodies.ts';
 
 /**
- * Whether a node shows any body of a target still, and whether it shows the erasure: without it, it may have bodies yet
- * to come. `database`: of the shard, or of its copy.
+ * Selects whether a node still shows a body of a target, and whether it shows the erasure: without it, bodies may still
+ * arrive. `database`: of the shard, or of its copy.
  */
 export function countLeft(database: string, target: ErasureTarget): Statement {
   const entity = `${quoteName(database)}.\`entity\``;
@@ -22,11 +22,6 @@ export function countLeft(database: string, target: ErasureTarget): Statement {
   };
 }
 
-interface Left {
-  readonly hasBodies: boolean;
-  readonly hasErasure: boolean;
-}
-
-export function toLeft([row]: readonly SqlRow[]): Left {
+export function toLeft([row]: readonly SqlRow[]) {
   return { hasBodies: toNumber(row?.[0]) > 0, hasErasure: toNumber(row?.[1]) > 0 };
 }

@@ -8,8 +8,8 @@ import type { CopyTable } from '../../sql/statements/select-buffered.ts';
 export const DELETED_COPIES = 50;
 
 /**
- * Deletes copies of the cells of a target, whatever became of them: waiting, kept as conflicts, undecided, parked; or,
- * in the other table, kept for a primary that is set back. Never the copy of an erasure.
+ * Deletes hints of a target's cells in any state: waiting, conflict, in doubt or parked. The other table has drained
+ * ones, kept for a primary that is restored to a point in time. Never deletes the hint of an erasure.
  */
 export function deleteCopies(table: CopyTable, datastore: string, target: ErasureTarget): Statement {
   const range = rangeOf(target);

@@ -12,7 +12,7 @@ export interface ColumnOfRow {
 }
 
 export interface ColumnFrom extends ColumnOfRow {
-  /** A ref key: it and those before it were looked at. @default none was */
+  /** The last ref key that was read. @default none */
   readonly after?: number | undefined;
 }
 
@@ -20,21 +20,21 @@ export interface ColumnFrom extends ColumnOfRow {
 interface VersionState {
   readonly ref_key: number;
   readonly isHidden: boolean;
-  /** By as many newer ones as are kept: whatever comes below it is hidden, too. */
+  /** As many newer versions exist as are kept: all versions below it are hidden as well. */
   readonly isPutOut: boolean;
   readonly hasBody: boolean;
 }
 
 export interface ColumnState {
-  /** Up to where versions were erased; -1 where none was. */
+  /** The ref key up to which versions were erased; -1 if none was. */
   readonly erasedTo: number;
-  /** By ref key, the lowest first, behind those. */
+  /** The versions above that, by ref key, the lowest first. */
   readonly versions: VersionState[];
 }
 
 /**
- * The lowest versions of columns of one shard that were not erased yet, and which of them are out of their retention:
- * what was erased before is not passed over, however much it is. `limit`: of each column.
+ * Selects the lowest versions of columns of one shard that are not erased yet, and which of them are out of their
+ * retention. Scans no erased version, however many there are. `limit`: of each column.
  */
 export function selectColumnStates(
   at: { readonly datastore: string; readonly shard: number; readonly rules: RetentionRules },
@@ -71,7 +71,7 @@ export function selectColumnStates(
   return unionOf(parts);
 }
 
-/** In the order of the columns. */
+/** Returns the states in the order of the columns. */
 export function toColumnStates(rows: readonly SqlRow[], columns: number): readonly ColumnState[] {
   const states = Array.from({ length: columns }, (): { erasedTo: number; versions: VersionState[] } => ({
     erasedTo: -1,

@@ -4,12 +4,12 @@ import type { SqlParameter, SqlRow, Statement } from '../../sql/client.ts';
 import { CONTROL, quoteName } from '../../sql/names.ts';
 import { unionOf } from '../../sql/union.ts';
 
-/** Which erasures of some targets are in a log: their positions. */
+/** Selects the positions of the targets whose erasures are in a log. */
 export function selectPlaced(database: string, targets: readonly ErasureTarget[]): Statement {
   return placedIn(`${quoteName(database)}.\`entity\``, 'cell', { sql: '', parameters: [] }, targets);
 }
 
-/** Which of them are in a group's buffer. */
+/** Selects the positions of those in a group's buffer. */
 export function selectPlacedInBuffer(datastore: string, targets: readonly ErasureTarget[]): Statement {
   return placedIn(`${CONTROL}.buffer`, 'copy', { sql: 'datastore = ? AND ', parameters: [datastore] }, targets);
 }
@@ -32,7 +32,7 @@ function placedIn(
   );
 }
 
-/** The positions of targets. */
+/** Returns the positions of targets. */
 export function toPlaced(rows: readonly SqlRow[]): readonly number[] {
   return rows.map(([position]) => toNumber(position));
 }

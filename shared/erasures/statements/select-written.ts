@@ -7,13 +7,13 @@ import { keptSince } from '../../sql/hidden-cells.ts';
 import { entityTable } from '../../sql/names.ts';
 import { HAS_BODY } from '../../sql/statements/select-bodies.ts';
 
-/** A place of the log where a cell stands. */
+/** A cell of the log, without its body. */
 export interface WrittenCell extends CellAddress {
   readonly added_id: number;
   readonly hasBody: boolean;
 }
 
-/** Selects a log's next cells without bodies; those older than `keepForMs` come first, as times never go back. */
+/** Selects a log's next cells without bodies, up to the first younger than `keepForMs`, as times never decrease. */
 export function selectWritten(
   datastore: string,
   shard: number,
@@ -33,7 +33,7 @@ export function selectWritten(
   };
 }
 
-/** Up to the first hole: a commit that is not visible yet. */
+/** Returns the cells up to the first hole, which is a commit that is not visible yet. */
 export function toWritten(rows: readonly SqlRow[], after: number): readonly WrittenCell[] {
   const cells = rows.map(([added_id, row_key, column_name, ref_key, hasBody]) => ({
     added_id: toNumber(added_id),

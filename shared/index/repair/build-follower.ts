@@ -13,7 +13,7 @@ export function buildName({ name, hash }: Pick<PhysicalIndex, 'name' | 'hash'>):
   return `build/${name}/${hash}`;
 }
 
-/** Builds a version of an index from the start of the logs. Shards at fault wait, and the build with them. */
+/** Builds a version of an index from the start of the logs. The build waits for faulty shards. */
 export function buildFollower(
   work: RepairWork,
   index: PhysicalIndex,

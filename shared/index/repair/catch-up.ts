@@ -13,14 +13,14 @@ const PAGE_CELLS = 100;
 const REST_MS = { first: 1000, most: 60_000 };
 
 /**
- * Writes the entries that groups missed while away: reads the marked shards' logs from their marks to their ends, then
- * clears the marks. A shard whose log, rows or entries fail keeps its mark alone. Returns a look, to be repeated.
+ * Writes the entries that unavailable groups missed: reads the marked shards' logs from their marks to their ends, then
+ * clears the marks. A shard whose log, rows or entries fail keeps its mark alone. Returns a poll, to be repeated.
  */
 export function watchPending(work: RepairWork, pending: PendingMarks, signal: AbortSignal): () => Promise<void> {
   const rests = new Map<string, { readonly ms: number; readonly until: number }>();
 
-  async function look(group: string): Promise<void> {
-    if (work.away.has(group)) return void rests.delete(group);
+  async function poll(group: string): Promise<void> {
+    if (work.unavailable.has(group)) return void rests.delete(group);
     const rest = rests.get(group);
     if (rest && performance.now() < rest.until) return;
     const isStuck = await catchUpGroup(work, pending, group, signal);
@@ -30,7 +30,7 @@ export function watchPending(work: RepairWork, pending: PendingMarks, signal: Ab
   }
 
   return async () => {
-    const ends = await Promise.allSettled((await work.context.groups.names()).map(look));
+    const ends = await Promise.allSettled((await work.context.groups.names()).map(poll));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   };
 }
@@ -101,7 +101,7 @@ async function catchUpShards(work: RepairWork, marked: MarkedShards, signal: Abo
       if (ended && (await pending.clear(group, mark))) done.ended += 1;
       else if ((await pending.advance(group, mark, to)) && full) next.push({ ...mark, from: to });
     }
-    if (work.away.has(group)) return;
+    if (work.unavailable.has(group)) return;
     open = next;
   }
 }

@@ -12,7 +12,7 @@ import type { RepairWork } from './repair-work.ts';
 import { verifyCutShards } from './verify-cut-shards.ts';
 import { watchWriters } from './watch-writers.ts';
 
-/** Interval of looks at the writers: for so long entries of lost cells may win. */
+/** Interval of polls of the writers: for so long entries of lost cells may win. */
 const WRITERS_MS = 1000;
 const RARE_MS = 10_000;
 
@@ -24,16 +24,16 @@ export function beginChores(
   held: HeldJob,
 ): void {
   const { signal } = held;
-  const { lookMs } = work.settings;
+  const { pollMs } = work.settings;
   const due = dueTimes(work.stateTable, work.datastore);
   const shares = largestShares(work, due);
   const chores: readonly (readonly [string, number, () => Promise<void>])[] = [
-    ['catch-up', lookMs, watchPending(work, pending, signal)],
-    ['builds', lookMs, watchBuilds(work, shares)],
-    ['counts', lookMs, () => shares.look()],
+    ['catch-up', pollMs, watchPending(work, pending, signal)],
+    ['builds', pollMs, watchBuilds(work, shares)],
+    ['counts', pollMs, () => shares.poll()],
     ['writers', WRITERS_MS, watchWriters(work)],
-    ['cut logs', lookMs, verifyCutShards(work, signal)],
-    ['retired versions', lookMs, () => dropRetired(work, leases, renewMs, signal)],
+    ['cut logs', pollMs, verifyCutShards(work, signal)],
+    ['retired versions', pollMs, () => dropRetired(work, leases, renewMs, signal)],
     ['tombstones', RARE_MS, () => purgeTombstones(work, due, signal)],
   ];
   const { datastore, report } = work;

@@ -12,7 +12,7 @@ import type { RepairWork } from './repair-work.ts';
 /** How long looked-up log ends are worth reaching. */
 const TARGETS_MS = 10_000;
 /** Progress is written this much less often while nothing is built. */
-const IDLE_LOOKS = 5;
+const IDLE_POLLS = 5;
 
 interface Build {
   readonly targets: readonly number[];
@@ -25,16 +25,16 @@ interface Build {
  *
  * - The build read the cells up to a log's end, and wrote their rows' entries after that.
  * - Cells behind it are the repair's, which looks up the versions after reading the cells, in a catalogue at most
- *   `versionsAgeMs` old. The ends are taken from the writers when the version has been listed for twice as long:
- *   nothing can have read a cell behind them before, so any reader finds the version, even a run about to end.
+ *   `versionsAgeMs` old. The ends are taken from the writers when the version has been listed for twice as long. No
+ *   reader can have read a cell behind them before, so any finds the version, even a run about to end.
  * - The repair needs an offset for each shard before the ends are taken: a new repair begins at the ends of the logs.
  *
- * @returns a look, to be repeated
+ * @returns a poll, to be repeated
  */
 export function watchBuilds(work: RepairWork, shares: LargestShares): () => Promise<void> {
   const { context, stateTable, topologyTable, datastore, settings, report } = work;
   const builds = new Map<string, Build>();
-  let looks = 0;
+  let polls = 0;
 
   const lagOf = (name: string): Promise<readonly ShardLag[]> => followerLag(stateTable, context, { name, datastore });
 
@@ -63,8 +63,8 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
   return async () => {
     const catalogues = await work.indexes.catalogues(datastore);
     const isBuilding = catalogues.some(({ versions }) => versions.some(({ state }) => state === 'building'));
-    looks += 1;
-    if (!isBuilding && looks % IDLE_LOOKS !== 1) return;
+    polls += 1;
+    if (!isBuilding && polls % IDLE_POLLS !== 1) return;
     const ofRepair = await lagOf(REPAIR_FOLLOWER);
     const lag = sum(ofRepair.map(({ offset = 0, head = 0 }) => Math.max(0, head - offset)));
     if (catalogues.length > 0) report({ datastore, kind: 'lag', cells: lag });

@@ -2,11 +2,10 @@ import { forgetFollower } from '../../follow/rewind-follower.ts';
 import type { Leases } from '../../dynamo/lease.ts';
 import { underLease } from '../../dynamo/under-lease.ts';
 import { sideBySide } from '../../side-by-side.ts';
-import { dropIndexTable } from '../statements/drop-index-table.ts';
 import { forgetIndexVersion } from '../../topology/index-catalogue.ts';
 import { copyDatabase, shardDatabase } from '../../address.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
-import type { PhysicalIndex } from '../index-table.ts';
+import { dropIndexTable, type PhysicalIndex } from '../index-table.ts';
 import { forgetMistyped } from '../../topology/index-now.ts';
 import { buildName } from './build-follower.ts';
 import type { RepairWork } from './repair-work.ts';
@@ -58,7 +57,7 @@ async function forget(work: RepairWork, { name, hash, definition }: PhysicalInde
 /** Drops them in shards and in copies, wherever they are now: a copy's table would come back with a switch. */
 async function dropTables(
   { context, datastore, topologyTable }: RepairWork,
-  version: { readonly name: string; readonly hash: string },
+  version: PhysicalIndex,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { homes = [] } = (await readDatastore(topologyTable, datastore)) ?? {};

@@ -14,12 +14,12 @@ export function dueTimes(table: DynamoTable, datastore: string) {
       const due = { N: String(Math.round(Date.now() + ms)) };
       await setState(table, keyOf(chore), { due, places: undefined });
     },
-    /** Where a run left off that ended before the chore was done, by group. */
+    /** Returns the positions, by group, of a run that ended before the chore was done. */
     async places(chore: string): Promise<ReadonlyMap<string, number>> {
       const places = (await readState(table, keyOf(chore)))?.['places']?.S ?? '[]';
       return new Map(JSON.parse(places) as [string, number][]);
     },
-    async keepPlaces(chore: string, places: ReadonlyMap<string, number>): Promise<void> {
+    async saveOffsets(chore: string, places: ReadonlyMap<string, number>): Promise<void> {
       await setState(table, keyOf(chore), { places: { S: JSON.stringify([...places]) } });
     },
   };

@@ -29,7 +29,7 @@ export function mistypedCounts(topologyTable: DynamoTable, datastore: string, on
         else counted.set(key, { name, hash, position, rows: 1, row_key });
       }
     },
-    /** Writes the counts until the signal, and once more then. Never fails. */
+    /** Writes the counts until the signal, and a last time then. Never fails. */
     async keep(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         await pauseFor(WRITE_MS, signal);

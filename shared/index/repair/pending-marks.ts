@@ -3,7 +3,7 @@ import type { DynamoTable } from '../../dynamo/table.ts';
 import { sideBySide } from '../../side-by-side.ts';
 import { slicesOf } from '../../slices-of.ts';
 
-/** Where to read a shard's log again for a group that was away. */
+/** A shard whose log is to be read again for a group that was unavailable. */
 export interface PendingShard {
   readonly shard: number;
   /** The lowest added id whose row's entry may be missing. */
@@ -23,7 +23,7 @@ function blockOf(shard: number): number {
 
 export type PendingMarks = ReturnType<typeof pendingMarks>;
 
-/** What entries each group lacks: items `pending#trips#group-2#0`, set before the repair's offset moves. */
+/** Entries that each group lacks: items `pending#trips#group-2#0`, set before the repair's offset moves. */
 export function pendingMarks(table: DynamoTable, datastore: string) {
   const itemOf = (group: string, block: number): string => `pending#${datastore}#${group}#${block}`;
   const keyOf = (group: string, shard: number): string => itemOf(group, blockOf(shard));
@@ -69,7 +69,7 @@ export function pendingMarks(table: DynamoTable, datastore: string) {
       );
     },
 
-    /** Moves a mark forward, unless it was set back meanwhile. */
+    /** Moves a mark forward, unless it was lowered since. */
     async advance(group: string, { shard, from }: PendingShard, to: number): Promise<boolean> {
       const name = `from${shard}`;
       const only = { condition: `#${name} = :seen`, values: { ':seen': { N: String(from) } } };

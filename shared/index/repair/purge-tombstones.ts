@@ -9,7 +9,10 @@ import type { RepairWork } from './repair-work.ts';
 const ROWS_A_STATEMENT = 200;
 const PURGE_EVERY_MS = 3_600_000;
 
-/** Deletes old tombstones of a datastore if due, from where the run before left off. A table that refuses costs itself alone. */
+/**
+ * Deletes old tombstones of a datastore if due, from where the run before left off. A table that refuses costs itself
+ * alone.
+ */
 export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: AbortSignal): Promise<void> {
   if (!(await due.isDue('purge'))) return;
   const { context, datastore, settings } = work;
@@ -51,7 +54,7 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
     }),
   );
   if (tombstones > 0) work.report({ datastore, kind: 'purged', tombstones });
-  if (signal.aborted) return due.keepPlaces('purge', places);
+  if (signal.aborted) return due.saveOffsets('purge', places);
   await due.doneFor('purge', PURGE_EVERY_MS);
   if (failures.length > 0) throw failures[0];
 }

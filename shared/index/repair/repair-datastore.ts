@@ -20,7 +20,6 @@ export interface DatastoreRun {
   readonly workers: Workers;
   readonly leases: Leases;
   readonly readers: ReaderWatch;
-  readonly owner: string;
   readonly deadline: number;
   readonly renewMs: number;
   readonly signal: AbortSignal;
@@ -60,7 +59,7 @@ export class DatastoreRepair {
   }
 
   /** Runs what the catalogue lists; `isSucceeded`: begins nothing any more. */
-  look(catalogues: readonly IndexCatalogue[], isSucceeded: boolean): void {
+  poll(catalogues: readonly IndexCatalogue[], isSucceeded: boolean): void {
     const building = buildsOf(catalogues);
     for (const [name, { end }] of this.#running) if (name.startsWith('build/') && !building.has(name)) end();
     if (isSucceeded) return;
@@ -107,7 +106,7 @@ export class DatastoreRepair {
     );
   }
 
-  /** Runs a follower; a failed one begins again at the next look. */
+  /** Runs a follower; a failed one begins again at the next poll. */
   #follow(
     name: string,
     make: (signal: AbortSignal) => Follower,

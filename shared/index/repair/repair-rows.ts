@@ -23,7 +23,7 @@ interface RowsRepaired {
   readonly mistyped: readonly MistypedField[];
 }
 
-type RowsWork = Pick<RepairWork, 'context' | 'datastore' | 'away' | 'slow'>;
+type RowsWork = Pick<RepairWork, 'context' | 'datastore' | 'unavailable' | 'slow'>;
 
 /**
  * Compares the entries of rows of one group's shards with their cells **now**, and writes those that differ. A refused
@@ -102,7 +102,7 @@ class RowsRepair {
   }
 
   async #compare(part: Wanted): Promise<void> {
-    const { context, datastore, away } = this.#work;
+    const { context, datastore, unavailable } = this.#work;
     for (const { rows, error } of part.unread) for (const { shard } of rows) this.#unread.set(shard, error);
     for (const field of part.mistyped) this.#mistyped.push(field);
     const groupOf = ({ shard }: EntryOfShard): string => homeOf(this.#topology, shard).group;
@@ -111,7 +111,7 @@ class RowsRepair {
       return this.#only === undefined || group === this.#only || epoch > 1;
     };
     const [asked, left]: [EntryOfShard[], EntryOfShard[]] = [[], []];
-    for (const entry of part.entries.filter(isWanted)) (away.has(groupOf(entry)) ? left : asked).push(entry);
+    for (const entry of part.entries.filter(isWanted)) (unavailable.has(groupOf(entry)) ? left : asked).push(entry);
     for (const [group, entries] of Map.groupBy(left, groupOf)) this.#miss({ group, entries, error: undefined });
     const { differences, unasked } = await differencesOf(context, datastore, asked);
     for (const one of unasked) this.#miss(one);
@@ -129,16 +129,16 @@ class RowsRepair {
       const parts = tables
         .map((entries) => entries.slice(start, start + ENTRIES_A_STATEMENT))
         .filter(({ length }) => length > 0);
-      for (const beside of slicesOf(parts, TABLES_AT_ONCE)) {
-        const failed = await writeEntries(context, datastore, beside.flat());
+      for (const alongside of slicesOf(parts, TABLES_AT_ONCE)) {
+        const failed = await writeEntries(context, datastore, alongside.flat());
         for (const one of failed) this.#miss(one);
-        this.#written += beside.flat().length - failed.reduce((sum, { entries }) => sum + entries.length, 0);
+        this.#written += alongside.flat().length - failed.reduce((sum, { entries }) => sum + entries.length, 0);
       }
     }
   }
 
   #miss({ group, entries, error }: MissedEntries): void {
-    if (isOfGroup(error)) this.#work.away.add(group);
+    if (isOfGroup(error)) this.#work.unavailable.add(group);
     const ofGroup = this.#missed.get(group) ?? new Set();
     for (const { row } of entries) ofGroup.add(row.row_key);
     this.#missed.set(group, ofGroup);

@@ -1,7 +1,7 @@
 import type { FollowEvent } from '../../follow/follower.ts';
 import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import type { AwayGroups, SlowShards } from './away-groups.ts';
+import type { UnavailableGroups, SlowShards } from './unavailable-groups.ts';
 import type { MistypedCounts } from './mistyped-counts.ts';
 import type { WatchedIndexes } from './watched-indexes.ts';
 import { RETIRED_FOR_MS } from '../index-table.ts';
@@ -13,7 +13,7 @@ export interface RepairWork {
   readonly datastore: string;
   readonly settings: RepairSettings;
   readonly indexes: WatchedIndexes;
-  readonly away: AwayGroups;
+  readonly unavailable: UnavailableGroups;
   readonly slow: SlowShards;
   readonly mistyped: MistypedCounts;
   readonly report: (event: RepairEvent) => void;
@@ -36,7 +36,7 @@ export type RepairEvent = { readonly datastore: string } & (
       readonly index: string;
       readonly shards: number;
       readonly problems: number;
-      readonly mended: number;
+      readonly repaired: number;
     }
   | { readonly kind: 'purged'; readonly tombstones: number }
   /** Tried again later. Reported for the first failure in a row. */
@@ -52,8 +52,8 @@ export const REPAIR_SETTINGS = {
   commitEveryMs: 5000,
   /** For all builds of a datastore together. */
   buildCellsPerSecond: 5000,
-  /** Interval of looks at topology, pending groups and builds. */
-  lookMs: 2000,
+  /** Interval of polls of topology, pending groups and builds. */
+  pollMs: 2000,
   /** Greatest age of the known index versions. */
   versionsAgeMs: 1500,
   /** Delay from a cut log to its verification: writes under way have ended by then. */

@@ -5,7 +5,7 @@ import { readerWatch } from '../../follow/reader-watch.ts';
 import { leases } from '../../dynamo/lease.ts';
 import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import { awayGroups, slowShards } from './away-groups.ts';
+import { unavailableGroups, slowShards } from './unavailable-groups.ts';
 import { mistypedCounts } from './mistyped-counts.ts';
 import { DatastoreRepair, type DatastoreRun } from './repair-datastore.ts';
 import { type RepairEvent, type RepairWork, REPAIR_SETTINGS, type RepairSettings } from './repair-work.ts';
@@ -39,7 +39,7 @@ export async function runRepair(run: RepairRun): Promise<void> {
     settings: { ...REPAIR_SETTINGS, ...run.settings },
     renewMs: heartbeat.heartbeatMs,
     report,
-    workers: new Workers({ stateTable, crew: 'repair', slot: 'repair', owner, ...heartbeat, onError }),
+    workers: new Workers({ stateTable, workerGroup: 'repair', slot: 'repair', owner, ...heartbeat, onError }),
     leases: leases(stateTable, owner, heartbeat.silenceMs),
     readers: readerWatch(run.context, {
       report: (event) => report({ datastore: '', kind: 'followed', follower: 'repair', event }),
@@ -61,16 +61,17 @@ export async function runRepair(run: RepairRun): Promise<void> {
 async function repairAll(going: Going, repairs: Map<string, DatastoreRepair>): Promise<void> {
   const { context, topologyTable, settings, workers, report, signal } = going;
   const indexes = watchIndexes(topologyTable, settings.versionsAgeMs, settings.retiredForMs);
-  const away = awayGroups(context.groups, signal);
+  const unavailable = unavailableGroups(context.groups, signal);
   let readAt = Number.NEGATIVE_INFINITY;
 
-  async function look(): Promise<'over' | void> {
-    if (workers.share(1).successor?.ready && [...repairs.values()].every((repair) => repair.isOver())) return 'over';
-    if (performance.now() - readAt >= settings.lookMs) {
+  async function poll(): Promise<'over' | void> {
+    if (workers.assignment(1).successor?.ready && [...repairs.values()].every((repair) => repair.isOver()))
+      return 'over';
+    if (performance.now() - readAt >= settings.pollMs) {
       context.topology.refresh();
       readAt = performance.now();
     }
-    const isSucceeded = workers.share(1).successor !== undefined;
+    const isSucceeded = workers.assignment(1).successor !== undefined;
     for (const datastore of await indexes.datastores()) {
       const catalogues = await indexes.catalogues(datastore);
       if (!repairs.has(datastore) && catalogues.length > 0 && !isSucceeded) {
@@ -78,18 +79,18 @@ async function repairAll(going: Going, repairs: Map<string, DatastoreRepair>): P
           report({ datastore, kind: 'failed', what: 'counting mistyped fields', error }),
         );
         const slow = slowShards(settings.slowShardRestMs);
-        const work = { ...going, datastore, indexes, away, slow, mistyped };
+        const work = { ...going, datastore, indexes, unavailable, slow, mistyped };
         repairs.set(datastore, new DatastoreRepair(work, going));
       }
-      repairs.get(datastore)?.look(catalogues, isSucceeded);
+      repairs.get(datastore)?.poll(catalogues, isSucceeded);
     }
-    // A successor that has looked has begun everything.
+    // A successor that has polled has begun everything.
     workers.ready('repair', true);
   }
 
   const failed = ofFirst((error) => report({ datastore: '', kind: 'failed', what: 'looking at the topology', error }));
-  await repeat({ turn: look, everyMs: Math.min(settings.lookMs, SHORT_MS), failed }, signal);
+  await repeat({ turn: poll, everyMs: Math.min(settings.pollMs, SHORT_MS), failed }, signal);
 }
 
-/** A look costs nothing: `versionsAgeMs` bounds readings of the catalogue. */
+/** A poll costs nothing: `versionsAgeMs` bounds readings of the catalogue. */
 const SHORT_MS = 500;

@@ -1,13 +1,12 @@
 import type { PhysicalIndex } from '../index-table.ts';
 import { verifyIndex, type VerifyLocation } from '../verify.ts';
-import { mendEpoch } from '../../access/raise-epoch.ts';
+import { repairEpoch } from '../../access/raise-epoch.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { RepairWork } from './repair-work.ts';
 import { noteVerified, verifiedEpochs } from './verified-epochs.ts';
 import { decodeBody, encodeBody } from '../../body/codec.ts';
 import type { Json } from '../../cell.ts';
 import { readState, setState } from '../../dynamo/state-table.ts';
-import type { DynamoTable } from '../../dynamo/table.ts';
 
 /** Rest before all is compared again: as long as it took, and this at most. */
 const MOST_REST_MS = 60_000;
@@ -17,10 +16,11 @@ const SAVE_EVERY_MS = 1000;
  * Verifies all indexes after a log was cut. Entries of lost cells may remain, and the group lost its own last entries,
  * which are of rows of every group: so each index is compared whole.
  *
- * The finder of a cut raises its shard's epoch in the topology first, and verified epochs are kept, so none is forgotten.
+ * The finder of a cut raises its shard's epoch in the topology first, and verified epochs are kept, so none is
+ * forgotten.
  * Progress is kept too: a comparison may outlast a run.
  *
- * @returns a look, to be repeated
+ * @returns a poll, to be repeated
  */
 export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Promise<void> {
   const { context, datastore, settings } = work;
@@ -47,7 +47,7 @@ export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Pr
     context.topology.refresh();
     // Entries take their epoch from the shard's row.
     for (const { shard, epoch } of due)
-      await mendEpoch(
+      await repairEpoch(
         { groups: context.groups, datastore, shard },
         { group: topology?.homes[shard]?.group ?? '', epoch },
       );
@@ -78,7 +78,7 @@ async function verifyIndexes(work: RepairWork, due: readonly DueShard[], signal:
   for (const index of await work.indexes.maintained(datastore)) {
     const { isDone, shards, places, again: before } = keeper.of(index);
     if (isDone) continue;
-    const { found, mended, failed, again } = await verifyIndex(context, datastore, index, {
+    const { found, repaired, failed, again } = await verifyIndex(context, datastore, index, {
       repair: true,
       ...(shards && { shards }),
       from: places,
@@ -100,7 +100,7 @@ async function verifyIndexes(work: RepairWork, due: readonly DueShard[], signal:
       index: index.name,
       shards: due.length,
       problems: found.missing + found.extra + found.wrong,
-      mended,
+      repaired,
     });
     failures.push(...failed.values());
     if (left.length > 0 && failed.size === 0)
@@ -110,22 +110,23 @@ async function verifyIndexes(work: RepairWork, due: readonly DueShard[], signal:
   return failures;
 }
 
-interface ProgressKeeper {
-  of(index: PhysicalIndex): IndexProgress;
-  note(index: PhysicalIndex, change: Partial<IndexProgress>): void;
-  end(): Promise<void>;
-}
-
 /** Without the table the next run compares again. */
-async function keepProgress({ stateTable, datastore }: RepairWork, cuts: readonly string[]): Promise<ProgressKeeper> {
-  const kept = await readVerifyProgress(stateTable, datastore).catch(() => undefined);
+async function keepProgress({ stateTable, datastore }: RepairWork, cuts: readonly string[]) {
+  const key = `verifying#${datastore}`;
+  const read = async (): Promise<VerifyProgress | undefined> => {
+    const stored = (await readState(stateTable, key))?.['progress']?.B;
+    return stored && (decodeBody(stored) as unknown as VerifyProgress);
+  };
+  // Encoded as bodies are: JSON's numbers do not hold every integer.
+  const write = () => setState(stateTable, key, { progress: { B: encodeBody(progress as unknown as Json) } });
+  const kept = await read().catch(() => undefined);
   const isKept = kept !== undefined && cuts.every((cut) => kept.cuts.includes(cut));
   let progress: VerifyProgress = isKept ? kept : { cuts, indexes: {} };
   let savedAt = performance.now();
   let saving = Promise.resolve();
   const save = (): Promise<void> => {
     savedAt = performance.now();
-    saving = saving.then(() => writeVerifyProgress(stateTable, datastore, progress)).catch(() => undefined);
+    saving = saving.then(async () => void (await write())).catch(() => undefined);
     return saving;
   };
   const keyOf = ({ name, hash: version }: PhysicalIndex): string => `${name}/${version}`;
@@ -133,7 +134,7 @@ async function keepProgress({ stateTable, datastore }: RepairWork, cuts: readonl
     progress.indexes[keyOf(index)] ?? { isDone: false, places: {}, again: [] };
   return {
     of,
-    note(index, change) {
+    note(index: PhysicalIndex, change: Partial<IndexProgress>): void {
       progress = { ...progress, indexes: { ...progress.indexes, [keyOf(index)]: { ...of(index), ...change } } };
       if (performance.now() - savedAt >= SAVE_EVERY_MS) void save();
     },
@@ -153,18 +154,4 @@ interface VerifyProgress {
   /** The cuts it covers, as `17/2`: shard and epoch. Another cut begins it again. */
   readonly cuts: readonly string[];
   readonly indexes: Readonly<Record<string, IndexProgress>>;
-}
-
-async function readVerifyProgress(table: DynamoTable, datastore: string): Promise<VerifyProgress | undefined> {
-  const stored = (await readState(table, keyOf(datastore)))?.['progress']?.B;
-  return stored && (decodeBody(stored) as unknown as VerifyProgress);
-}
-
-async function writeVerifyProgress(table: DynamoTable, datastore: string, progress: VerifyProgress): Promise<void> {
-  // Encoded as bodies are: JSON's numbers do not hold every integer.
-  await setState(table, keyOf(datastore), { progress: { B: encodeBody(progress as unknown as Json) } });
-}
-
-function keyOf(datastore: string): string {
-  return `verifying#${datastore}`;
 }

@@ -8,7 +8,7 @@ import type { RepairWork } from './repair-work.ts';
 /**
  * Notices a new writer of a group. It may lack the last cells, and followers cannot tell: they are seconds behind, or
  * read the promoted server. Entries of lost cells would win over the cells that take their added ids, so the shards'
- * epochs are raised, and their rows verified. Groups with shared storage lose nothing. Returns a look, to be repeated
+ * epochs are raised, and their rows verified. Groups with shared storage lose nothing. Returns a poll, to be repeated
  * by one run at a time.
  */
 export function watchWriters(work: RepairWork): () => Promise<void> {
@@ -16,7 +16,7 @@ export function watchWriters(work: RepairWork): () => Promise<void> {
 
   const kept = new Map<string, string>();
 
-  async function look(group: string): Promise<void> {
+  async function poll(group: string): Promise<void> {
     const client = await context.groups.client(group);
     const server = toServer(await client.select(selectServer(), 'writer'));
     // It is starting or stopping.
@@ -43,8 +43,8 @@ export function watchWriters(work: RepairWork): () => Promise<void> {
   return async () => {
     const groups = await context.topology.groups();
     // An unreachable group keeps its writer.
-    const looks = groups.filter(({ sharedStorage }) => !sharedStorage).map(({ name }) => look(name));
-    const failed = (await Promise.allSettled(looks)).find((end) => end.status === 'rejected');
+    const polls = groups.filter(({ sharedStorage }) => !sharedStorage).map(({ name }) => poll(name));
+    const failed = (await Promise.allSettled(polls)).find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;
   };
 }

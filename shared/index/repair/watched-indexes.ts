@@ -1,7 +1,7 @@
-import type { PhysicalIndex } from '../index-table.ts';
+import { maintainedOf, type PhysicalIndex } from '../index-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { dynamoTopology } from '../../topology/dynamo-topology.ts';
-import type { IndexCatalogue, IndexVersion } from '../../topology/index-catalogue.ts';
+import type { IndexCatalogue } from '../../topology/index-catalogue.ts';
 import type { TopologySource } from '../../topology/topology.ts';
 
 export type WatchedIndexes = ReturnType<typeof watchIndexes>;
@@ -16,13 +16,10 @@ export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: nu
     return latest.topology;
   }
 
-  const isMaintained = ({ state, retired_at }: IndexVersion): boolean =>
-    state !== 'retired' || (retired_at !== undefined && Date.now() - Date.parse(retired_at) < retiredForMs);
-
   const seen = new Map<string, ReadonlyMap<string, number>>();
 
   /** Throws when the table cannot be read: what is known may be too old. */
-  async function look(datastore: string): Promise<readonly IndexCatalogue[]> {
+  async function poll(datastore: string): Promise<readonly IndexCatalogue[]> {
     const catalogues = await current().indexes(datastore);
     const before = seen.get(datastore);
     // Unlisted versions are forgotten: one of the same name may return.
@@ -38,16 +35,12 @@ export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: nu
   }
 
   return {
-    catalogues: look,
+    catalogues: poll,
     seenAt: (datastore: string, name: string, hash: string): number | undefined =>
       seen.get(datastore)?.get(`${name}/${hash}`),
     datastores: (): Promise<readonly string[]> => current().datastores(),
     /** The versions to maintain: live, building, retired just now. Throws as `catalogues`. */
-    async maintained(datastore: string): Promise<readonly PhysicalIndex[]> {
-      const catalogues = await look(datastore);
-      return catalogues.flatMap(({ name, versions }) =>
-        versions.filter(isMaintained).map(({ hash, definition }) => ({ name, hash, definition })),
-      );
-    },
+    maintained: async (datastore: string): Promise<readonly PhysicalIndex[]> =>
+      maintainedOf(await poll(datastore), Date.now(), retiredForMs).indexes,
   };
 }

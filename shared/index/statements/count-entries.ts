@@ -12,7 +12,7 @@ interface CountedPage {
   readonly live: number;
 }
 
-/** Where the count of one shard's table goes on. */
+/** The position from which the count of one shard's table continues. */
 export interface CountFrom {
   readonly shard: number;
   readonly after: Pick<CountedPage, 'value' | 'row_key'> | undefined;

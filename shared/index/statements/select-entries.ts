@@ -1,5 +1,5 @@
 import { rowKeyBytes, rowKeyOf } from '../../address.ts';
-import type { Operator } from '../../api/condition.ts';
+import type { Operator } from '../../where.ts';
 import { indexTable, type PhysicalIndex, fromSql, toSql } from '../index-table.ts';
 import type { Filter, ParsedQuery } from '../query.ts';
 import { toBytes } from '../../sql/cell-rows.ts';

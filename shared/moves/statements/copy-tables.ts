@@ -67,7 +67,7 @@ export function dropTablesOfCopy(database: string, tables: readonly string[]): S
   };
 }
 
-/** All of them in one step, which nobody sees half done: their files stay where they are. */
+/** Renames all of them in one atomic step: their files stay where they are. */
 export function renameTables(from: string, to: string, tables: readonly string[]): Statement {
   return { waitsBriefly: true, sql: `RENAME TABLE ${renames(from, to, tables)}`, parameters: [] };
 }

@@ -49,12 +49,15 @@ export function toRawCell([added_id, row_key, column_name, ref_key, body, create
   };
 }
 
-/** What a raw cell is called where somebody has to look for it. */
+/** Returns the address of a raw cell for an error message. */
 export function nameOfRaw({ row_key, column_name, ref_key }: RawCell): string {
   return `${rowKeyOf(row_key)}/${Buffer.from(column_name).toString()}/${ref_key}`;
 }
 
-/** Puts cells into a copy at the places that they have; what is there already stays, and comparing tells whether it is the same. */
+/**
+ * Puts cells into a copy at the places that they have; what is there already stays, and comparing tells whether it is
+ * the same.
+ */
 export function insertRawCells(database: string, cells: readonly RawCell[]): Statement {
   return {
     sql: `INSERT INTO ${entityOf(database)} (${COLUMNS}) VALUES ${cells.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')} ON DUPLICATE KEY UPDATE added_id = added_id`,

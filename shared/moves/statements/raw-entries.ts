@@ -93,7 +93,7 @@ export function keyOfEntry(row: RawEntry, fields: number): EntryKey {
   return { f0: toParameter(row[0]), row_key: toBytes(row[fields]) };
 }
 
-/** What tells two rows apart that have the same key. */
+/** Returns the version that orders two rows with the same key. */
 export function versionOfEntry(row: RawEntry, at: number): readonly [epoch: number, added_id: number] {
   return [toNumber(row[at]), toNumber(row[at + 1])];
 }

@@ -23,8 +23,6 @@ export interface RawShardRow {
   readonly step: number;
   /** The server that answers has every acknowledged cell of the shard. */
   readonly isWhole: boolean;
-  /** Its log is bound to the server that took its last appends: the group's nodes have files of their own. */
-  readonly isBound: boolean;
   /** Appends to the shard have to check for erasures. */
   readonly hasErasures: boolean;
   /** The last attempt that closed or reopened the shard. */
@@ -33,7 +31,7 @@ export interface RawShardRow {
 
 export function selectShardState({ datastore, shard }: MovingShard): Statement {
   return {
-    sql: `SELECT epoch, state, first_id, step, ${IS_WHOLE}, writer_id IS NOT NULL, has_erasures, closed_by FROM ${CONTROL}.shard ${WHICH}`,
+    sql: `SELECT epoch, state, first_id, step, ${IS_WHOLE}, has_erasures, closed_by FROM ${CONTROL}.shard ${WHICH}`,
     parameters: [datastore, shard],
   };
 }
@@ -46,9 +44,8 @@ export function toShardState([row]: readonly SqlRow[]): RawShardRow | undefined 
       first_id: toNumber(row[2]),
       step: toNumber(row[3]),
       isWhole: toNumber(row[4]) === 1,
-      isBound: toNumber(row[5]) === 1,
-      hasErasures: toNumber(row[6]) === 1,
-      closedBy: toText(row[7]),
+      hasErasures: toNumber(row[5]) === 1,
+      closedBy: toText(row[6]),
     }
   );
 }

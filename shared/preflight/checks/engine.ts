@@ -34,7 +34,7 @@ function engineCheck(needs: Needs, engine: string, version: string): Check {
           found: 'not offered',
           todo: 'Take another region, or another version in infra/constructs',
         };
-      if (!offered.acu) return { verdict: 'unknown', found: 'offered; of ACU nothing is said' };
+      if (!offered.acu) return { verdict: 'unknown', found: 'offered; without a range of ACU' };
       const [from, to] = offered.acu;
       const found = `offered, ${from} to ${to} ACU`;
       if (from <= least && most <= to) return { verdict: 'ok', found };

@@ -1,4 +1,5 @@
 import type { Check, ChecksOf, Judgement } from '../check.ts';
+import { sideBySide } from '../../side-by-side.ts';
 import type { Needs } from '../needs.ts';
 
 /** Compares the caller's account and region with the environment's. */
@@ -74,12 +75,10 @@ export function isStanding(status: string | undefined): boolean {
   return status !== undefined && status.endsWith('_COMPLETE') && status !== 'ROLLBACK_COMPLETE';
 }
 
-/** CloudFormation answers few requests a second. */
-const AT_ONCE = 4;
 /** Custom resources and the CDK's metadata. */
 const OF_NO_SERVICE = /^(?:Custom::|AWS::CDK::|AWS::CloudFormation::CustomResource)/u;
 
-/** Checks that the region offers every resource type. */
+/** Checks that the region offers every resource type: few at once, as CloudFormation answers few requests a second. */
 export const resourceTypeChecks: ChecksOf = ({ resources }) => {
   const types = [...new Set(resources.map(({ type }) => type))].filter((type) => !OF_NO_SERVICE.test(type)).toSorted();
   const services = new Set(types.map((type) => type.split('::')[1]));
@@ -88,12 +87,9 @@ export const resourceTypeChecks: ChecksOf = ({ resources }) => {
       name: 'services',
       wanted: `${types.length} types of resources, of ${services.size} services`,
       async judge(aws) {
-        const missing: string[] = [];
-        for (let at = 0; at < types.length; at += AT_ONCE) {
-          const some = types.slice(at, at + AT_ONCE);
-          const offered = await Promise.all(some.map((type) => aws.offersType(type)));
-          missing.push(...some.filter((_, position) => !offered[position]));
-        }
+        const offered = new Set<string>();
+        await sideBySide(types, async (type) => void ((await aws.offersType(type)) && offered.add(type)));
+        const missing = types.filter((type) => !offered.has(type));
         if (missing.length === 0) return { verdict: 'ok', found: 'all' };
         return { verdict: 'FAIL', found: `not here: ${missing.join(', ')}`, todo: 'Take another region' };
       },

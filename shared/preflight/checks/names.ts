@@ -47,7 +47,7 @@ function checksOfKind(needs: Needs, { many, type, property, taken }: NameKind): 
         for (const { name: stack } of needs.stacks)
           if (holders.has(stack) && isStanding(await aws.stackStatus(stack)))
             return { verdict: 'unknown', found, todo: `None, where they are of ${stack}` };
-        return { verdict: 'FAIL', found, todo: `Delete these ${many}, once you know that nobody needs what they hold` };
+        return { verdict: 'FAIL', found, todo: `Delete these ${many}, once their contents are surely not needed` };
       },
     },
   ];

@@ -8,7 +8,7 @@ interface Quota extends QuotaId {
   readonly type: string;
   /** Of endpoints, those of this kind alone. */
   readonly kind?: 'Interface' | 'Gateway';
-  readonly figures: (aws: AwsAnswers, id: QuotaId) => Promise<{ readonly used: number; readonly most: number }>;
+  readonly amounts: (aws: AwsAnswers, id: QuotaId) => Promise<{ readonly used: number; readonly most: number }>;
 }
 
 /** RDS itself reports the use of these, and enforces them. */
@@ -18,7 +18,7 @@ function countedByRds(name: string, code: string, resource: string): Quota {
     name,
     code,
     type: `AWS::RDS::${resource}`,
-    async figures(aws) {
+    async amounts(aws) {
       const quota = (await aws.rdsQuotas()).get(`${resource}s`);
       if (!quota) throw new Unanswered('rds:DescribeAccountAttributes', new Error(`said nothing of ${resource}s`));
       return quota;
@@ -27,7 +27,7 @@ function countedByRds(name: string, code: string, resource: string): Quota {
 }
 
 const usedBy =
-  (used: (aws: AwsAnswers) => Promise<number>): Quota['figures'] =>
+  (used: (aws: AwsAnswers) => Promise<number>): Quota['amounts'] =>
   async (aws, id) => ({ used: await used(aws), most: await aws.quota(id) });
 const ofNewVpc = usedBy(async () => 0);
 const QUOTAS: readonly Quota[] = [
@@ -41,23 +41,23 @@ const QUOTAS: readonly Quota[] = [
     name: 'Proxies',
     code: 'L-D94C7EA3',
     type: 'AWS::RDS::DBProxy',
-    figures: usedBy(async (aws) => (await aws.proxies()).length),
+    amounts: usedBy(async (aws) => (await aws.proxies()).length),
   },
   {
     service: 'vpc',
     name: 'VPCs per Region',
     code: 'L-F678F1CE',
     type: 'AWS::EC2::VPC',
-    figures: usedBy((aws) => aws.vpcs()),
+    amounts: usedBy((aws) => aws.vpcs()),
   },
-  { service: 'vpc', name: 'Subnets per VPC', code: 'L-407747CB', type: 'AWS::EC2::Subnet', figures: ofNewVpc },
+  { service: 'vpc', name: 'Subnets per VPC', code: 'L-407747CB', type: 'AWS::EC2::Subnet', amounts: ofNewVpc },
   {
     service: 'vpc',
     name: 'Interface VPC endpoints per VPC',
     code: 'L-29B6F2EB',
     type: 'AWS::EC2::VPCEndpoint',
     kind: 'Interface',
-    figures: ofNewVpc,
+    amounts: ofNewVpc,
   },
   {
     service: 'vpc',
@@ -65,19 +65,19 @@ const QUOTAS: readonly Quota[] = [
     code: 'L-1B52E74A',
     type: 'AWS::EC2::VPCEndpoint',
     kind: 'Gateway',
-    figures: usedBy((aws) => aws.gatewayEndpoints()),
+    amounts: usedBy((aws) => aws.gatewayEndpoints()),
   },
 ];
 
 /** Checks whether what is added fits, and says what to request. */
 export const quotaChecks: ChecksOf = (needs) =>
-  QUOTAS.flatMap(({ service, name, code, type, kind, figures }) => {
+  QUOTAS.flatMap(({ service, name, code, type, kind, amounts }) => {
     const all = resourcesOf(needs, type);
     const added = all.filter(({ properties }) => !kind || properties['VpcEndpointType'] === kind).length;
     if (added === 0) return [];
     const id = { service, code };
     const judge = async (aws: AwsAnswers): Promise<Judgement> => {
-      const { used, most } = await figures(aws, id);
+      const { used, most } = await amounts(aws, id);
       const found = `${used} of ${most} used`;
       if (used + added <= most) return { verdict: 'ok', found };
       return { verdict: 'FAIL', found, ...askFor(aws.region, id, name, used + added) };
@@ -90,7 +90,7 @@ const CONSOLES: readonly (readonly [RegExp, string])[] = [
   [/^us-gov-/u, 'console.amazonaws-us-gov.com'],
 ];
 
-/** What to request of AWS, with the page of its console for that. */
+/** Returns the quota to request of AWS, with the page of its console for that. */
 export function askFor(
   region: string,
   { service, code }: QuotaId,

@@ -65,14 +65,7 @@ function sharing(fence: ShardFence, cells: readonly EncodedCell[]): Pick<Stateme
  * @param cells of this shard, no address twice
  */
 export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): Statement {
-  return {
-    ...appendRows(fence, cells.map(valuesOf), {
-      first: '',
-      next: '',
-      time: "GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01'))",
-    }),
-    ...sharing(fence, cells),
-  };
+  return { ...appendRows(fence, cells.map(valuesOf)), ...sharing(fence, cells) };
 }
 
 /** Appends one cell, as `appendCells`. The insert id is its added id; no row changes if the shard refuses it. */
@@ -81,7 +74,7 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   const { anyWriter = false, checksErasures = false } = fence;
   const texts = TEXTS[(anyWriter ? 2 : 0) + (checksErasures ? 1 : 0)] as Map<string, string>;
   let sql = texts.get(entity);
-  if (sql === undefined) texts.set(entity, (sql = textOf(entity, fence)));
+  if (sql === undefined) texts.set(entity, (sql = appendText(fence, OF_ONE)));
   const [rowKey, columnName] = [rowKeyBytes(cell.row_key), Buffer.from(cell.column_name)];
   return {
     sql,
@@ -106,16 +99,30 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
 /** Texts by table, for each kind of fence: a text has a dozen pieces, and is the same for all cells of a shard. */
 const TEXTS = Array.from({ length: 4 }, () => new Map<string, string>());
 
-function textOf(entity: string, fence: ShardFence): string {
-  const check = erasureCheck(entity, fence.checksErasures === true, ['?', '?', '?']);
+const NOW = "GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01'))";
+
+interface AppendedRows {
+  /** Which behind the last of the log a row is. */
+  readonly place: string;
+  /** Row key, column name, ref key and body. */
+  readonly values: readonly [string, string, string, string];
+  readonly time: string;
+  readonly from: string;
+}
+
+const OF_ONE: AppendedRows = { place: '1', values: ['?', '?', '?', '?'], time: NOW, from: '' };
+
+function appendText(fence: ShardFence, { place, values, time, from }: AppendedRows): string {
+  const entity = entityTable(fence.datastore, fence.shard);
+  const [rowKey, columnName, refKey] = values;
+  const check = erasureCheck(entity, fence.checksErasures === true, [rowKey, columnName, refKey]);
   return [
     `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at)`,
-    'SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + 1), ?, ?, ?, ?,',
-    "GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01'))",
+    `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + ${place}), ${values.join(', ')}, ${time}`,
     `FROM ${CONTROL}.shard AS log`,
     `LEFT JOIN ${entity} AS last ON last.added_id =`,
     `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE)`,
-    `LEFT JOIN ${entity} AS old ON old.row_key = ? AND old.column_name = ? AND old.ref_key = ?`,
+    `${from}LEFT JOIN ${entity} AS old ON old.row_key = ${rowKey} AND old.column_name = ${columnName} AND old.ref_key = ${refKey}`,
     `${check.joins}WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL${check.condition} FOR UPDATE`,
   ].join(' ');
 }
@@ -131,50 +138,27 @@ export function appendRestored(fence: ShardFence, cells: readonly RestoredEncode
     if (cell.stored_at > latest) latest = cell.stored_at;
     return [...valuesOf(cell), toSqlTime(latest)];
   });
-  const statement = appendRows(fence, values, {
-    first: ', CAST(? AS DATETIME(6)) AS created_at',
-    next: ', CAST(? AS DATETIME(6))',
-    time: "GREATEST(LEAST(new.created_at, NOW(6)), COALESCE(last.created_at, '1000-01-01'))",
-  });
-  return { ...statement, ...sharing(fence, cells) };
+  return { ...appendRows(fence, values, true), ...sharing(fence, cells) };
 }
 
 function valuesOf({ row_key, column_name, ref_key, encoded }: EncodedCell): readonly SqlParameter[] {
   return [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded];
 }
 
-interface AppendTimes {
-  readonly first: string;
-  readonly next: string;
-  readonly time: string;
-}
-
-function appendRows(
-  fence: ShardFence,
-  cells: readonly (readonly SqlParameter[])[],
-  { first, next, time }: AppendTimes,
-): Statement {
-  const entity = entityTable(fence.datastore, fence.shard);
-  const check = erasureCheck(entity, fence.checksErasures === true, ['new.row_key', 'new.column_name', 'new.ref_key']);
+function appendRows(fence: ShardFence, cells: readonly (readonly SqlParameter[])[], haveTimes = false): Statement {
   const rows = cells.map((_, position) =>
     position === 0
-      ? `SELECT 0 AS position, ? AS row_key, ? AS column_name, ? AS ref_key, ? AS body${first}`
-      : `SELECT ${position}, ?, ?, ?, ?${next}`,
+      ? `SELECT 0 AS position, ? AS row_key, ? AS column_name, ? AS ref_key, ? AS body${haveTimes ? ', CAST(? AS DATETIME(6)) AS created_at' : ''}`
+      : `SELECT ${position}, ?, ?, ?, ?${haveTimes ? ', CAST(? AS DATETIME(6))' : ''}`,
   );
   return {
-    table: entity,
-    sql:
-      `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at) ` +
-      `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + ROW_NUMBER() OVER (ORDER BY new.position)), ` +
-      `new.row_key, new.column_name, new.ref_key, new.body, ` +
-      `${time} ` +
-      `FROM ${CONTROL}.shard AS log ` +
-      `LEFT JOIN ${entity} AS last ON last.added_id = ` +
-      `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE) ` +
-      `JOIN (${rows.join(' UNION ALL ')}) AS new ` +
-      `LEFT JOIN ${entity} AS old ` +
-      `ON old.row_key = new.row_key AND old.column_name = new.column_name AND old.ref_key = new.ref_key ` +
-      `${check.joins}WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL${check.condition} FOR UPDATE`,
+    table: entityTable(fence.datastore, fence.shard),
+    sql: appendText(fence, {
+      place: 'ROW_NUMBER() OVER (ORDER BY new.position)',
+      values: ['new.row_key', 'new.column_name', 'new.ref_key', 'new.body'],
+      time: haveTimes ? "GREATEST(LEAST(new.created_at, NOW(6)), COALESCE(last.created_at, '1000-01-01'))" : NOW,
+      from: `JOIN (${rows.join(' UNION ALL ')}) AS new `,
+    }),
     parameters: [...cells.flat(), fence.datastore, fence.shard, fence.epoch],
   };
 }

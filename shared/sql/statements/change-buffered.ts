@@ -1,6 +1,15 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { anyOfCopies, BY_COPY, copyHint, keyParameters, keysOf, SAME_COPY, type CopyKey } from './copy-key.ts';
+import {
+  anyOfCopies,
+  BY_COPY,
+  copyHint,
+  keyParameters,
+  keysOf,
+  SAME_COPY,
+  updateCopies,
+  type CopyKey,
+} from './copy-key.ts';
 import type { BufferedCell } from './insert-buffered.ts';
 
 export function deleteBuffered(rows: readonly CopyKey[]): Statement {
@@ -12,28 +21,25 @@ export function deleteBuffered(rows: readonly CopyKey[]): Statement {
 
 /** Marks hints that lost against another body: they are kept and listed, never appended. */
 export function markConflicts(rows: readonly CopyKey[]): Statement {
-  return {
-    sql: `UPDATE ${BY_COPY} SET state = 'conflict' WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`,
-    parameters: keyParameters(rows),
-  };
+  return updateCopies("state = 'conflict'", "state = 'waiting'", rows);
 }
 
-/** Counts a fault of the row itself, never a refusal by a server; at `maxAttempts` it is parked. */
-export function failBuffered(row: CopyKey, error: string, maxAttempts: number): Statement {
+/** Faults of a row before it is parked. */
+const MOST_FAULTS = 5;
+
+/** Counts a fault of the row itself, never a refusal by a server; too often, and it is parked. */
+export function failBuffered(row: CopyKey, error: string): Statement {
   return {
     sql:
       `UPDATE ${CONTROL}.buffer SET attempts = attempts + 1, last_error = ?, ` +
       `state = IF(attempts >= ?, 'parked', state) WHERE state = 'waiting' AND ${SAME_COPY}`,
-    parameters: [error.slice(0, 500), maxAttempts, ...keyParameters([row])],
+    parameters: [error.slice(0, 500), MOST_FAULTS, ...keyParameters([row])],
   };
 }
 
 /** Records why the server refused rows; they keep waiting. */
 export function noteRefusal(rows: readonly CopyKey[], error: string): Statement {
-  return {
-    sql: `UPDATE ${BY_COPY} SET last_error = ? WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`,
-    parameters: [error.slice(0, 500), ...keyParameters(rows)],
-  };
+  return updateCopies('last_error = ?', "state = 'waiting'", rows, [error.slice(0, 500)]);
 }
 
 export function discardConflicts(datastore: string, ids: readonly number[]): Statement {
@@ -44,15 +50,19 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
 }
 
 /**
- * Marks hints of one write as answered `buffered`. A hint whose writers all were gives way to acknowledged cells, unless
+ * Marks hints of one write as answered `buffered`. A hint whose writers all were gives way to acknowledged cells,
+ * unless
  * its append may have been done (`isShown`). Affects the hints that list the write.
  */
 export function answerBuffered(datastore: string, cells: readonly BufferedCell[], isShown = false): Statement {
   const writer = writerOf(cells);
-  return {
-    sql: `UPDATE ${BY_COPY} SET answered = IF(LOCATE(?, answered) > 0, answered, CONCAT(answered, ?)), shown = GREATEST(shown, ?) WHERE LOCATE(?, writers) > 0 AND (${anyOfCopies(cells.length)})`,
-    parameters: [writer, writer, Number(isShown), writer, ...keyParameters(keysOf(datastore, cells))],
-  };
+  const set = 'answered = IF(LOCATE(?, answered) > 0, answered, CONCAT(answered, ?)), shown = GREATEST(shown, ?)';
+  return updateCopies(set, 'LOCATE(?, writers) > 0', keysOf(datastore, cells), [
+    writer,
+    writer,
+    Number(isShown),
+    writer,
+  ]);
 }
 
 function writerOf([first]: readonly BufferedCell[]): Uint8Array {
@@ -62,10 +72,7 @@ function writerOf([first]: readonly BufferedCell[]): Uint8Array {
 
 /** Notes that hints are about to be appended: from then on their bodies may be read, and must not be lost again. */
 export function markShown(rows: readonly CopyKey[]): Statement {
-  return {
-    sql: `UPDATE ${BY_COPY} SET shown = 1 WHERE shown = 0 AND (${anyOfCopies(rows.length)})`,
-    parameters: keyParameters(rows),
-  };
+  return updateCopies('shown = 1', 'shown = 0', rows);
 }
 
 /** Removes one write that was answered 409 from its hints. */

@@ -1,5 +1,5 @@
 import { rowKeyBytes } from '../../address.ts';
-import type { SqlParameter } from '../client.ts';
+import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { bodyHash, type BufferedCell } from './insert-buffered.ts';
 import type { CopyTable, WaitingRow } from './select-buffered.ts';
@@ -34,6 +34,19 @@ export function keyParameters(rows: readonly CopyKey[]): SqlParameter[] {
     ref_key,
     body_hash,
   ]);
+}
+
+/** Changes the hints of some keys that are as `which` says. */
+export function updateCopies(
+  set: string,
+  which: string,
+  rows: readonly CopyKey[],
+  bound: readonly SqlParameter[] = [],
+): Statement {
+  return {
+    sql: `UPDATE ${BY_COPY} SET ${set} WHERE ${which} AND (${anyOfCopies(rows.length)})`,
+    parameters: [...bound, ...keyParameters(rows)],
+  };
 }
 
 export function keysOf(datastore: string, cells: readonly BufferedCell[]): CopyKey[] {

@@ -21,8 +21,8 @@ const MOST_WRITERS = 4000;
  * Puts hints into a secondary's buffer table.
  *
  * - Unique by address and body hash: ten retries make one row, and a second body is never swallowed.
- * - `writers` lists who relies on the row: one writer's conflict takes away no other's copy. The statement may be sent
- *   again after an unclear end.
+ * - `writers` lists the writes that rely on the row: one write's conflict takes away no other's hint. The statement may
+ *   be sent again after an unclear end.
  * - A hint of a restored cell keeps its time, unless a writer of a new cell relies on it too.
  * - A hint that was set aside, or damaged, waits again: a promoted writer would get it back.
  */

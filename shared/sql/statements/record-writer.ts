@@ -5,19 +5,19 @@ import { CONTROL } from '../names.ts';
 export const NOBODY = 0;
 
 /** The writer of a restored log, which may lack cells that all nodes had shown. No server has this id. */
-export const SET_BACK = 4_294_967_295;
+export const RESTORED = 4_294_967_295;
 
-/** Forgets other servers as writers: one made anew under an old id would pass for one with all cells. */
+/** Forgets other servers as writers: a server rebuilt under an old id would pass for one with all cells. */
 export function forgetWriters(datastore: string, shards: readonly number[]): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET writer_id = ${NOBODY} WHERE writer_id NOT IN (@@server_id, ${SET_BACK}) AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
+    sql: `UPDATE ${CONTROL}.shard SET writer_id = ${NOBODY} WHERE writer_id NOT IN (@@server_id, ${RESTORED}) AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
     parameters: [datastore, ...shards],
   };
 }
 
 interface RecordedWriter {
   readonly serverId: number;
-  /** What was recorded when bringing back began: `NOBODY`, or `SET_BACK`. */
+  /** The value that was recorded when the recovery began: `NOBODY`, or `RESTORED`. */
   readonly instead: number;
   readonly isStorageShared: boolean;
 }
@@ -39,4 +39,4 @@ export function recordWriter(
 }
 
 /** Closes all shards of a restored group until what they lack is brought back; sent before anything else reaches it. */
-export const MARK_SET_BACK = `UPDATE ${CONTROL}.shard SET writer_id = ${SET_BACK}`;
+export const MARK_RESTORED = `UPDATE ${CONTROL}.shard SET writer_id = ${RESTORED}`;

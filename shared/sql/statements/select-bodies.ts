@@ -15,7 +15,7 @@ export const HAS_BODY = "body IS NOT NULL AND LEFT(body, 1) <> X'00'";
 
 /**
  * Selects the next bodies to erase, of a shard or its copy, by the unique key: at most `limit`, and `bytes` once there
- * is one. FOR UPDATE: a MariaDB snapshot may hide the last commit, and nothing looks again.
+ * is one. FOR UPDATE: a MariaDB snapshot may hide the last commit, and nothing checks again.
  */
 export function selectBodies(
   database: string,

@@ -9,7 +9,7 @@ export interface BufferStatus {
   readonly oldest_age: number | null;
   readonly parked: number;
   readonly conflicts: number;
-  readonly undecided: number;
+  readonly in_doubt: number;
 }
 
 /** Bounds the time of a count, so that a large table cannot silence its alarms. */
@@ -28,18 +28,18 @@ export function selectBufferStatus(datastore?: string): Statement {
   return {
     sql:
       `SELECT ${count('waiting')}, (SELECT GREATEST(0, TIMESTAMPDIFF(MICROSECOND, oldest.created_at, SYSDATE(6)) DIV 1000) FROM ${CONTROL}.buffer AS oldest WHERE oldest.id = (${oldest})), ` +
-      `${count('parked')}, ${count('conflict')}, ${count('undecided')}`,
+      `${count('parked')}, ${count('conflict')}, ${count('in_doubt')}`,
     parameters: [...parameters, ...parameters, ...parameters, ...parameters, ...parameters],
   };
 }
 
 export function toBufferStatus(rows: readonly SqlRow[]): BufferStatus {
-  const [waiting, age, parked, conflicts, undecided] = rows[0] ?? [];
+  const [waiting, age, parked, conflicts, in_doubt] = rows[0] ?? [];
   return {
     rows: toNumber(waiting),
     oldest_age: age === null || age === undefined ? null : toNumber(age) / 1000,
     parked: toNumber(parked),
     conflicts: toNumber(conflicts),
-    undecided: toNumber(undecided),
+    in_doubt: toNumber(in_doubt),
   };
 }

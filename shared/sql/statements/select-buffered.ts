@@ -24,8 +24,8 @@ export interface BufferRow extends WaitingRow {
 
 export const KEY_COLUMNS = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
 
-/** `conflict`: another body is at the address. `undecided`: an operator has to choose. */
-export type KeptState = 'conflict' | 'undecided';
+/** `conflict`: another body is at the address. `in_doubt`: an operator has to choose. */
+export type KeptState = 'conflict' | 'in_doubt';
 
 /** The table of waiting hints, and that of drained ones. Each has ids of its own. */
 export type CopyTable = 'buffer' | 'drained';
@@ -45,7 +45,7 @@ export function selectKept(
   limit: number,
   bytes: number,
 ): Statement {
-  const isOpen = state === 'undecided' ? ` AND ${MAY_BE_STORED}` : '';
+  const isOpen = state === 'in_doubt' ? ` AND ${MAY_BE_STORED}` : '';
   const ids = `SELECT id FROM ${CONTROL}.buffer FORCE INDEX (place) WHERE state = ? AND datastore = ? AND id > ?${isOpen} ORDER BY id LIMIT ?`;
   return {
     sql: withBodies(
@@ -55,9 +55,9 @@ export function selectKept(
   };
 }
 
-export function selectUndecided(datastore: string, ids: readonly number[]): Statement {
+export function selectInDoubt(datastore: string, ids: readonly number[]): Statement {
   return {
-    sql: `SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer FORCE INDEX (PRIMARY) WHERE state = 'undecided' AND ${MAY_BE_STORED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    sql: `SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer FORCE INDEX (PRIMARY) WHERE state = 'in_doubt' AND ${MAY_BE_STORED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
     parameters: [datastore, ...ids],
   };
 }

@@ -1,7 +1,7 @@
 import { toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { NOBODY, SET_BACK } from './record-writer.ts';
+import { NOBODY, RESTORED } from './record-writer.ts';
 
 export interface FencedShard {
   readonly datastore: string;
@@ -9,7 +9,7 @@ export interface FencedShard {
   readonly serverId: number;
   readonly hasWriter: boolean;
   /** It was restored: it may lack what all nodes had shown. */
-  readonly isSetBack: boolean;
+  readonly isRestored: boolean;
 }
 
 /** Selects the shards whose acknowledged cells the answering server may lack. */
@@ -25,7 +25,7 @@ export function toFencedShards(rows: readonly SqlRow[]): FencedShard[] {
     datastore: toText(datastore),
     shard: toNumber(shard),
     serverId: toNumber(serverId),
-    hasWriter: ![NOBODY, SET_BACK].includes(toNumber(writerId)),
-    isSetBack: toNumber(writerId) === SET_BACK,
+    hasWriter: ![NOBODY, RESTORED].includes(toNumber(writerId)),
+    isRestored: toNumber(writerId) === RESTORED,
   }));
 }

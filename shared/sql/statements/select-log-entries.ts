@@ -43,8 +43,7 @@ export function selectLogEntries(
     const entity = entityTable(datastore, shard);
     // Straight from the table: a derived table would be a third of the cost.
     const sql =
-      `(SELECT ${item} AS item, (SELECT log.epoch FROM ${CONTROL}.shard AS log WHERE log.datastore = ? AND log.shard = ${shard}) AS epoch, ` +
-      `added_id, row_key, column_name, ref_key, created_at${withHead ? `, (SELECT MAX(added_id) FROM ${entity}) AS head` : ''} ` +
+      `(${selectEntries(item, shard)}${withHead ? `, (SELECT MAX(added_id) FROM ${entity}) AS head` : ''} ` +
       `FROM ${entity} FORCE INDEX (PRIMARY) WHERE added_id >= ?${to === undefined ? '' : ' AND added_id <= ?'} ORDER BY added_id LIMIT ?)`;
     return {
       sql,
@@ -55,13 +54,15 @@ export function selectLogEntries(
   return unionOf(parts);
 }
 
+function selectEntries(item: number, shard: number): string {
+  return `SELECT ${item} AS item, (SELECT log.epoch FROM ${CONTROL}.shard AS log WHERE log.datastore = ? AND log.shard = ${shard}) AS epoch, added_id, row_key, column_name, ref_key, created_at`;
+}
+
 export function selectLogEntriesAt(datastore: string, shard: number, ids: readonly number[]): Statement {
   const entity = entityTable(datastore, shard);
   return {
     table: entity,
-    sql:
-      `SELECT 0 AS item, (SELECT log.epoch FROM ${CONTROL}.shard AS log WHERE log.datastore = ? AND log.shard = ${shard}) AS epoch, ` +
-      `added_id, row_key, column_name, ref_key, created_at FROM ${entity} WHERE added_id IN (${ids.map(() => '?').join(', ')})`,
+    sql: `${selectEntries(0, shard)} FROM ${entity} WHERE added_id IN (${ids.map(() => '?').join(', ')})`,
     parameters: [datastore, ...ids],
   };
 }

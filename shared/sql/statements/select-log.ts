@@ -7,7 +7,7 @@ import { unionOf } from '../union.ts';
 interface LogRange {
   readonly shard: number;
   readonly after: number;
-  /** The first cell comes only if it fits. @default false: whatever its size */
+  /** Selects the first cell only if it fits. @default false: of any size */
   readonly onlyFitting?: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface RowOfShard {
 export interface ColumnDepth {
   readonly column: string;
   readonly cells: number;
-  /** Rows have many cells of it, so each row's latest are asked for apart. */
+  /** Rows have many cells of it, so each row's latest are read separately. */
   readonly isLong?: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface CellOfRow {
   readonly body: Uint8Array | null | 'left_out';
 }
 
-/** What the writer shows of a row, in one snapshot with the other rows of its shard. */
+/** A row as the writer shows it, in one snapshot with the other rows of its shard. */
 export interface RowState {
   readonly row: RowOfShard;
   /** The shard's epoch; 0 if the shard is not here. */

@@ -6,8 +6,10 @@ import { CONTROL } from '../names.ts';
 import { KEY_COLUMNS, MAY_BE_STORED, toWaitingRow, type CopyTable, type WaitingRow } from './select-buffered.ts';
 
 /** States of hints that may be of an acknowledged write, set aside or not. */
-const STATES = ['waiting', 'undecided', 'parked'];
-/** `unanswered`: maybe stored. `answered`: all writers told `buffered`, never shown. `drained`: every node showed it. */
+const STATES = ['waiting', 'in_doubt', 'parked'];
+/**
+ * `unanswered`: maybe stored. `answered`: all writers told `buffered`, never shown. `drained`: every node showed it.
+ */
 export type CopyKind = 'unanswered' | 'answered' | 'drained';
 
 const IS: Readonly<Record<Exclude<CopyKind, 'drained'>, string>> = {
@@ -54,7 +56,7 @@ const ROLE =
 
 function ofWriter(rows: readonly SqlRow[]): readonly SqlRow[] {
   const role = rows.find(([id]) => toNumber(id) === 0);
-  if (toNumber(role?.[2]) !== 1) throw new SqlError('unreachable', 'who answers for the writer takes no writes');
+  if (toNumber(role?.[2]) !== 1) throw new SqlError('unreachable', 'the server asked as writer takes no writes');
   return rows.filter((row) => row !== role);
 }
 

@@ -1,17 +1,17 @@
 import type { TriggerMessage } from '../state/trigger-store.ts';
 import type { TriggerFunction } from './trigger-function.ts';
-import type { TriggeredClient } from './triggered-client.ts';
+import type { TriggerClients } from './trigger-clients.ts';
 import type { QueueRecord } from './queue-record.ts';
 
 interface FunctionCall {
   readonly fn: TriggerFunction;
-  readonly client: (signal: AbortSignal) => TriggeredClient;
+  readonly client: TriggerClients;
   readonly message: TriggerMessage;
   readonly attempt: number;
   readonly timeoutMs: number;
 }
 
-/** What the function threw; null if it returned. */
+/** The error that the function threw; null if it returned. */
 export interface CallEnd {
   readonly failure: { readonly thrown: unknown } | null;
 }
@@ -26,13 +26,16 @@ export async function endOfCall(call: FunctionCall): Promise<CallEnd> {
 }
 
 /**
- * Calls a function until its time limit. One that ignores its signal goes on, but its client sends nothing. One that keeps
+ * Calls a function until its time limit. One that ignores its signal goes on, but its client sends nothing. One that
+ * keeps
  * its process busy lets no timer fire: if it returns late, that counts as no answer.
  */
 export async function callFunction({ fn, client, message, attempt, timeoutMs }: FunctionCall): Promise<void> {
   const time = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const error = new Error(`it did not answer within ${timeoutMs / 1000} s`);
+  // It would show this place, not the function's.
+  delete error.stack;
   const begun = performance.now();
   const timeUp = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
@@ -47,13 +50,6 @@ export async function callFunction({ fn, client, message, attempt, timeoutMs }: 
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Returns the reason in one line of at most 500 characters. */
-export function reasonOf(error: unknown): string {
-  const text =
-    error instanceof Error ? `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}` : String(error);
-  return text.length > 500 ? `${text.slice(0, 499)}…` : text;
 }
 
 export interface Callable {

@@ -1,9 +1,10 @@
 import { invalidField } from '../../errors.ts';
 import { type TriggerMessage, isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
 import { isUnsound } from '../state/queue-limits.ts';
-import { aheadCalls, type AheadCalls, type Callable, endOfCall, reasonOf } from './call-function.ts';
+import { aheadCalls, type AheadCalls, type Callable, endOfCall } from './call-function.ts';
 import { consumeMessage, type MessageEnd } from './consume-message.ts';
 import type { Consumer, ReturnReason } from './consumer.ts';
+import { reasonOf } from './describe-failure.ts';
 import { holdMessages, type Hold } from './hold.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
 import { parseMessage } from '../state/queue-message.ts';
@@ -43,7 +44,7 @@ interface Known {
 }
 
 /**
- * Consumes messages that were received together, one after another, and returns those to be deleted. A message that fails
+ * Consumes messages of one batch, one after another, and returns those to be deleted. A message that fails
  * goes back to the queue with those behind it in its group; other groups go on. Never throws for what a message or the
  * function does, nor while the state table or the queue are unavailable.
  */
@@ -82,7 +83,7 @@ class Batch {
     this.#consumer = consumer;
     this.#records = records;
     this.#limits = limits;
-    this.#hold = holdMessages(queue, records, settings, (error) => report({ kind: 'queue_away', error }));
+    this.#hold = holdMessages(queue, records, settings, (error) => report({ kind: 'queue_unavailable', error }));
     this.#readings = new Map(records.map((record) => [record, this.#read(record)]));
     this.#ahead = aheadCalls({
       atOnce,
@@ -103,8 +104,8 @@ class Batch {
     try {
       return await this.#consume(record);
     } catch (error) {
-      this.#consumer.report({ kind: 'state_away', error });
-      return this.#giveBack(record, { ...this.#failed(record.receipts), reason: 'state_away' });
+      this.#consumer.report({ kind: 'state_unavailable', error });
+      return this.#giveBack(record, { ...this.#failed(record.receipts), reason: 'state_unavailable' });
     }
   }
 
@@ -163,9 +164,9 @@ class Batch {
   }
 
   /**
-   * Calls the function in parallel, in each group up to the first cell that must be called in its turn: one that failed
-   * before, or that may have ended its process. If the first cell is such a one it calls none: that cell might find no time
-   * left in any batch.
+   * Calls the function in parallel, in each group up to the first cell that must be called in its turn. Such a cell
+   * failed before, or may have ended its process. If it is the very first cell no call begins: that cell might find no
+   * time left in any batch.
    */
   async #callAhead(records: readonly QueueRecord[], { viewOf, least }: Known): Promise<void> {
     if (this.#consumer.atOnce === 1) return;
@@ -185,7 +186,9 @@ class Batch {
     this.#ahead.begin(callable);
   }
 
-  /** Gives other groups back before a call that may end its process again: that would repeat theirs with each attempt. */
+  /**
+   * Gives other groups back before a call that may end its process again: that would repeat theirs with each attempt.
+   */
   async #isolate({ viewOf }: Known): Promise<void> {
     for (const record of this.#records) {
       const message = this.#readings.get(record)?.message;
@@ -252,7 +255,7 @@ class Batch {
     status.forget();
   }
 
-  /** Leaves a message uncalled. A retry is requested anew instead, so that one received twice is one that did not answer. */
+  /** Leaves a message uncalled. A retry is requested again: one received twice is one that did not answer. */
   async #leave(record: QueueRecord, why: Return): Promise<RecordEnd> {
     const message = this.#readings.get(record)?.message;
     if (!message || !isRetry(record)) return this.#giveBack(record, why);
@@ -275,8 +278,7 @@ class Batch {
   }
 
   #notRunning({ receipts }: QueueRecord): Return {
-    const { longestPauseSeconds } = this.#consumer.settings;
-    return { reason: 'not_running', seconds: Math.min(longestPauseSeconds, 2 ** receipts) };
+    return { reason: 'not_running', seconds: Math.min(this.#consumer.settings.longestPauseSeconds, 2 ** receipts) };
   }
 
   #failed(attempts: number): Return {

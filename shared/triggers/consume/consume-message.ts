@@ -1,7 +1,8 @@
 import { NO_ANSWER } from '../state/failing-cells.ts';
 import type { TriggerMessage, FailingCell } from '../state/trigger-store.ts';
-import { endOfCall, reasonOf, type CallEnd } from './call-function.ts';
+import { endOfCall, type CallEnd } from './call-function.ts';
 import type { Consumer } from './consumer.ts';
+import { describeFailure } from './describe-failure.ts';
 import { isPermanent } from './permanent-failure.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
 import { isAnswered, type ShardView } from './shard-views.ts';
@@ -15,7 +16,10 @@ interface MessageInHand {
   readonly ahead?: CallEnd | undefined;
 }
 
-/** `stopped`: the cell is parked and stopped the trigger; `not_running`: the trigger was stopped before, the message goes back. */
+/**
+ * `stopped`: the cell is parked and stopped the trigger; `not_running`: the trigger was stopped before, the message
+ * goes back.
+ */
 export type MessageEnd =
   | { readonly kind: 'done' | 'stopped' | 'not_running' }
   | { readonly kind: 'failed'; readonly attempts: number };
@@ -44,7 +48,8 @@ async function tryCell(consumer: Consumer, hand: MessageInHand, known: FailingCe
   await marks.begin(marked);
   const hadAll = (attempts: number): boolean => record.receipts >= 2 && attempts >= definition.maxAttempts;
   if (hadAll(known?.attempts ?? 0)) return park(consumer, hand, neverAnswered(known));
-  // Received before without an answer: it may end its process, and then nothing can be counted afterwards. Counting takes
+  // Received before without an answer: it may end its process, and then nothing can be counted afterwards. Counting
+  // takes
   // six requests to the state table, so it is not done for each message that went back behind another one.
   const isCounted = !isAnswered(record, message, view);
   const before = isCounted ? await store.begin(message) : (known?.attempts ?? 0);
@@ -57,9 +62,9 @@ async function tryCell(consumer: Consumer, hand: MessageInHand, known: FailingCe
     else if (keepsUp) await marks.clear(marked);
     return DONE;
   }
-  const error = reasonOf(failure.thrown);
+  const { error, stack } = describeFailure(failure.thrown);
   const attempts = await store.failed(message, error, isCounted, { marks: true });
-  consumer.report({ kind: 'failed', message, attempts, error });
+  consumer.report({ kind: 'failed', message, attempts, error, stack });
   if (attempts === 1) marks.failed(marked);
   return isPermanent(failure.thrown) || attempts >= definition.maxAttempts
     ? park(consumer, hand, error)
@@ -75,9 +80,9 @@ async function tryParked(consumer: Consumer, hand: MessageInHand, cell: FailingC
     await forget(consumer, hand);
     return DONE;
   }
-  const error = reasonOf(failure.thrown);
+  const { error, stack } = describeFailure(failure.thrown);
   await consumer.store.retryFailed(message, error);
-  consumer.report({ kind: 'retry_failed', message, error });
+  consumer.report({ kind: 'retry_failed', message, error, stack });
   return DONE;
 }
 
@@ -124,7 +129,7 @@ async function park(consumer: Consumer, hand: MessageInHand, error: string): Pro
   const { record, message, view } = hand;
   const end = await store.park(message, error, definition.stopAfterParked);
   if (end === 'not_running') {
-    // Resuming means that something was fixed: its attempts begin anew, or it would be parked without a call.
+    // Resuming means that something was fixed: its attempts restart at 0, or it would be parked without a call.
     await forget(consumer, hand);
     return { kind: 'not_running' };
   }

@@ -46,7 +46,7 @@ export function holdMessages(
       for (const record of released) held.delete(record);
       return then(() => queue.setVisibility(released, seconds));
     },
-    /** What was not released stays hidden for the hold's time at most: delete it in that time. */
+    /** Ends the hold. Messages that were not released stay hidden for at most its time: delete them in that time. */
     async end(): Promise<void> {
       clearInterval(timer);
       await last;

@@ -36,7 +36,8 @@ export function marks(
     async begin(marked: MarkedMessage): Promise<void> {
       const age = Date.now() - marked.sentAt;
       const { shard, added_id } = marked.message;
-      // An existing mark moves on while the shard is only a little behind: else nothing would follow what was sent past it.
+      // An existing mark moves on while the shard is only a little behind: else nothing would follow what was sent past
+      // it.
       const isBehind = age >= lateMs || (marked.view.hasMark && age >= keepsUpMs);
       if (!isBehind || performance.now() - (markedAt.get(shard) ?? -Infinity) < markEveryMs) return;
       remember(marked);

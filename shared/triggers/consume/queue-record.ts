@@ -28,7 +28,7 @@ export function toQueueRecord({
   };
 }
 
-/** What a consumer needs of its queue, besides the messages. */
+/** The operations on its queue that a consumer needs, besides the messages. */
 export interface ConsumerQueue {
   /** Hides messages from now on for so many seconds; 0 shows them at once. Those that are gone by now do not matter. */
   setVisibility(records: readonly QueueRecord[], seconds: number): Promise<void>;

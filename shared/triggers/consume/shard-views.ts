@@ -4,7 +4,7 @@ import { NO_ANSWER } from '../state/failing-cells.ts';
 import { blockOf } from '../state/trigger-items.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
 
-/** What a batch knows of a shard that may not be in order. */
+/** The state of a shard that may not be in order, as a batch sees it. */
 export interface ShardView {
   /** By added id. */
   readonly cells: Map<number, FailingCell>;
@@ -15,7 +15,7 @@ export interface ShardView {
 
 export type ShardViews = (shard: number) => Promise<ShardView>;
 
-/** @param doubtful shards whose items are read, once and together; all others are taken to be in order */
+/** @param doubtful shards whose items are read, once and in one batch; all others are taken to be in order */
 export function shardViews(store: Pick<TriggerStore, 'shards'>, doubtful: ReadonlySet<number>): ShardViews {
   const views = new Map<number, ShardView>();
   let reading: Promise<void> | undefined;

@@ -1,5 +1,5 @@
 import type { TriggerMessage } from '../state/trigger-store.ts';
-import type { TriggeredClient } from './triggered-client.ts';
+import type { SchemalessClient } from '../../client/client.ts';
 
 export interface TriggerCall {
   /** Aborted when the call's time is up. */
@@ -9,12 +9,12 @@ export interface TriggerCall {
 }
 
 /**
- * What a trigger calls for each cell. If it throws, or does not answer in time, it is called again for the same cell, and
- * the cells behind it in the shard wait. It may be called again for a cell that is done: it must be safe to repeat.
+ * The function that a trigger calls for each cell. If it throws, or does not answer in time, it is called again for the
+ * cell, and later cells of the shard wait. It must be safe to repeat: it may be called for a cell that is done.
  */
-export type TriggerFunction<Message extends TriggerMessage = TriggerMessage> = (
+export type TriggerFunction<Message extends TriggerMessage = TriggerMessage, Store = SchemalessClient> = (
   rowKey: string,
   message: Message,
-  schemaless: TriggeredClient,
+  store: Store,
   call: TriggerCall,
 ) => unknown;

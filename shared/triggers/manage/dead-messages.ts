@@ -14,7 +14,9 @@ const LONGEST_MS = 15_000;
 const BODY_CHARACTERS = 1000;
 const GAVE_UP = 'SQS gave up on it, since it was received so many times without an end';
 
-/** Lists messages of the last queue, at most the ten oldest of a shard: a FIFO queue gives no more of a group at once. */
+/**
+ * Lists messages of the last queue, at most the ten oldest of a shard: a FIFO queue gives no more of a group at once.
+ */
 export async function listDead(trigger: ManagedTrigger, limit: number): Promise<DeadPage> {
   const { queues, deployed, store } = trigger;
   const queueUrl = deployed.parkedQueueUrl;
@@ -39,15 +41,15 @@ export async function listDead(trigger: ManagedTrigger, limit: number): Promise<
   });
 }
 
-/** What became of the messages that SQS gave up on: how many were taken out, and about how many are left. */
+/** Numbers of messages that SQS gave up on: how many were taken out, and about how many are left. */
 interface DeadCount {
   readonly count: number;
   readonly left: number;
 }
 
 /**
- * Parks each message before it deletes it; an unknown message is kept as malformed. It does so after a resend too: cells
- * behind a message that SQS moved aside may have been consumed without it. At worst a cell is given once more.
+ * Parks each message before it deletes it; an unknown message is kept as malformed. It does so after a resend too:
+ * cells behind a message that SQS moved aside may have been consumed without it. At worst a cell is delivered again.
  */
 export function replayDead(trigger: ManagedTrigger): Promise<DeadCount> {
   const { store } = trigger;

@@ -12,6 +12,8 @@ export interface TriggerManagementOptions {
   readonly context: StoreContext;
   readonly stateTable: DynamoTable;
   readonly queues: Omit<Queues, 'send'>;
+  /** The variables that a consumer in another process needs from this deployment. @default none */
+  readonly consumerEnvironment?: Readonly<Record<string, string>>;
   /** How long messages may wait until their queue cannot be trusted. @default see `safeHaltMs` */
   readonly safeHaltMs?: number;
 }

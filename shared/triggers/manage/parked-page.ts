@@ -36,7 +36,7 @@ export function parkedPage(
 /** Parses `next` of a page. Throws `invalid_field`. */
 export function parseParkedCursor(text: string): ParkedCursor {
   if (text.startsWith(MESSAGE)) return { message_id: text.slice(MESSAGE.length) };
-  const [, shard, added_id] = /^(\d{1,7})\/(\d{1,15})$/.exec(text) ?? [];
+  const [, shard, added_id] = /^(\d{1,7}):(\d{1,15})$/.exec(text) ?? [];
   if (shard === undefined || added_id === undefined)
     throw invalidField('after', '`next` of a page of parked cells', text);
   return { shard: Number(shard), added_id: Number(added_id) };
@@ -84,5 +84,5 @@ function cursorBehind({ cells, malformed }: Pick<ParkedPage, 'cells' | 'malforme
   const message = malformed.at(-1);
   if (message) return `${MESSAGE}${message.message_id}`;
   const cell = cells.at(-1);
-  return cell ? `${cell.shard}/${cell.added_id}` : null;
+  return cell ? `${cell.shard}:${cell.added_id}` : null;
 }

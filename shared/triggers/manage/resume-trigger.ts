@@ -6,9 +6,9 @@ import type { TriggerStatus } from '../state/trigger-store.ts';
 import { deadIn, isSameQueue } from '../state/queues.ts';
 
 /**
- * Resumes a halted trigger: with what its queue has if that is known to be all, else from the oldest cell of each shard
- * that is not known to be consumed. Throws SchemalessError `unavailable` if its queue cannot be reached: then it stays
- * halted.
+ * Resumes a halted trigger. It continues with its queue if that is known to have all messages, else from the oldest
+ * cell of each shard that is not known to be consumed. Throws SchemalessError `unavailable` if its queue cannot be
+ * reached: then it stays halted.
  */
 export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
   const { stateTable, deployed, topology, follower, store } = trigger;

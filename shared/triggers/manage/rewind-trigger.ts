@@ -21,7 +21,7 @@ export async function rewindTrigger(
   const { context, stateTable, topology, follower, store, definition } = trigger;
   const to = toRewind(target);
   const locations = await rewindLocations(context, follower.datastore, to);
-  // Where shards begin that were not begun yet. A start at the end has nothing before it.
+  // The locations of shards that have no offset yet. A start at the end has nothing before it.
   const starts =
     definition.start === 'now' ? locations : await rewindLocations(context, follower.datastore, definition.start);
   const skipsFrom = (before: (shard: number) => Pick<ShardOffset, 'added_id'> | undefined): readonly ShardSkip[] =>
@@ -51,7 +51,7 @@ function toRewind(target: RewindTarget): RewindTo {
   return { shards: new Map(Object.entries(target).map(([shard, addedId]) => [Number(shard), addedId])) };
 }
 
-/** @param sentTo where a shard was; undefined if it skips nothing */
+/** @param sentTo returns the added id that a shard was at; undefined if it skips nothing */
 function skipsOf(
   locations: ReadonlyMap<number, ShardOffset>,
   sentTo: (shard: number) => number | undefined,

@@ -1,9 +1,10 @@
 import { parseShard } from '../../address.ts';
 import { LIMITS } from '../../cell.ts';
+import { environmentOf } from '../../environment.ts';
 import { requireServed } from '../../access/groups.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import { discardDead, listDead, replayDead } from './dead-messages.ts';
-import { lookAtTrigger, switchOf, troubledShards } from './look-at-trigger.ts';
+import { describeTrigger, switchOf, troubledShards } from './describe-trigger.ts';
 import {
   managedTrigger,
   managedTriggers,
@@ -45,13 +46,16 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
       overState(async () => {
         // Lists a trigger that was created a moment ago.
         await options.context.topology.renew();
-        const looks = await Promise.all((await managedTriggers(options, datastore)).map(lookAtTrigger));
-        return { triggers: looks.map(({ summary }) => summary) };
+        const descriptions = await Promise.all((await managedTriggers(options, datastore)).map(describeTrigger));
+        return {
+          triggers: descriptions.map(({ summary }) => summary),
+          consumer_environment: { ...options.consumerEnvironment, ...environmentOf({ datastore }) },
+        };
       }),
     getTrigger: ({ trigger: name, limit = LIMITS.defaultLimit, after }) =>
       over(name, async (trigger) => {
         const start = after === undefined ? 0 : parseShard(after, trigger.topology.shards, 'after') + 1;
-        const { summary, shards } = await lookAtTrigger(trigger);
+        const { summary, shards } = await describeTrigger(trigger);
         const page = shards.slice(start, start + limit);
         return { ...summary, shards: page, next: start + page.length < shards.length ? start + page.length - 1 : null };
       }),

@@ -1,7 +1,7 @@
 import type { ShardOffset } from '../../follow/offsets.ts';
 import { unread } from '../../follow/start-offsets.ts';
 import type { ConsumedMark } from '../state/consumed-marks.ts';
-import { joinedLook, type TailWork } from './tail-work.ts';
+import { sharedPoll, type TailWork } from './tail-work.ts';
 
 export type KnownMarks = ReturnType<typeof knownMarks>;
 
@@ -24,7 +24,7 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
   const offsets = new Map<number, ShardOffset>();
   let notBefore = Number.NEGATIVE_INFINITY;
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const asked = new Map(wanted);
     wanted.clear();
     const askedAt = performance.now();
@@ -39,12 +39,12 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
     }
   }
 
-  const joined = joinedLook({ report }, 'looking how far its consumers are', async () => {
-    // Shards asked for in the same turn are read together.
+  const joined = sharedPoll({ report }, 'looking how far its consumers are', async () => {
+    // Shards asked for in the same turn are read in one request.
     await Promise.resolve();
     // After a failure.
-    notBefore = performance.now() + settings.lookMs;
-    await look();
+    notBefore = performance.now() + settings.pollMs;
+    await poll();
     notBefore = Number.NEGATIVE_INFINITY;
   });
 
@@ -62,7 +62,10 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
       want(shard, offset);
       return false;
     },
-    /** Returns up to where cells are replays in this generation; undefined until the mark was read after the generation was. */
+    /**
+     * Returns up to where cells are replays in this generation; undefined until the mark was read after the generation
+     * was.
+     */
     replayedTo(shard: number, generation: number): number | undefined {
       const found = known.get(shard);
       // The mark of a new shard comes with the next read.
@@ -78,9 +81,9 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
 }
 
 /**
- * Returns a mark that fits the location of its shard, undefined if it already does: not ahead of it, and of its generation,
- * since messages sent before a cut name added ids that other cells have by now. The fingerprint lets a resend find a later
- * cut.
+ * Returns a mark that fits the location of its shard, undefined if it already does. The mark is not ahead of it, and of
+ * its generation: messages sent before a cut name added ids that other cells have by now. The fingerprint lets a resend
+ * find a later cut.
  */
 function fitted(mark: ConsumedMark | undefined, location: FollowedLocation | undefined): ConsumedMark | undefined {
   if (!location) return undefined;

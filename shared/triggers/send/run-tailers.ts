@@ -1,13 +1,13 @@
 import { Workers } from '../../follow/workers.ts';
 import { known, type Known } from '../../known.ts';
 import { pauseFor } from '../../pause-for.ts';
-import { bellTower } from '../../follow/bells.ts';
+import { openNotifiers } from '../../follow/notifications.ts';
 import { readerWatch } from '../../follow/reader-watch.ts';
 import { shareFetches } from '../../follow/read-log-entries.ts';
 import { untilEnd } from '../../until-end.ts';
 import type { StoreContext } from '../../access/context.ts';
 import { TAIL_SETTINGS, type TailRun } from './tail-work.ts';
-import { tailTrigger, type ListedTrigger, type TailCrew, type TriggerTail } from './tail-trigger.ts';
+import { tailTrigger, type ListedTrigger, type TailerGroup, type TriggerTail } from './tail-trigger.ts';
 import { readTailerCount } from './tailer-count.ts';
 
 /** Between checks for triggers that ended, and for a successor that is ready. */
@@ -17,7 +17,7 @@ const SHORT_MS = 200;
  * Sends the cells of all datastores to the queues of their triggers, with other workers. Ends with the deadline, the
  * signal, once a successor of its slot has taken over everything, or once fewer workers are configured.
  *
- * One crew serves all triggers: a worker has the same share of each, and triggers of a datastore share statements.
+ * One worker group serves all triggers, with the same partitions of each. A datastore's triggers share statements.
  */
 export async function runTailers(run: TailRun): Promise<void> {
   const settings = { ...TAIL_SETTINGS, ...run.settings };
@@ -28,18 +28,18 @@ export async function runTailers(run: TailRun): Promise<void> {
   const tails = new Map<string, TriggerTail>();
   let workers: Workers | undefined;
   try {
-    const wished = watchCount(run, report);
+    const desired = watchCount(run, report);
     const triggers = watchTriggers(run.context, settings.listMs, report);
     const listed = (): Promise<readonly ListedTrigger[] | undefined> => triggers.read().catch(() => undefined);
-    if (!(await wished())) return;
+    if (!(await desired())) return;
     // The list comes first: the predecessor lets go of everything once it sees this worker.
-    while (!signal.aborted && !(await listed())) await pauseFor(settings.lookMs, signal);
+    while (!signal.aborted && !(await listed())) await pauseFor(settings.pollMs, signal);
     if (signal.aborted) return;
     const { stateTable, owner, slot, heartbeat } = run;
     workers = new Workers({
       ...heartbeat,
       stateTable,
-      crew: 'tail',
+      workerGroup: 'tail',
       slot: String(slot),
       owner,
       onError: (error) => report('announcing itself', error),
@@ -47,23 +47,23 @@ export async function runTailers(run: TailRun): Promise<void> {
     const readers = readerWatch(run.context, {
       report: (event) => run.report?.({ datastore: '', trigger: '', kind: 'followed', event }),
     });
-    const crew: TailCrew = {
+    const workerGroup: TailerGroup = {
       run,
       settings,
       workers,
       fetch: shareFetches(),
       readers,
-      bells: bellTower(run.context, { read: readers.roleOf }),
+      notifications: openNotifiers(run.context, { read: readers.roleOf }),
       signal,
     };
-    while (!signal.aborted && (await wished())) {
-      const isSucceeded = workers.share(1).successor !== undefined;
+    while (!signal.aborted && (await desired())) {
+      const isSucceeded = workers.assignment(1).successor !== undefined;
       // A tail that ended by itself may have been forgotten: the list is read before it begins again.
       if (!isSucceeded && [...tails.values()].some((tail) => !tail.isRunning())) triggers.forget();
       const now = await listed();
-      if (now) align(crew, tails, now, isSucceeded);
+      if (now) align(workerGroup, tails, now, isSucceeded);
       workers.ready('tail', true);
-      if (workers.share(1).successor?.ready && [...tails.values()].every((tail) => !tail.isRunning())) return;
+      if (workers.assignment(1).successor?.ready && [...tails.values()].every((tail) => !tail.isRunning())) return;
       await pauseFor(SHORT_MS, signal);
     }
   } finally {
@@ -74,9 +74,11 @@ export async function runTailers(run: TailRun): Promise<void> {
   }
 }
 
-/** Begins listed triggers, and ends those not listed or deployed otherwise. A worker with a successor begins nothing. */
+/**
+ * Begins listed triggers, and ends those not listed or deployed otherwise. A worker with a successor begins nothing.
+ */
 function align(
-  crew: TailCrew,
+  workerGroup: TailerGroup,
   tails: Map<string, TriggerTail>,
   listed: readonly ListedTrigger[],
   isSucceeded: boolean,
@@ -88,7 +90,7 @@ function align(
     if (!tail.isRunning() && !isSucceeded) tails.delete(key);
   }
   if (isSucceeded) return;
-  for (const [key, one] of wanted) if (!tails.has(key)) tails.set(key, tailTrigger(crew, one));
+  for (const [key, one] of wanted) if (!tails.has(key)) tails.set(key, tailTrigger(workerGroup, one));
 }
 
 /** Returns whether this slot is among those configured, read about once a second; the last answer holds. */

@@ -28,10 +28,10 @@ interface Line {
 }
 
 /**
- * Sends cells to a FIFO queue, those of each shard in their order **whatever fails**: a cell is sent once the queue is known
- * to have the one before it. A request holds cells of ten different shards.
+ * Sends cells to a FIFO queue, those of each shard in their order **whatever fails**: a cell is sent once the queue is
+ * known to have the one before it. A request holds cells of ten different shards.
  *
- * Ten cells of one shard in a request would be wrong: if the third fails alone, the queue has the fourth before it, and
+ * Ten cells of one shard in a request would be wrong. If the third fails alone, the queue has the fourth before it, and
  * drops the fourth by its deduplication id when both are sent again.
  *
  * @param cells in log order for each shard

@@ -13,7 +13,7 @@ const MESSAGES_A_REQUEST = 10;
 /** Sends parked cells whose retry is requested or due, of held shards of a running trigger, each taken first. */
 export function retrySender(
   work: TailWork,
-  watch: Pick<TriggerWatch, 'status' | 'troubled' | 'look'>,
+  watch: Pick<TriggerWatch, 'status' | 'troubled' | 'poll'>,
 ): () => Promise<void> {
   let taken: QueueMessage[] = [];
   return async () => {
@@ -28,7 +28,7 @@ export function retrySender(
 
 async function takeDue(
   { store, settings, deployed }: TailWork,
-  watch: Pick<TriggerWatch, 'troubled' | 'look'>,
+  watch: Pick<TriggerWatch, 'troubled' | 'poll'>,
   before: readonly QueueMessage[],
 ): Promise<QueueMessage[]> {
   const taken = [...before];
@@ -40,7 +40,7 @@ async function takeDue(
     if (await store.takeRetry(cell)) taken.push(toRetry(cell));
   }
   // Taken cells must not be taken again.
-  if (due.length > 0) await watch.look();
+  if (due.length > 0) await watch.poll();
   return taken;
 }
 

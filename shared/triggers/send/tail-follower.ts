@@ -9,7 +9,7 @@ import type { TailWork } from './tail-work.ts';
 import type { DepthWatch, TriggerWatch } from './watch-trigger.ts';
 
 export interface TailWatches {
-  readonly watch: Pick<TriggerWatch, 'status' | 'limitOf' | 'troubled' | 'look'>;
+  readonly watch: Pick<TriggerWatch, 'status' | 'limitOf' | 'troubled' | 'poll'>;
   readonly depth: DepthWatch;
   readonly marks: KnownMarks;
 }
@@ -94,7 +94,7 @@ function sendingGate({ settings, deployed, report }: TailWork, { watch, depth }:
       ? undefined
       : 'its queue is not the one that it was sent to before';
     const why = haltOf(status) ?? elsewhere ?? full;
-    if (why !== told) report(why === undefined ? { kind: 'goes_on' } : { kind: 'held_back', why });
+    if (why !== told) report(why === undefined ? { kind: 'continues' } : { kind: 'held_back', why });
     told = why;
     return why === undefined;
   };
@@ -102,5 +102,5 @@ function sendingGate({ settings, deployed, report }: TailWork, { watch, depth }:
 
 function haltOf({ state, reason, resend }: TriggerStatus): string | undefined {
   if (state !== 'running') return [`it is ${state}`, ...(reason === undefined ? [] : [reason])].join(': ');
-  return resend?.id === undefined ? undefined : `what is not known to be consumed is to be sent again: ${resend.why}`;
+  return resend?.id === undefined ? undefined : `cells not known to be consumed are to be sent again: ${resend.why}`;
 }

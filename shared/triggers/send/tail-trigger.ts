@@ -1,6 +1,6 @@
 import { pauseFor } from '../../pause-for.ts';
 import { runFollower } from '../../follow/run-follower.ts';
-import type { BellTower } from '../../follow/bells.ts';
+import type { Notifiers } from '../../follow/notifications.ts';
 import type { ReaderWatch } from '../../follow/reader-watch.ts';
 import type { FetchLogEntries } from '../../follow/read-log-entries.ts';
 import { untilEnd } from '../../until-end.ts';
@@ -10,7 +10,7 @@ import { triggerStore } from '../state/dynamo-trigger-store.ts';
 import { type TailRun, type TailSettings, poll, type TailHappening, type TailWork } from './tail-work.ts';
 import { retrySender } from './send-retries.ts';
 import { knownMarks } from './known-marks.ts';
-import { QueueMinder } from './mind-queue.ts';
+import { QueueMinder } from './monitor-queue.ts';
 import { tailFollower, type TailWatches } from './tail-follower.ts';
 import { watchDepth, TriggerWatch } from './watch-trigger.ts';
 import { requireDatastore } from '../../access/groups.ts';
@@ -21,12 +21,12 @@ export interface ListedTrigger {
   readonly deployed: DeployedTrigger;
 }
 
-export interface TailCrew {
+export interface TailerGroup {
   readonly run: TailRun;
   readonly settings: TailSettings;
   readonly workers: Workers;
   readonly fetch: FetchLogEntries;
-  readonly bells: BellTower;
+  readonly notifications: Notifiers;
   readonly readers: ReaderWatch;
   readonly signal: AbortSignal;
 }
@@ -42,23 +42,23 @@ export interface TriggerTail {
 
 /** Returns what a worker polls for a trigger; the worker of slot 0 reports for all. */
 function pollsOf(work: TailWork, run: TailRun, { watch, depth }: TailWatches) {
-  const { lookMs, depthEveryMs, lagEveryMs } = work.settings;
+  const { pollMs, depthEveryMs, lagEveryMs } = work.settings;
   const minder = new QueueMinder(work, run, { watch, depth });
   const forAll = [
-    { what: 'looking how far it is', everyMs: lagEveryMs, look: () => reportLag(work, run) },
-    { what: 'looking what waits for an operator', everyMs: lagEveryMs, look: () => reportTroubles(work) },
+    { what: 'looking how far it is', everyMs: lagEveryMs, poll: () => reportLag(work, run) },
+    { what: 'looking what waits for an operator', everyMs: lagEveryMs, poll: () => reportTroubles(work) },
   ];
   return [
-    { what: 'looking at its state', everyMs: lookMs, look: () => watch.look() },
-    { what: 'looking at its queue', everyMs: depthEveryMs, look: () => depth.look() },
-    { what: 'looking whether its queue has all', everyMs: lookMs, look: () => minder.look() },
+    { what: 'looking at its state', everyMs: pollMs, poll: () => watch.poll() },
+    { what: 'looking at its queue', everyMs: depthEveryMs, poll: () => depth.poll() },
+    { what: 'looking whether its queue has all', everyMs: pollMs, poll: () => minder.poll() },
     ...(run.slot === 0 ? forAll : []),
   ];
 }
 
 /** Tails the logs for one trigger, with other workers, until the signal, `end`, or until a successor has taken over. */
-export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail {
-  const { run, settings, workers } = crew;
+export function tailTrigger(workerGroup: TailerGroup, listed: ListedTrigger): TriggerTail {
+  const { run, settings, workers } = workerGroup;
   const { datastore, deployed } = listed;
   const trigger = deployed.definition.name;
   const report = (happening: TailHappening): void => run.report?.({ datastore, trigger, ...happening });
@@ -72,7 +72,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
   };
   const watches: TailWatches = { watch: new TriggerWatch(work), depth: watchDepth(work), marks: knownMarks(work) };
   const follower = tailFollower(work, watches);
-  const { signal, end } = untilEnd(crew.signal);
+  const { signal, end } = untilEnd(workerGroup.signal);
   let isRunning = true;
 
   async function follow(): Promise<void> {
@@ -82,7 +82,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
       ...pollsOf(work, run, watches).map((one) => poll(work, one, lookouts.signal)),
       poll(
         work,
-        { what: 'retrying parked cells', everyMs: settings.lookMs, look: retrySender(work, watches.watch) },
+        { what: 'retrying parked cells', everyMs: settings.pollMs, poll: retrySender(work, watches.watch) },
         signal,
       ),
     ];
@@ -90,7 +90,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
       await runFollower({
         ...run,
         ...settings,
-        ...crew,
+        ...workerGroup,
         follower,
         signal,
         read: 'reader',
@@ -98,7 +98,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
       });
     } catch (error) {
       report({ kind: 'failed', what: 'beginning', error });
-      await pauseFor(settings.lookMs, signal);
+      await pauseFor(settings.pollMs, signal);
     }
     end();
     lookouts.abort();
@@ -113,7 +113,9 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
   return { listed, isRunning: () => isRunning, end, ended: follow() };
 }
 
-/** Reports how far consuming and sending are behind the logs, of all workers together, and repairs marks that it meets. */
+/**
+ * Reports how far consuming and sending are behind the logs, of all workers together, and repairs marks that it meets.
+ */
 export async function reportLag(
   { datastore, deployed: { definition, queueUrl }, queues, store, report }: TailWork,
   { context, stateTable }: Pick<TailRun, 'context' | 'stateTable'>,

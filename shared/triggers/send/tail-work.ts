@@ -21,19 +21,19 @@ export interface TailWork {
 /** Polls something until the signal, and reports the first of consecutive failures. */
 export function poll(
   { report }: Pick<TailWork, 'report'>,
-  { what, everyMs, look }: { readonly what: string; readonly everyMs: number; readonly look: () => Promise<void> },
+  { what, everyMs, poll }: { readonly what: string; readonly everyMs: number; readonly poll: () => Promise<void> },
   signal: AbortSignal,
 ): Promise<void> {
-  return repeat({ turn: look, everyMs, failed: ofFirst((error) => report({ kind: 'failed', what, error })) }, signal);
+  return repeat({ turn: poll, everyMs, failed: ofFirst((error) => report({ kind: 'failed', what, error })) }, signal);
 }
 
-/** Returns a look that joins the one under way, never fails, and reports the first of consecutive failures. */
-export function joinedLook(
+/** Returns a poll that joins the one under way, never fails, and reports the first of consecutive failures. */
+export function sharedPoll(
   { report }: Pick<TailWork, 'report'>,
   what: string,
-  look: () => Promise<void>,
+  poll: () => Promise<void>,
 ): () => Promise<void> {
-  return known(look, { failed: (error) => report({ kind: 'failed', what, error }) }).look;
+  return known(poll, { failed: (error) => report({ kind: 'failed', what, error }) }).poll;
 }
 
 /** An event for a metric or a log line. Never holds a cell's body. */
@@ -55,7 +55,7 @@ export type TailHappening =
       readonly unsentCells: number;
       readonly unsentSeconds: number;
     }
-  /** What waits for an operator. */
+  /** Problems that wait for an operator. */
   | {
       readonly kind: 'troubles';
       readonly isStopped: boolean;
@@ -66,7 +66,7 @@ export type TailHappening =
   | { readonly kind: 'resent' }
   /** Nothing is sent for now. */
   | { readonly kind: 'held_back'; readonly why: string }
-  | { readonly kind: 'goes_on' }
+  | { readonly kind: 'continues' }
   | { readonly kind: 'failed'; readonly what: string; readonly error: unknown };
 
 export interface TailRun {
@@ -93,7 +93,7 @@ const MINUTE = 60_000;
 
 export const TAIL_SETTINGS = {
   /** Between polls of a trigger's state, and of its shards that are not in order. */
-  lookMs: 1000,
+  pollMs: 1000,
   /** Between reads of the list of triggers. */
   listMs: 5000,
   /** Between polls of a queue's depth. */
@@ -122,5 +122,5 @@ export const TAIL_SETTINGS = {
   pauses: { leastMs: 80, mostMs: 640 } as Pauses,
 };
 
-/** What operators, and tests, may change. */
+/** The settings that operators and tests may change. */
 export type TailSettings = Readonly<typeof TAIL_SETTINGS>;

@@ -1,6 +1,6 @@
 import { CLOCKS_DIFFER_MS } from '../state/queue-limits.ts';
 import type { TriggerStatus, TroubledShard } from '../state/trigger-store.ts';
-import { joinedLook, type TailWork } from './tail-work.ts';
+import { sharedPoll, type TailWork } from './tail-work.ts';
 
 /** A shard not asked about for so long is not this worker's any more. */
 const MINE_MS = 5000;
@@ -9,8 +9,8 @@ type WatchWork = Pick<TailWork, 'store' | 'settings' | 'report'>;
 
 /** Watches a trigger's status and its troubled shards; answers from memory, even without DynamoDB. */
 export class TriggerWatch {
-  /** Looks now, or joins the look under way. Never fails. */
-  readonly look: () => Promise<void>;
+  /** Polls now, or joins the poll under way. Never fails. */
+  readonly poll: () => Promise<void>;
   readonly #work: WatchWork;
   readonly #asked = new Map<number, number>();
   readonly #pastOld = new Map<number, { readonly at: string; readonly limit: number }>();
@@ -18,11 +18,11 @@ export class TriggerWatch {
   #troubled = new Set<number>();
   #shards = new Map<number, TroubledShard>();
   /** Troubled shards whose items were asked for, successfully or not. */
-  #looked = new Set<number>();
+  #polled = new Set<number>();
 
   constructor(work: WatchWork) {
     this.#work = work;
-    this.look = joinedLook(work, 'looking at its state', () => this.#lookOnce());
+    this.poll = sharedPoll(work, 'looking at its state', () => this.#pollOnce());
   }
 
   /** Returns undefined until the first read. */
@@ -37,8 +37,8 @@ export class TriggerWatch {
   limitOf(shard: number, after: number): number {
     this.#asked.set(shard, performance.now());
     if (!this.#troubled.has(shard)) return Number.POSITIVE_INFINITY;
-    if (!this.#looked.has(shard)) {
-      void this.look();
+    if (!this.#polled.has(shard)) {
+      void this.poll();
       return 0;
     }
     const mark = this.#shards.get(shard)?.mark;
@@ -56,7 +56,7 @@ export class TriggerWatch {
     return [...this.#shards.values()];
   }
 
-  async #lookOnce(): Promise<void> {
+  async #pollOnce(): Promise<void> {
     const { store } = this.#work;
     const at = performance.now();
     for (const [shard, when] of this.#asked) if (at - when > MINE_MS) this.#asked.delete(shard);
@@ -68,7 +68,7 @@ export class TriggerWatch {
     try {
       this.#shards = new Map((await store.shards(mine)).map((item) => [item.shard, item]));
     } finally {
-      this.#looked = new Set(mine);
+      this.#polled = new Set(mine);
     }
   }
 
@@ -82,7 +82,7 @@ export class TriggerWatch {
   }
 }
 
-/** What a poll found in a queue. */
+/** The depth of a queue, as a poll found it. */
 interface FoundDepth {
   readonly messages: number;
   /** When the poll began, by `Date.now()`. */
@@ -94,22 +94,22 @@ export type DepthWatch = ReturnType<typeof watchDepth>;
 /** Watches how much a trigger's queue holds. While SQS is unavailable the last answer holds. */
 export function watchDepth({ queues, deployed, settings }: Pick<TailWork, 'queues' | 'deployed' | 'settings'>) {
   let depth = 0;
-  let sinceLook = 0;
+  let sinceLastPoll = 0;
   let found: FoundDepth | undefined;
   return {
     /** By the last poll, and what this worker has sent since. */
-    isFull: (): boolean => depth + sinceLook >= settings.depthLimit,
+    isFull: (): boolean => depth + sinceLastPoll >= settings.depthLimit,
     /** Undefined before the first poll, and if the last one failed. */
     found: (): FoundDepth | undefined => found,
     /** Counts messages that this worker sent. */
-    add: (messages: number): void => void (sinceLook += messages),
-    async look(): Promise<void> {
-      const sent = sinceLook;
+    add: (messages: number): void => void (sinceLastPoll += messages),
+    async poll(): Promise<void> {
+      const sent = sinceLastPoll;
       const at = Date.now();
       found = undefined;
       depth = await queues.depth(deployed.queueUrl);
       // The answer may or may not include messages that were sent while it was under way.
-      sinceLook -= sent;
+      sinceLastPoll -= sent;
       found = { messages: depth, at };
     },
   };

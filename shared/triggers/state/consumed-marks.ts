@@ -1,8 +1,8 @@
 import { groupBy } from '../../group-by.ts';
-import { setState, updateState, type StateItem, deleteState, readState } from '../../dynamo/state-table.ts';
+import { setState, updateState, type StateItem, deleteState, readState, readStates } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
-import { blockOf, consumedKey, readItems, statusKey, type TriggerName, emptiedKey } from './trigger-items.ts';
+import { blockOf, consumedKey, statusKey, type TriggerName, emptiedKey } from './trigger-items.ts';
 
 /** A cell up to which a shard is consumed. */
 export interface ConsumedLocation {
@@ -64,7 +64,7 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
     /** Returns the marks that exist. */
     async read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>> {
       const wanted = new Set(shards);
-      const items = await readItems(
+      const items = await readStates(
         table,
         [...new Set(shards.map(blockOf))].map((page) => consumedKey(name, page)),
       );
@@ -94,8 +94,8 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
 }
 
 /**
- * Returns the offsets whose marks are of a later generation: of a rewind that was cut off, or that is under way and
- * sets its marks once more at its end. `offsets`: as read after the marks, since a rewind raises the marks first.
+ * Returns the offsets whose marks are of a later generation. Their rewind was interrupted, or is under way and will set
+ * its marks again at its end. `offsets`: as read after the marks, since a rewind raises the marks first.
  */
 export function cutOffRewinds(
   marks: ReadonlyMap<number, ConsumedMark>,

@@ -24,7 +24,7 @@ export function triggerStore(table: DynamoTable, name: TriggerName) {
     ...status,
     setState: (state: Exclude<TriggerState, 'running'>, reason?: string): Promise<void> =>
       status.writeState(state, reason),
-    /** Resuming means that something was fixed, so the attempts of unparked cells begin anew. */
+    /** Resuming means that something was fixed, so the attempts of unparked cells restart at 0. */
     async resume(): Promise<void> {
       await forgetAttempts(shards, await troubled());
       await status.writeState('running');

@@ -10,7 +10,8 @@ interface ParkingLot extends Pick<ReturnType<typeof triggerStatus>, 'status' | '
 }
 
 /**
- * Parks a cell while the trigger runs, and then counts the parked cells of all shards: of consumers that park at the same
+ * Parks a cell while the trigger runs, and then counts the parked cells of all shards: of consumers that park at the
+ * same
  * time the last one sees them all. The count is not stored, since two items cannot be changed at once.
  *
  * A shard's item holds some thousand cells: a full one stops the trigger and parks nothing.

@@ -19,7 +19,10 @@ export const LATE_MS = 60 * SECOND;
 /** The longest time that SQS keeps a message. */
 export const RETENTION_MS = 14 * DAY;
 
-/** How long no message of a queue can have expired since it was empty, minus a day: for consumers elsewhere nothing else tells. */
+/**
+ * How long no message of a queue can have expired since it was empty, minus a day: for consumers elsewhere nothing else
+ * tells.
+ */
 export const KEPT_MS = RETENTION_MS - DAY;
 
 /** SQS's highest count. Deployed functions park a cell long before: nine of them spare the one behind. */
@@ -57,9 +60,9 @@ export function hiddenSeconds(definition: Pick<TriggerDefinition, 'timeoutSecond
 }
 
 /**
- * Returns how long messages may wait until their queue cannot be trusted to have all: a quarter of the time in which a
- * halted trigger uses up their receipts, some twenty hours (two for consumers elsewhere). The margin is for functions that
- * end before they hand back, and for clocks that differ.
+ * Returns how long messages may wait until their queue cannot be trusted to have all. It is a quarter of the time in
+ * which a halted trigger uses up their receipts, some twenty hours (two for consumers elsewhere). The margin is for
+ * functions that end before they hand back, and for clocks that differ.
  */
 export function safeHaltMs(definition: Pick<TriggerDefinition, 'function' | 'maxAttempts'>): number {
   return Math.min(RETENTION_MS, mostReceipts(definition) * LONGEST_PAUSE_SECONDS * SECOND) / 4;

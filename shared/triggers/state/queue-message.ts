@@ -1,5 +1,5 @@
 import { parseAddress, parseCount, erasureName, scopeOf, targetAt } from '../../address.ts';
-import type { ErasureScope } from '../../cell.ts';
+import { isObject, type ErasureScope } from '../../cell.ts';
 import { DATASTORE_NAME, MAX_SHARDS, TRIGGER_NAME } from '../../definitions/definitions.ts';
 import { invalidField, missingField, SchemalessError } from '../../errors.ts';
 import { fingerprintOf } from '../../follow/offsets.ts';
@@ -102,7 +102,9 @@ export function retryGroupId(shard: number): string {
   return `${shard}-retry`;
 }
 
-/** Equal for repetitions of a cell, so that SQS drops them; different after a rewind, and for another cell after a cut. */
+/**
+ * Equal for repetitions of a cell, so that SQS drops them; different after a rewind, and for another cell after a cut.
+ */
 export function deduplicationId({
   shard,
   added_id,
@@ -127,9 +129,8 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   } catch (cause) {
     throw new SchemalessError('invalid_json', 'the message is not JSON', { cause });
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalidField('message', 'an object', value);
-  return value as Readonly<Record<string, unknown>>;
+  if (!isObject(value)) throw invalidField('message', 'an object', value);
+  return value;
 }
 
 function parseName(value: unknown, field: string, pattern: RegExp): string {

@@ -45,7 +45,7 @@ export interface Queues {
   remove(queueUrl: string, messages: readonly Received[]): Promise<void>;
 }
 
-/** What tailers need of the queues. */
+/** The operations on queues that tailers need. */
 export type SendingQueues = Pick<Queues, 'send' | 'depth'>;
 
 /** Messages that can be received, that are being consumed or wait for an attempt, and that were sent with a delay. */

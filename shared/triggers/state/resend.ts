@@ -22,7 +22,8 @@ const GENERATIONS_AHEAD = 100;
 
 /**
  * Does the resend that is requested of a trigger: sets each shard back to the last cell known to be consumed, under a
- * generation that no message has yet. From then on consumers skip messages of lower ones: those left in the queue would come
+ * generation that no message has yet. From then on consumers skip messages of lower ones: those left in the queue would
+ * come
  * before the cells that it lost.
  *
  * Nothing is sent or consumed from the request to its end. Several workers may begin it, and repeat it after a crash.
@@ -50,7 +51,7 @@ export async function resendUnconsumed({
   const sent = new Map(held.flatMap((item, partition) => (item ? shardsOf(item, partition, partitions) : [])));
   // The marks come first: they tell which cells were in the log, and marks of older messages cannot pass them.
   const marks = await store.consumed.change([...sent.keys()], (shard, mark) =>
-    setBack(mark, sent.get(shard) ?? 0, generation),
+    markForResend(mark, sent.get(shard) ?? 0, generation),
   );
   // Partitions that were not taken yet are included, or what is sent of them would be void.
   for (const partition of held.keys()) {
@@ -77,7 +78,7 @@ function shardsOf({ offsets }: OffsetItem, partition: number, partitions: number
 }
 
 /** A shard without a mark was not begun: it stays where it is. */
-function setBack(mark: ConsumedMark | undefined, sentTo: number, generation: number): ConsumedMark | undefined {
+function markForResend(mark: ConsumedMark | undefined, sentTo: number, generation: number): ConsumedMark | undefined {
   if (!mark || mark.generation >= generation) return undefined;
   return { ...mark, generation, replayed_to: Math.max(mark.replayed_to, sentTo) };
 }

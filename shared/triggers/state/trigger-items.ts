@@ -1,6 +1,4 @@
-import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { deleteState, readState, type StateItem } from '../../dynamo/state-table.ts';
+import { deleteState, readState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 
 export interface TriggerName {
@@ -13,7 +11,7 @@ export interface TriggerName {
  *
  * | pk | holds |
  * |---|---|
- * | `trigger#trips#bill_rider` | its status: `state`, `reason`, `changed_at`, `rewound_at`, `skipped` (JSON), `troubled_blocks` (of 64 shards), `changes` (another whenever a shard becomes troubled); of its queue `queue_url`, `sound_at`, `dead_seen`, `least_generation`; of the last resend `resend_why`, `resend_asked_at`, `resend_done_at`, and while it is wanted `resend_id`, `resend_queue`; `consumed_pages` |
+ * | `trigger#trips#bill_rider` | its status: `state`, `reason`, `changed_at`, `rewound_at`, `skipped` (JSON), `troubled_blocks` (of 64 shards), `changes` (another whenever a shard becomes troubled), `consumed_pages`. Of its queue: `queue_url`, `sound_at`, `dead_seen`, `least_generation`. Of the last resend: `resend_why`, `resend_asked_at`, `resend_done_at`, and while it is wanted `resend_id`, `resend_queue` |
  * | `troubled#trips#bill_rider#17` | of a shard that is not in order: `cells` (JSON, deflated), `mark_id`, `mark_at`, `version` (another with each write) |
  * | `troubled#trips#bill_rider#block-3` | of the shards 192 to 255: `shards` (that are troubled), `version` (another whenever one becomes troubled) |
  * | `malformed#trips#bill_rider` | the last messages that could not be read: `messages` (JSON, deflated), `version` |
@@ -36,40 +34,6 @@ const SHARDS_AN_ITEM = 64;
 /** Returns the number of the item that a shard shares with its neighbours. */
 export function blockOf(shard: number): number {
   return Math.floor(shard / SHARDS_AN_ITEM);
-}
-
-const KEYS_A_READ = 100;
-/** Pauses after throttled reads grow by this. */
-const PAUSE_MS = 50;
-const MAX_TRIES = 8;
-const TIMEOUT_MS = 3000;
-
-/** Reads many items, consistently; missing ones are left out. */
-export async function readItems(
-  { client, table }: DynamoTable,
-  keys: readonly string[],
-): Promise<ReadonlyMap<string, StateItem>> {
-  const found = new Map<string, StateItem>();
-  let left = [...new Set(keys)];
-  for (let tries = 0; left.length > 0;) {
-    const page = left.slice(0, KEYS_A_READ);
-    const { Responses, UnprocessedKeys } = await client.send(
-      new BatchGetItemCommand({
-        RequestItems: { [table]: { Keys: page.map((key) => ({ pk: { S: key } })), ConsistentRead: true } },
-      }),
-      { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
-    );
-    for (const item of Responses?.[table] ?? []) found.set(item['pk']?.S ?? '', item);
-    const passedOver = (UnprocessedKeys?.[table]?.Keys ?? []).map((key) => key['pk']?.S ?? '');
-    left = [...passedOver, ...left.slice(page.length)];
-    tries = passedOver.length > 0 ? tries + 1 : 0;
-    if (tries === MAX_TRIES)
-      throw new Error(
-        `DynamoDB answered ${MAX_TRIES} reads in part only: ${left.length} of ${keys.length} items of a trigger are left`,
-      );
-    if (tries > 0) await sleep(PAUSE_MS * tries);
-  }
-  return found;
 }
 
 /** Deletes the state of a trigger; `forgetFollower` deletes its offsets. */

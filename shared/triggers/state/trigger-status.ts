@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readState, setState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { statusKey, type TriggerName } from './trigger-items.ts';
-import type { ResendWish, TriggerStatus } from './trigger-store.ts';
+import type { ResendRequest, TriggerStatus } from './trigger-store.ts';
 import type { TriggerSkip, TriggerState } from '../../api/trigger-shapes.ts';
 
 export interface ResendEnd {
@@ -45,13 +45,13 @@ export function triggerStatus(table: DynamoTable, name: TriggerName) {
      * Requests that all that is not known to be consumed is sent again (`resendUnconsumed`). Does nothing while one is
      * requested, unless to another queue, or if the queue was found sound since the status was seen.
      */
-    async wantResend({ why, seen, queueUrl }: ResendWish): Promise<void> {
+    async wantResend({ why, seen, queueUrl }: ResendRequest): Promise<void> {
       const asked = { resend_id: { S: randomUUID() }, resend_why: { S: why }, resend_asked_at: now() };
-      const wish = { ...asked, resend_done_at: undefined };
-      if (queueUrl !== undefined) await set({ ...wish, resend_queue: { S: queueUrl } });
+      const desired = { ...asked, resend_done_at: undefined };
+      if (queueUrl !== undefined) await set({ ...desired, resend_queue: { S: queueUrl } });
       else {
         const condition = `attribute_not_exists(#resend_id) AND ${unchanged('sound_at', seen.sound_at)}`;
-        await set(wish, { condition, values: seenValue(seen.sound_at) });
+        await set(desired, { condition, values: seenValue(seen.sound_at) });
       }
     },
     /** Ends a resend, unless another one was requested since. */
@@ -76,7 +76,9 @@ export function triggerStatus(table: DynamoTable, name: TriggerName) {
       if (state !== 'running' && (await set(values, isHalted))) return;
       await set({ ...values, changed_at: now(), ...(state === 'running' && { reason: undefined }) });
     },
-    /** Stops a running trigger, unless its state was set since it was seen: resuming knows of more than the old count. */
+    /**
+     * Stops a running trigger, unless its state was set since it was seen: resuming knows of more than the old count.
+     */
     async stopRunning(seen: TriggerStatus, reason: string): Promise<void> {
       const isRunning = '(attribute_not_exists(#state) OR #state = :running)';
       await set(

@@ -8,11 +8,13 @@ export interface TriggerStatus {
   readonly reason?: string | undefined;
   /** When its state last changed: RFC 3339, UTC. */
   readonly changed_at?: string | undefined;
-  /** Blocks of shards of which some have failed cells, or a consumer that is behind: there is an item for each of those. */
+  /**
+   * Blocks of shards of which some have failed cells, or a consumer that is behind: there is an item for each of those.
+   */
   readonly troubled_blocks: readonly number[];
   /** When a rewind was last requested. RFC 3339, UTC, six decimals. */
   readonly rewound_at?: string | undefined;
-  /** What that rewind skipped, if anything. */
+  /** The cells that this rewind skipped, if any. */
   readonly skipped?: TriggerSkip | undefined;
   /** The queue with the unconsumed messages; undefined before anything was sent. */
   readonly queue_url?: string | undefined;
@@ -27,9 +29,9 @@ export interface TriggerStatus {
 
 /** The last resend of all that was not known to be consumed, since the queue may have lost some of it. */
 interface Resend {
-  /** Set until it is done: nothing is sent or consumed meanwhile. */
+  /** Set until it is done: nothing is sent or consumed before that. */
   readonly id?: string | undefined;
-  /** Where the cells then go, if that is another queue than before. */
+  /** The queue that the cells then go to, if it is another one than before. */
   readonly queue_url?: string | undefined;
   readonly why: string;
   readonly asked_at: string;
@@ -65,11 +67,11 @@ export interface TroubledShard {
   readonly mark?: { readonly added_id: number; readonly at: string };
 }
 
-export interface ResendWish {
+export interface ResendRequest {
   readonly why: string;
   /** The status that the request rests on. */
   readonly seen: Pick<TriggerStatus, 'sound_at'>;
-  /** Where the cells go from now on. @default the queue that there is */
+  /** The queue that the cells go to from now on. @default the queue that there is */
   readonly queueUrl?: string | undefined;
 }
 
@@ -82,7 +84,9 @@ export type ParkEnd =
 
 /** The message of a cell in a trigger's queue: a pointer, from which the consumer fetches the rest. */
 export interface TriggerMessage extends CellAddress {
-  /** Set for an erasure: of the row (the column name is empty), its column, the versions up to the ref key, or the cell. */
+  /**
+   * Set for an erasure: of the row (the column name is empty), its column, the versions up to the ref key, or the cell.
+   */
   readonly erasure?: ErasureScope;
   readonly datastore: string;
   readonly trigger: string;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { deleteState, readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
+import { deleteState, readState, readStates, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
-import { blockOf, readItems, statusKey, troubledBlockKey, troubledKey, type TriggerName } from './trigger-items.ts';
+import { blockOf, statusKey, troubledBlockKey, troubledKey, type TriggerName } from './trigger-items.ts';
 import type { FailingCell, TroubledShard } from './trigger-store.ts';
 
 /** DynamoDB keeps 400 KB an item; the rest is for cells that fail before an operator acts. */
@@ -26,10 +26,10 @@ interface List {
 }
 
 /**
- * The items of the shards that are not in order, and their lists: one for each block of shards, and one of these blocks in
- * the status item, which stays small. A shard is listed after its item is written, and its block after that; either leaves
- * its list only if its item is empty and nothing was listed since. A worker that died before listing one has not
- * acknowledged its message, so the next consumer lists it.
+ * The items of the shards that are not in order, and their lists. Each block of shards has a list of them, and the
+ * status item, which stays small, one of these blocks. A shard is listed after its item is written, and its block after
+ * that. Either leaves its list only if its item is empty and nothing was listed since. A worker that died before
+ * listing one has not acknowledged its message, so the next consumer lists it.
  */
 export function troubledShards(table: DynamoTable, name: TriggerName) {
   const blocks: List = { key: statusKey(name), set: 'troubled_blocks', stamp: 'changes' };
@@ -46,7 +46,7 @@ export function troubledShards(table: DynamoTable, name: TriggerName) {
   return {
     /** Returns the shards listed in these blocks, in order. */
     async listed(some: readonly number[]): Promise<readonly number[]> {
-      const items = await readItems(
+      const items = await readStates(
         table,
         some.map((block) => shardsOf(block).key),
       );
@@ -54,7 +54,7 @@ export function troubledShards(table: DynamoTable, name: TriggerName) {
     },
 
     async read(shards: readonly number[]): Promise<readonly TroubledShard[]> {
-      const items = await readItems(
+      const items = await readStates(
         table,
         shards.map((shard) => troubledKey(name, shard)),
       );

@@ -1,30 +1,37 @@
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { rowKeyBytes } from '../../../shared/address.ts';
+import type { NewCell } from '../../../shared/cell.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
-import { copyOf } from '../../support/copy-of.ts';
+import { asBound, copyOf } from '../../support/copy-of.ts';
 import type { AlarmWorld } from '../alarm-world.ts';
 import type { AlarmCase } from '../ring.ts';
 
+const cellOf = (row_key: string, name: string): NewCell => ({
+  row_key,
+  column_name: 'BASE',
+  ref_key: 1,
+  body: { name },
+});
+
 async function putBuffered(world: AlarmWorld, row: string, name: string): Promise<void> {
   await world.insist(async () => {
-    const { body } = await world.ask('PUT', `/trips/cells/${row}/BASE/1`, { name });
-    if (body['outcome'] !== 'buffered') throw new Error(`wanted it to be buffered, got ${JSON.stringify(body)}`);
+    const { outcome } = await world.once('trips').tryPut(cellOf(row, name));
+    if (outcome !== 'buffered') throw new Error(`wanted it to be buffered, got ${outcome}`);
   });
 }
 
 async function discardConflicts(world: AlarmWorld): Promise<void> {
   await world.insist(async () => {
-    const { conflicts } = await world.mustAsk('GET', '/trips/buffer/conflicts');
-    const ids = (conflicts as readonly { readonly id: string }[]).map(({ id }) => id);
-    if (ids.length === 0) throw new Error('wanted kept conflicts, got none');
-    await world.mustAsk('POST', '/trips/buffer/conflicts/discard', { ids });
+    const { conflicts } = await world.of('trips').listBufferConflicts();
+    if (conflicts.length === 0) throw new Error('wanted kept conflicts, got none');
+    await world.of('trips').discardBufferConflicts({ ids: conflicts.map(({ id }) => id) });
   });
 }
 
 export const writerHangs = (group: string): AlarmCase => ({
   sections: ['buffer-oldest'],
   fault: 'a writer hangs, and a write waits for it',
-  cure: 'npm run local -- promote',
+  fix: 'npm run local -- promote',
   withinMinutes: 15,
   async breaks(world) {
     const { row } = await world.rowIn(group);
@@ -37,7 +44,7 @@ export const writerHangs = (group: string): AlarmCase => ({
 export const damagedRow = (holder: string, home: string): AlarmCase => ({
   sections: ['buffer-parked'],
   fault: 'bytes of a buffered row are damaged',
-  cure: 'the row is deleted',
+  fix: 'the row is deleted',
   async breaks(world) {
     const { row, shard } = await world.rowIn(home);
     const key = Buffer.from(rowKeyBytes(row));
@@ -53,7 +60,7 @@ export const damagedRow = (holder: string, home: string): AlarmCase => ({
 export const twoBodies = (group: string): AlarmCase => ({
   sections: ['buffer-conflicts'],
   fault: 'two bodies are buffered for one address while its writer hangs',
-  cure: 'POST …/buffer/conflicts/discard',
+  fix: 'POST …/buffer/conflicts/discard',
   async breaks(world) {
     const { row } = await world.rowIn(group);
     const writer = world.writerOf(group);
@@ -67,23 +74,20 @@ export const twoBodies = (group: string): AlarmCase => ({
   },
 });
 
-export const undecidedBodies = (group: string, holder: string): AlarmCase => ({
-  sections: ['buffer-undecided'],
+export const bodiesInDoubt = (group: string, holder: string): AlarmCase => ({
+  sections: ['buffer-in-doubt'],
   fault: 'a promoted writer has neither of two bodies whose writers died',
-  cure: 'POST …/buffer/undecided/keep',
+  fix: 'POST …/buffer/in-doubt/keep',
   async breaks(world) {
     const { row, shard } = await world.rowIn(group);
     await world.local('pause', world.writerOf(group));
-    const cell = { row_key: row, column_name: 'BASE', ref_key: 1 };
-    const copies = ['one', 'other'].map((name) => copyOf({ ...cell, body: { name } }, shard));
+    const copies = ['one', 'other'].map((name) => copyOf(cellOf(row, name), shard));
     const { sql, parameters } = insertBuffered('trips', copies);
-    const bound = parameters.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
-    await world.sql(holder, sql, bound as readonly (string | number | Buffer)[]);
+    await world.sql(holder, sql, asBound(parameters));
     await world.local('promote', group);
     return async () => {
-      const { undecided } = await world.mustAsk('GET', '/trips/buffer/undecided');
-      const [kept] = undecided as readonly { readonly id: string }[];
-      await world.mustAsk('POST', '/trips/buffer/undecided/keep', { ids: [kept?.id] });
+      const { in_doubt } = await world.of('trips').listWritesInDoubt();
+      await world.of('trips').keepWritesInDoubt({ ids: in_doubt.slice(0, 1).map(({ id }) => id) });
       // The other one is kept as a conflict.
       await discardConflicts(world);
     };

@@ -9,11 +9,11 @@ export const CRASHING_INSTANCES: AlarmCase = {
   sections: ['function-errors'],
   each: true,
   fault: 'instances end while they are called',
-  cure: 'they end no more',
+  fix: 'they end no more',
   async breaks(world) {
     const { functions } = world.stack;
     const watched = new Set(
-      world.alarms.flatMap(({ looksAt }) => metricsOf(looksAt).map(({ dimensions }) => dimensions['FunctionName'])),
+      world.alarms.flatMap(({ checks }) => metricsOf(checks).map(({ dimensions }) => dimensions['FunctionName'])),
     );
     const called = functions.status().filter(({ arn }) => watched.has(arn.slice(arn.lastIndexOf(':') + 1)));
     const end = world.again(KILL_EVERY_SECONDS, () =>
@@ -27,14 +27,16 @@ export const CRASHING_INSTANCES: AlarmCase = {
     );
     return async () => {
       await end();
-      // A function without calls has no figure that says that it is well; the loops are called each minute.
+      const trips = world.of('trips');
+      // A function without calls has no metric that says that it is well; the loops are called each minute.
       await Promise.all([
-        world.ask('PUT', `/trips/cells/${randomUUID()}/BASE/1`, { name: 'a call' }),
-        world.ask('GET', `/trips/rows/${randomUUID()}`),
-        world.ask('GET', '/trips/indexes'),
-        world.ask('GET', '/work/triggers'),
-        world.ask('GET', '/work/moves'),
-        world.ask('POST', '/definitions/apply', {}),
+        trips.put({ row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: { name: 'a call' } }),
+        trips.row(randomUUID()),
+        trips.listIndexes(),
+        trips.listTriggers(),
+        trips.listMoves(),
+        // It refuses that there are none, and was called all the same.
+        trips.applyDefinitions({ files: {} }).catch(() => undefined),
         ...called
           .filter(({ title }) => title.startsWith('trigger-'))
           .map(({ arn }) => functions.invoke(arn, NO_MESSAGES)),
@@ -47,7 +49,7 @@ export const WITHOUT_SCHEDULES: AlarmCase = {
   sections: ['loop-stopped'],
   each: true,
   fault: 'a deployment without schedules',
-  cure: 'deploy again',
+  fix: 'deploy again',
   async breaks(world) {
     await world.deploy('off');
     return () => world.deploy('on');

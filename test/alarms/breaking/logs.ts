@@ -16,7 +16,7 @@ const MANY_CELLS = 100_200;
 export const unreadableRows = (datastore: string): AlarmCase => ({
   sections: ['index-lag'],
   fault: `a shard's rows cannot be read, and ${MANY_CELLS} cells came`,
-  cure: 'its table is altered back',
+  fix: 'its table is altered back',
   withinMinutes: 30,
   async breaks(world) {
     const entity = entityOf(datastore);
@@ -38,15 +38,16 @@ export const unreadableRows = (datastore: string): AlarmCase => ({
 export const holeInLog = (datastore: string): AlarmCase => ({
   sections: ['log-hole'],
   fault: 'a row is gone from a log',
-  cure: 'it is put back',
+  fix: 'it is put back',
   async breaks(world) {
     const { row, shard } = await world.rowIn(FIRST, datastore);
-    const { added_id } = await world.mustAsk('PUT', `/${datastore}/cells/${row}/BASE/1`, { name: 'before' });
+    const cell = { row_key: row, column_name: 'BASE', ref_key: 1, body: { name: 'before' } };
+    const { added_id } = Object(await world.of(datastore).put(cell)) as { readonly added_id: number };
     const insert = (after: number): Promise<void> =>
       world.sql(
         FIRST,
         `INSERT INTO \`${shardDatabase(datastore, shard)}\`.entity (added_id, row_key, column_name, ref_key, body, created_at) VALUES (?, UNHEX(?), 'BASE', ?, ?, SYSDATE(6))`,
-        [Number(added_id) + after, row.replaceAll('-', ''), 1 + after, BODY],
+        [added_id + after, row.replaceAll('-', ''), 1 + after, BODY],
       );
     await insert(2);
     return () => insert(1);
@@ -56,19 +57,20 @@ export const holeInLog = (datastore: string): AlarmCase => ({
 export const restoredGroup = (group: string): AlarmCase => ({
   sections: ['log-cut'],
   fault: 'a group is restored to before cells that were sent',
-  cure: 'none: followers go back by themselves',
+  fix: 'none: followers go back by themselves',
   async breaks(world) {
     const { row } = await world.rowIn(group, 'work');
     // A buffered one would be in no log yet.
     const put = (refKey: number): Promise<unknown> =>
       world.insist(async () => {
-        const { outcome } = await world.mustAsk('PUT', `/work/cells/${row}/CUT/${refKey}`, { name: 'sent' });
+        const cell = { row_key: row, column_name: 'CUT', ref_key: refKey, body: { name: 'sent' } };
+        const { outcome } = await world.of('work').put(cell);
         if (outcome === 'buffered') throw new Error('wanted it to be stored, got buffered');
       });
     const untilSent = (): Promise<void> =>
       world.insist(async () => {
-        const { sent } = await world.mustAsk('GET', '/work/triggers/cut');
-        if (Object(sent).cells !== 0) throw new Error(`wanted all to be sent, got ${JSON.stringify(sent)}`);
+        const { sent } = await world.of('work').getTrigger({ trigger: 'cut' });
+        if (sent.cells !== 0) throw new Error(`wanted all to be sent, got ${JSON.stringify(sent)}`);
       });
     await put(1);
     await untilSent();
@@ -76,7 +78,7 @@ export const restoredGroup = (group: string): AlarmCase => ({
     await world.insist(() => world.local('snapshot', 'before'));
     for (const refKey of [2, 3, 4]) await put(refKey);
     await untilSent();
-    await world.local('set-back', `${group} before force`);
+    await world.local('restore-group', `${group} before force`);
     return async () => undefined;
   },
 });

@@ -2,7 +2,7 @@ import { userName, type MadeUser } from '../../../shared/topology/database-users
 import type { AlarmWorld } from '../alarm-world.ts';
 import type { AlarmCase } from '../ring.ts';
 
-/** Takes a right from users on a group. Returns what gives it back. */
+/** Takes a right from users on a group. Returns a function that restores it. */
 async function revoke(world: AlarmWorld, group: string, right: string, ...users: readonly MadeUser[]) {
   const named = users.map((user) => `'${userName(user)}'@'%'`);
   for (const user of named) await world.sql(group, `REVOKE ${right} FROM ${user}`);
@@ -14,16 +14,16 @@ async function revoke(world: AlarmWorld, group: string, right: string, ...users:
 export const barredMover = (from: string, to: string): AlarmCase => ({
   sections: ['move-errors'],
   fault: 'the mover of shards may create nothing on the other group',
-  cure: 'the right is given back; POST …/moves/…/cancel',
+  fix: 'the right is given back; POST …/moves/…/cancel',
   withinMinutes: 20,
   async breaks(world) {
     const { shard } = await world.rowIn(from);
     // As `create-users.ts` grants it.
     const giveBack = await revoke(world, to, 'CREATE ON `trips\\_%`.*', 'move');
-    await world.mustAsk('POST', '/trips/moves', { shard, to });
+    await world.of('trips').createMove({ shard, to });
     return async () => {
       await giveBack();
-      await world.insist(() => world.mustAsk('POST', `/trips/moves/${shard}/cancel`));
+      await world.insist(() => world.of('trips').cancelMove({ shard }));
     };
   },
 });
@@ -31,12 +31,12 @@ export const barredMover = (from: string, to: string): AlarmCase => ({
 export const barredErasers = (group: string): AlarmCase => ({
   sections: ['erasures-open'],
   fault: 'the users that erase may delete no buffered copies on a group',
-  cure: 'the right is given back',
+  fix: 'the right is given back',
   withinMinutes: 30,
   async breaks(world) {
     const { row: row_key } = await world.rowIn(group);
     const giveBack = await revoke(world, group, 'DELETE ON `schemaless`.*', 'erase', 'repair');
-    await world.mustAsk('POST', '/trips/erasures', { row_key, reason: 'an alarm' });
+    await world.of('trips').eraseCells({ row_key, reason: 'an alarm' });
     return giveBack;
   },
 });

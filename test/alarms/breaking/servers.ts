@@ -1,23 +1,24 @@
 import { shardDatabase } from '../../../shared/address.ts';
 import type { AlarmWorld } from '../alarm-world.ts';
-import type { AlarmCase, Cure } from '../ring.ts';
+import type { AlarmCase, Fix } from '../ring.ts';
 
-/** Enough for one in a hundred of all requests meanwhile. */
+/** Enough for one in a hundred of all requests during the fault. */
 const CALLERS = 4;
 const KILL_EVERY_SECONDS = 8;
 
-/** Starts callers in parallel. Returns what ends them. */
-function call(world: AlarmWorld, everySeconds: number, ask: () => Promise<unknown>): Cure {
+/** Starts callers in parallel. Returns a function that ends them. */
+function call(world: AlarmWorld, everySeconds: number, ask: () => Promise<unknown>): Fix {
   const ends = Array.from({ length: CALLERS }, () => world.again(everySeconds, ask));
   return () => Promise.all(ends.map((end) => end()));
 }
 
 function putsTo(world: AlarmWorld, row: string): () => Promise<unknown> {
   let refKey = 0;
-  return () => world.ask('PUT', `/trips/cells/${row}/BASE/${(refKey += 1)}`, { name: 'again' });
+  const trips = world.once('trips');
+  return () => trips.put({ row_key: row, column_name: 'BASE', ref_key: (refKey += 1), body: { name: 'again' } });
 }
 
-/** Locks the table of a row's shard in a session. Returns what ends the session. */
+/** Locks the table of a row's shard in a session. Returns a function that ends the session. */
 async function lockTable(world: AlarmWorld, group: string, node: 'writer' | 'reader', shard: number) {
   const connection = await world.connect(group, node);
   const mode = node === 'writer' ? 'WRITE' : 'READ';
@@ -28,12 +29,12 @@ async function lockTable(world: AlarmWorld, group: string, node: 'writer' | 'rea
 export const groupHangs = (group: string): AlarmCase => ({
   sections: ['server-errors'],
   fault: 'all servers of a group hang',
-  cure: 'npm run local -- resume',
+  fix: 'npm run local -- resume',
   async breaks(world) {
     const { row } = await world.rowIn(group);
     const nodes = world.stack.groups.status().filter((node) => node.group === group);
     for (const { node } of nodes) await world.local('pause', node);
-    const end = call(world, 1, () => world.ask('GET', `/trips/rows/${row}`));
+    const end = call(world, 1, () => world.once('trips').row(row));
     return async () => {
       for (const { node } of nodes) await world.local('resume', node);
       await end();
@@ -44,7 +45,7 @@ export const groupHangs = (group: string): AlarmCase => ({
 export const lockedTable = (group: string): AlarmCase => ({
   sections: ['latency'],
   fault: 'a session locks the table of a shard that is written to',
-  cure: 'the session is ended',
+  fix: 'the session is ended',
   async breaks(world) {
     const { row, shard } = await world.rowIn(group);
     const unlock = await lockTable(world, group, 'writer', shard);
@@ -59,7 +60,7 @@ export const lockedTable = (group: string): AlarmCase => ({
 export const dyingWriter = (group: string): AlarmCase => ({
   sections: ['circuits'],
   fault: 'a writer dies every eight seconds',
-  cure: 'npm run local -- promote, and it dies no more',
+  fix: 'npm run local -- promote, and it dies no more',
   async breaks(world) {
     const { row } = await world.rowIn(group);
     const node = world.writerOf(group);
@@ -67,7 +68,7 @@ export const dyingWriter = (group: string): AlarmCase => ({
     const put = putsTo(world, row);
     const endCalls = call(world, 0.2, async () => {
       await put();
-      await world.ask('GET', `/trips/rows/${row}`);
+      await world.once('trips').row(row);
     });
     return async () => {
       await endKills();
@@ -77,11 +78,11 @@ export const dyingWriter = (group: string): AlarmCase => ({
   },
 });
 
-/** What the writer did waits on the reader behind the lock. */
+/** The writer's changes wait on the reader behind the lock. */
 export const heldReader = (group: string): AlarmCase => ({
   sections: ['reader-lag'],
   fault: 'a session locks a table on a reader',
-  cure: 'the session is ended',
+  fix: 'the session is ended',
   async breaks(world) {
     const { row, shard } = await world.rowIn(group);
     const unlock = await lockTable(world, group, 'reader', shard);
@@ -97,7 +98,7 @@ export const MANY_CONNECTIONS: AlarmCase = {
   sections: ['group-connections'],
   each: true,
   fault: 'more connections than the bound are opened',
-  cure: 'they are closed',
+  fix: 'they are closed',
   async breaks(world) {
     const bounds = world.alarms
       .filter(({ section }) => section === 'group-connections')

@@ -12,20 +12,21 @@ import type { AlarmWorld } from '../alarm-world.ts';
 import type { AlarmCase } from '../ring.ts';
 import { moodColumn, MOODS, type Mood } from '../functions/as-told.ts';
 
-/** All that is done to triggers lies in one group, which nobody breaks. */
+/** The group of all faults of triggers; no other fault breaks it. */
 const GROUP = 'group-1';
 let told = 0;
 
 async function tell(world: AlarmWorld, trigger: string, mood: Mood): Promise<void> {
   told += 1;
-  const path = `/${MOODS.datastore}/cells/${MOODS.row_key}/${encodeURIComponent(moodColumn(trigger))}/${told}`;
-  await world.mustAsk('PUT', path, mood);
+  const { datastore, row_key } = MOODS;
+  await world.of(datastore).put({ row_key, column_name: moodColumn(trigger), ref_key: told, body: mood });
 }
 
 async function putCells(world: AlarmWorld, column: string, count: number): Promise<void> {
   const { row } = await world.rowIn(GROUP, 'work');
+  const work = world.of('work');
   for (let refKey = 1; refKey <= count; refKey += 1)
-    await world.mustAsk('PUT', `/work/cells/${row}/${column}/${refKey}`, { number: refKey });
+    await work.put({ row_key: row, column_name: column, ref_key: refKey, body: { number: refKey } });
 }
 
 /** More than a function consumes in twenty minutes that takes ten seconds for each. */
@@ -34,7 +35,7 @@ const SLOW_CELLS = 140;
 export const SLOW_FUNCTION: AlarmCase = {
   sections: ['trigger-behind', 'trigger-lag'],
   fault: "a trigger's function takes ten seconds a cell",
-  cure: 'it is made faster',
+  fix: 'it is made faster',
   withinMinutes: 30,
   async breaks(world) {
     await tell(world, 'slow', 'slow');
@@ -46,14 +47,14 @@ export const SLOW_FUNCTION: AlarmCase = {
 export const FAILING_FUNCTION: AlarmCase = {
   sections: ['trigger-parked', 'trigger-stopped'],
   fault: "a trigger's function fails for three cells",
-  cure: 'it is fixed; POST …/resume, …/parked/retry',
+  fix: 'it is fixed; POST …/resume, …/parked/retry',
   async breaks(world) {
     await tell(world, 'sick', 'failing');
     await putCells(world, 'SICK', 3);
     return async () => {
       await tell(world, 'sick', 'well');
-      await world.mustAsk('POST', '/work/triggers/sick/resume');
-      await world.mustAsk('POST', '/work/triggers/sick/parked/retry', { cells: '*' });
+      await world.of('work').resumeTrigger({ trigger: 'sick' });
+      await world.of('work').retryParkedCells({ trigger: 'sick', cells: '*' });
     };
   },
 };
@@ -61,7 +62,7 @@ export const FAILING_FUNCTION: AlarmCase = {
 export const FOREIGN_MESSAGE: AlarmCase = {
   sections: ['trigger-malformed'],
   fault: "a foreign message is sent to a trigger's queue",
-  cure: 'POST …/parked/discard',
+  fix: 'POST …/parked/discard',
   async breaks(world) {
     const message = {
       QueueUrl: queueOf(world, 'sick'),
@@ -70,7 +71,7 @@ export const FOREIGN_MESSAGE: AlarmCase = {
       MessageDeduplicationId: randomUUID(),
     };
     await withSqs(world, (client) => client.send(new SendMessageCommand(message)));
-    return () => world.mustAsk('POST', '/work/triggers/sick/parked/discard', { cells: '*' });
+    return () => world.of('work').discardParkedCells({ trigger: 'sick', cells: '*' });
   },
 };
 
@@ -81,7 +82,7 @@ const HIDDEN_SECONDS = 5;
 export const CRASHING_FUNCTION: AlarmCase = {
   sections: ['trigger-given-up'],
   fault: "a trigger's function crashes on a cell",
-  cure: 'it is fixed; POST …/dead/replay',
+  fix: 'it is fixed; POST …/dead/replay',
   async breaks(world) {
     const QueueUrl = queueOf(world, 'crashing');
     const names = ['RedrivePolicy', 'VisibilityTimeout'] as const;
@@ -103,8 +104,8 @@ export const CRASHING_FUNCTION: AlarmCase = {
       await tell(world, 'crashing', 'well');
       await set(before);
       await world.insist(async () => {
-        const { left } = await world.mustAsk('POST', '/work/triggers/crashing/dead/replay');
-        if (left !== 0) throw new Error(`wanted nothing left, got ${String(left)}`);
+        const { left } = await world.of('work').replayDeadMessages({ trigger: 'crashing' });
+        if (left !== 0) throw new Error(`wanted nothing left, got ${left}`);
       });
     };
   },
@@ -113,7 +114,7 @@ export const CRASHING_FUNCTION: AlarmCase = {
 export const BARRED_QUEUE: AlarmCase = {
   sections: ['trigger-send-failed', 'trigger-unsent'],
   fault: 'tail-shards may not send to a queue',
-  cure: 'deploy again',
+  fix: 'deploy again',
   withinMinutes: 20,
   async breaks(world) {
     await world.stack.setRights(withoutSending(world.stack.rights, queueOf(world, 'barred')));

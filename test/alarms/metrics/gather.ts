@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { queueStatus } from '../../../infra/local/control/status.ts';
 import type { NodeStatus } from '../../../infra/local/mysql/node-status.ts';
@@ -8,11 +7,12 @@ import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import { dataFolder } from '../../../infra/local/folder/data-folder.ts';
 import type { LocalStack } from '../../../infra/local/running/running-stack.ts';
 import type { StackQueue } from '../../../infra/local/template/run-template.ts';
-import { functionMetrics, logLines, takeFigures, takeRequest } from './figures.ts';
+import { repeat } from '../../../shared/repeat.ts';
+import { functionMetrics, logLines, takeMetrics, takeRequest } from './metrics.ts';
 import type { MetricStore } from './metric-store.ts';
 
 const EVERY_MS = 1000;
-/** Queues and servers, of which AWS has a figure each minute. */
+/** Of queues and servers, for which AWS has a value each minute. */
 const ASK_EVERY_MS = 5000;
 /** A server that does not answer within this time is not asked again this time. */
 const ANSWER_MS = 2000;
@@ -26,10 +26,10 @@ interface Gathered {
 
 export async function gather(store: MetricStore, { stack, data, apiId }: Gathered, signal: AbortSignal): Promise<void> {
   const folder = dataFolder(data);
-  const [figures, requests] = [logLines(folder.metricLog), logLines(folder.requestLog)];
+  const [results, requests] = [logLines(folder.metricLog), logLines(folder.requestLog)];
   const takeFunctions = functionMetrics(store);
   const quick = async (): Promise<void> => {
-    for (const line of figures()) takeFigures(store, line);
+    for (const line of results()) takeMetrics(store, line);
     for (const line of requests()) takeRequest(store, apiId, line);
     takeFunctions(stack.functions.status(), Date.now());
   };
@@ -39,17 +39,16 @@ export async function gather(store: MetricStore, { stack, data, apiId }: Gathere
       takeServers(store, stack.groups),
     ]);
   };
-  await Promise.all([again(quick, EVERY_MS, signal), again(asked, ASK_EVERY_MS, signal)]);
+  const failed = (error: unknown): never => {
+    throw error;
+  };
+  await Promise.all([
+    repeat({ turn: quick, everyMs: EVERY_MS, failed }, signal),
+    repeat({ turn: asked, everyMs: ASK_EVERY_MS, failed }, signal),
+  ]);
 }
 
-async function again(work: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await work();
-    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/** Looks at queues as SQS would for CloudWatch: what can be received, and how long the oldest message is there. */
+/** Measures queues as SQS does for CloudWatch: messages that can be received, and the age of the oldest one. */
 async function takeQueues(
   store: Pick<MetricStore, 'add'>,
   queues: readonly StackQueue[],
@@ -57,7 +56,7 @@ async function takeQueues(
 ): Promise<void> {
   const sentAt = firstSent(folder);
   for (const { name, visible } of await queueStatus(queues, url)) {
-    // While SQS is away it says nothing.
+    // No value while SQS is unavailable.
     if (visible === undefined) continue;
     const metric = { namespace: 'AWS/SQS', dimensions: { QueueName: name } };
     const at = Date.now();
@@ -81,9 +80,9 @@ function firstSent(folder: string): ReadonlyMap<string, number> {
 }
 
 /**
- * Looks at servers as RDS would for CloudWatch: how many connections each has, and how late a reader applies what its
- * writer did. The readers here replicate, those of Aurora share the writer's storage: how such a lag comes is another
- * matter, that the alarm hears of it is the same.
+ * Measures servers as RDS does for CloudWatch: the connections of each, and the lag of a reader behind its writer.
+ * Readers here replicate, while those of Aurora share the writer's storage. The causes of a lag differ, and the metric
+ * is the same.
  */
 async function takeServers(store: Pick<MetricStore, 'add'>, servers: ShardGroups): Promise<void> {
   await Promise.all(
@@ -112,12 +111,12 @@ async function askNode({ groups, engine }: ShardGroups, { group, host, port, rol
   const timer = setTimeout(() => connection.destroy(), ANSWER_MS);
   try {
     const connections = await firstRow(connection, "SHOW GLOBAL STATUS LIKE 'Threads_connected'");
-    const said = { connections: Number(connections?.['Value']) };
-    if (role === 'writer') return said;
+    const output = { connections: Number(connections?.['Value']) };
+    if (role === 'writer') return output;
     const isMysql = engine.kind === 'mysql';
     const replica = await firstRow(connection, isMysql ? 'SHOW REPLICA STATUS' : 'SHOW SLAVE STATUS');
     const behind: unknown = replica?.[isMysql ? 'Seconds_Behind_Source' : 'Seconds_Behind_Master'];
-    return typeof behind === 'number' ? { ...said, lagSeconds: behind } : said;
+    return typeof behind === 'number' ? { ...output, lagSeconds: behind } : output;
   } finally {
     clearTimeout(timer);
     connection.destroy();

@@ -21,10 +21,6 @@ export class MetricStore {
       .map(({ value }) => value);
     return values.length === 0 ? undefined : statisticOf(metric.statistic, values);
   }
-
-  has(metric: MetricStat): boolean {
-    return this.#samples.has(keyOf(metric));
-  }
 }
 
 function keyOf({ namespace, name, dimensions }: Omit<MetricStat, 'statistic'>): string {

@@ -5,9 +5,8 @@ import type { LocalStack } from '../../../infra/local/running/running-stack.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { apiClient } from '../../../shared/client/api-client.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
-import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
-import { baseBody } from '../../support/trips/base.ts';
-import { tripFacts } from '../../support/trips/facts.ts';
+import { encodeMessage, toMessage } from '../../../shared/triggers/state/queue-message.ts';
+import { baseBody } from '../../support/trips/body.ts';
 import { tripRowKey } from '../../support/trips/trip.ts';
 
 /** A function that is called as it is in a deployment, with a call that ends by itself. */
@@ -19,18 +18,17 @@ interface Callable {
 }
 
 /**
- * The functions that somebody waits for: those behind the API, called over HTTP, and the triggers', called with a
- * message. Those on a schedule loop for minutes and answer nobody; a migration runs once in a deployment.
+ * Returns the functions that a caller waits for: those of the API, called over HTTP, and those of triggers, called with
+ * a message. Scheduled functions loop for minutes and answer no caller; a migration runs once in a deployment.
  */
 export async function callables(stack: LocalStack, seed: string): Promise<readonly Callable[]> {
-  const facts = tripFacts(seed, 0);
-  const { fare: _fare, ...trip } = baseBody(seed, facts, 'usual');
+  const { fare: _fare, ...trip } = baseBody(seed, 0, 'usual');
   // Without a fare nothing is charged, so that every call does the same.
   const base: NewCell = { row_key: tripRowKey(seed, 0), column_name: 'BASE', ref_key: 1, body: trip };
   const trips = schemalessClient({ url: stack.url, datastore: 'trips' });
   const api = apiClient({ url: stack.url, datastore: 'trips' });
   const drivers = [String(trip['driver_partner_uuid'])];
-  // A column that no trigger looks at.
+  // A column without triggers.
   const note: NewCell = {
     ...base,
     column_name: 'NOTES',
@@ -52,7 +50,7 @@ export async function callables(stack: LocalStack, seed: string): Promise<readon
     ofRoute('query-index', () =>
       trips.query({
         index: 'driver_partner_index',
-        where: [{ field: 'driver_partner_uuid', operator: 'eq', values: drivers }],
+        where: { driver_partner_uuid: drivers[0] ?? '' },
       }),
     ),
     ofRoute('manage-triggers', () => api.listTriggers()),
@@ -66,7 +64,7 @@ export async function callables(stack: LocalStack, seed: string): Promise<readon
   ];
 }
 
-/** What instances cost that do nothing: a process, and Node. */
+/** Returns a callable that does nothing: it costs a process and Node. */
 export function emptyCallable(module: string): Callable {
   const title = 'an empty function';
   const definition: FunctionDefinition = {
@@ -104,26 +102,18 @@ async function ofTrigger(
   const { outcome } = await client.put(cell);
   const { cell: stored } = await client.get(cell);
   if (!stored) throw new Error(`a put was answered ${outcome}`);
-  const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
-  const Body = encodeMessage({
-    datastore: client.name,
-    trigger,
-    shard,
-    added_id,
-    row_key,
-    column_name,
-    ref_key,
-    created_at,
-    replay: false,
-    generation: 0,
-  });
+  const message = toMessage({ ...stored, generation: 0, fingerprint: '' }, { datastore: client.name, trigger }, 0);
   const event = sqsEvent(
     [
       {
         MessageId: 'first-call',
         ReceiptHandle: 'none',
-        Body,
-        Attributes: { MessageGroupId: String(shard), ApproximateReceiveCount: '1', SentTimestamp: String(Date.now()) },
+        Body: encodeMessage(message),
+        Attributes: {
+          MessageGroupId: String(message.shard),
+          ApproximateReceiveCount: '1',
+          SentTimestamp: String(Date.now()),
+        },
       },
     ],
     arn,

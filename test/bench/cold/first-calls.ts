@@ -6,10 +6,10 @@ import { engineName } from '../../support/cluster.ts';
 import type { BenchWorld } from '../bench.ts';
 import { callables, emptyCallable } from './callable.ts';
 
-/** What a new instance of a function took to answer, in milliseconds, a time for each round. */
+/** The times of a new instance of a function until its first answer, in milliseconds, one for each round. */
 interface FirstCalls {
   readonly title: string;
-  /** From before its process starts. */
+  /** The time since before its process started. */
   readonly first: readonly number[];
   /** The same call again, of the same instance. */
   readonly second: readonly number[];
@@ -22,15 +22,15 @@ interface FirstCallsOfStack {
 }
 
 const ROUNDS = 5;
-/** As the local environment has them, with fewer shards, which no call here notices. */
+/** Fewer than the local environment has, which does not affect these calls. */
 const SHARDS = 16;
 
 /**
- * Calls functions of a local stack, in processes of their own, whose instances have just been ended; and one that does
- * nothing.
+ * Calls functions of a local stack, in separate processes, right after their instances have ended, and one function
+ * that does nothing.
  */
 export async function firstCalls(
-  { folder, engine: wish, seed, signal, say }: BenchWorld,
+  { folder, engine: desired, seed, signal, say }: BenchWorld,
   access: Access,
 ): Promise<FirstCallsOfStack> {
   const empty = join(folder, 'empty-function.mjs');
@@ -41,7 +41,7 @@ export async function firstCalls(
     data: join(folder, 'stack'),
     shards: SHARDS,
     serverSize: 'full',
-    engine: wish,
+    engine: desired,
     functions: 'process',
     access,
     restartAfterSeconds: 0,

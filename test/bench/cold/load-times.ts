@@ -4,17 +4,17 @@ import type { BenchWorld } from '../bench.ts';
 
 const run = promisify(execFile);
 const ROUNDS = 5;
-/** Prints how long it takes until a module and what it imports are there, as an instance does before its first call. */
+/** Prints the time until a module and its imports are loaded, as an instance loads them before its first call. */
 const TIMER =
   'const start = performance.now(); await import(process.argv[1]); console.log(performance.now() - start); process.exit(0);';
 
-/** How long fresh processes take to load each file, in milliseconds, a time for each round. */
+/** Returns the times that fresh processes take to load each file, in milliseconds, one for each round. */
 export async function loadTimes(
   files: readonly string[],
   { say, signal }: Pick<BenchWorld, 'say' | 'signal'>,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const times = new Map(files.map((file): [string, number[]] => [file, []]));
-  // In turn, so that what else the machine does falls on all alike; the first round warms the file cache.
+  // In turn, so that other load affects all alike; the first round warms the file cache.
   for (let round = 0; round <= ROUNDS; round += 1) {
     say(`loading, round ${round} of ${ROUNDS}`);
     for (const file of files) {

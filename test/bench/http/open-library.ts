@@ -3,9 +3,9 @@ import type { StackProcess } from '../../support/processes/stack-process.ts';
 import { openStore, type OpenStore } from '../../support/store-access.ts';
 
 /**
- * Opens the library in this process on the servers and the topology of a stack, as its functions do: at the endpoints
- * of the clusters, which follow a promotion, and with as many connections as an instance has. What is left between the
- * two is HTTP.
+ * Opens the library in this process on the servers and topology of a stack, as its functions do. It uses the endpoints
+ * of the clusters, which follow a promotion, and an instance's number of connections. HTTP is the only difference
+ * between the two.
  */
 export async function openLibrary({ endpoints, groups: nodes }: StackProcess): Promise<OpenStore> {
   const { dynamodb, tables } = endpoints;

@@ -3,37 +3,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, NewCell, PutResult } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import { baseBody } from '../../support/trips/base.ts';
-import { tripFacts } from '../../support/trips/facts.ts';
+import { baseBody } from '../../support/trips/body.ts';
 
-/** What a library and a client over HTTP do alike. */
+/** The operations common to the library and the HTTP client. */
 export type Store = Pick<Datastore, 'put' | 'getLatest' | 'row' | 'batchPut' | 'batchGet' | 'query'>;
 
 interface Operation {
   readonly what: string;
-  /** Calls under way at a time. @default 32 */
+  /** Concurrent calls. @default 32 */
   readonly atOnce?: number;
-  /** Through HTTP, of the library's rate. @default 0.5 */
+  /** The least rate through HTTP, as a share of the library's rate. @default 0.5 */
   readonly least?: number;
-  /** Does it once. Returns how many units that was: cells, rows, calls. */
+  /** Runs the operation once. Returns its count of units: cells, rows, calls. */
   readonly once: (store: Store) => Promise<number>;
 }
 
 const BATCH = 100;
-/** Rows that are read back. */
+/** The number of rows that are read back. */
 const ROWS = 400;
 const FOUND = 50;
-/** Bodies that trips are given in turn: making one takes longer than sending it. */
+/** Bodies that trips get in turn: making one takes longer than sending it. */
 const BODIES = 100;
 const INDEX = 'driver_partner_index';
 const ATTEMPTS = 5;
 const AGAIN_MS = 100;
 
-/** Trips to be written and asked for. */
+/** Trips to write and to read. */
 interface Trips {
-  /** Of a row that there is not yet. */
+  /** Returns a cell of a new row. */
   next(): NewCell;
-  /** That were written before. */
+  /** Trips written before the measurement. */
   readonly written: readonly NewCell[];
 }
 
@@ -42,8 +41,8 @@ export function anyOf(trips: readonly NewCell[]): NewCell {
 }
 
 /**
- * Writes the rows to be read, and says what can be asked. Trips are those of the demo, some 2 KB of JSON, with the
- * indexes as shipped.
+ * Writes the rows to read, and returns the operations. Trips are those of the demo, some 2 KB of JSON, with the shipped
+ * indexes.
  */
 export async function prepareOperations(
   store: Store,
@@ -59,11 +58,11 @@ export async function prepareOperations(
     return { row_key, column_name };
   };
   const some = <Item>(make: () => Item): Item[] => Array.from({ length: BATCH }, () => make());
-  const ofDriver = [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }] as const;
+  const ofDriver = { driver_partner_uuid: driver };
 
   const operations: readonly Operation[] = [
     { what: 'put', once: (to) => putOne(to, newTrip()) },
-    // More would be more than the servers of one machine can take: some would be refused.
+    // More would overload the servers of one machine: some would be refused.
     {
       what: `batch put of ${BATCH}`,
       atOnce: 1,
@@ -83,10 +82,10 @@ export async function prepareOperations(
   return { operations, trips: { next: () => newTrip(), written: rows } };
 }
 
-/** Makes BASE cells of new rows. */
+/** Returns a maker of BASE cells of new rows. */
 export function tripMaker(seed: string): (driver?: string) => NewCell {
   const bodies: readonly { readonly [field: string]: Json }[] = Array.from({ length: BODIES }, (_, n) =>
-    baseBody(seed, tripFacts(seed, n), 'usual'),
+    baseBody(seed, n, 'usual'),
   );
   let made = 0;
   return (driver = randomUUID()) => {
@@ -111,8 +110,8 @@ async function putAll(store: Store, cells: readonly NewCell[], isDone = isKept):
 }
 
 /**
- * Writes again what a busy machine left undone, which changes nothing that is there: the library does not by itself, as
- * the client does.
+ * Retries the cells that a busy machine did not store, which changes no existing cell: the library does not retry by
+ * itself, unlike the client.
  */
 async function untilDone(
   write: () => Promise<readonly PutResult[]>,
@@ -130,12 +129,12 @@ async function untilDone(
   }
 }
 
-/** The client repeats what was not answered in time: it may have been stored before. */
-function isStored({ outcome }: PutResult): boolean {
+/** The client retries puts that were not answered in time: they may have been stored before. */
+function isStored({ outcome }: Pick<PutResult, 'outcome'>): boolean {
   return outcome === 'stored' || outcome === 'stored_before';
 }
 
-/** Buffered counts, too: it is kept, and took longer than to be stored. */
-export function isKept(result: PutResult): boolean {
+/** Counts a buffered put: it is kept, and took longer than a stored one. */
+export function isKept(result: Pick<PutResult, 'outcome'>): boolean {
   return isStored(result) || result.outcome === 'buffered';
 }

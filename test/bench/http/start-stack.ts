@@ -4,8 +4,8 @@ import { engineName } from '../../support/cluster.ts';
 import { StackProcess } from '../../support/processes/stack-process.ts';
 import type { BenchWorld } from '../bench.ts';
 
-/** A whole local stack, as a rule with the datastores as shipped. */
-export interface BenchStack extends AsyncDisposable {
+/** A whole local stack, by default with the shipped datastores. */
+interface BenchStack extends AsyncDisposable {
   readonly stack: StackProcess;
   readonly data: string;
   /** "MariaDB 10.11.6" */
@@ -15,17 +15,16 @@ export interface BenchStack extends AsyncDisposable {
 const START = new URL('../../../infra/local/commands/start.ts', import.meta.url);
 
 /**
- * Runs what `npm start` runs, in processes of its own. Disposing it ends them at once: the folder goes with the
- * measurement.
+ * Runs `npm start` in separate processes. Disposing it ends them at once: the folder goes with the measurement.
  *
- * @param flags of `npm start`, other than as it is without
+ * @param flags of `npm start`, if different from its defaults
  */
 export async function startStack(
-  { folder, engine: wish, signal }: Pick<BenchWorld, 'folder' | 'engine' | 'signal'>,
+  { folder, engine: desired, signal }: Pick<BenchWorld, 'folder' | 'engine' | 'signal'>,
   flags: readonly string[] = [],
 ): Promise<BenchStack> {
   const data = join(folder, 'stack');
-  const engine = findEngine({ wish });
+  const engine = findEngine({ desired });
   const stack = await StackProcess.start({
     program: START,
     data,
@@ -35,12 +34,12 @@ export async function startStack(
       data,
       '--port',
       '0',
-      // What is measured is the store on servers that have what they want.
+      // The store is measured, on servers with all the resources that they want.
       '--server-size',
       'full',
       '--shards',
       '256',
-      ...(wish === undefined ? [] : ['--engine', wish]),
+      ...(desired === undefined ? [] : ['--engine', desired]),
       ...flags,
     ],
   });

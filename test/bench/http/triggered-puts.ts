@@ -4,9 +4,9 @@ import { median } from '../side-by-side.ts';
 
 /** Puts of a column a second, at the median of the rounds. */
 interface TriggeredPuts {
-  /** While its trigger calls its function for each. */
+  /** The rate while the trigger calls its function for each cell. */
   readonly triggered: number;
-  /** While it is paused. */
+  /** The rate while the trigger is paused. */
   readonly resting: number;
 }
 
@@ -18,13 +18,13 @@ interface TriggeredPutsOptions {
 }
 
 const ROUNDS = 3;
-/** Until the tailer has heard of a switch, and calls under way have ended. */
+/** The time until the tailer notices a switch, and calls under way have ended. */
 const SETTLE_MS = 2000;
 const ROUND_MS = 4000;
 
 /**
- * Puts with and without a trigger in turn. What is written while it is paused is not its work afterwards: it begins with
- * what is written then, but falls behind that where it is slower than the puts, which is then its work all the time.
+ * Puts with and without a trigger in turn. Cells written while it is paused are not its work afterwards: it begins with
+ * later ones. If it is slower than the puts, it falls behind and is busy all the time.
  */
 export async function triggeredPuts(
   client: Pick<TriggerOperations, 'pauseTrigger' | 'rewindTrigger' | 'resumeTrigger'>,
@@ -52,7 +52,7 @@ export async function triggeredPuts(
   for (let round = 0; round <= ROUNDS; round += 1) {
     await client.pauseTrigger({ trigger, reason: 'a measurement' });
     resting.push(await perSecond());
-    // It begins and ends with rounds without, so that a machine that gets slower meanwhile does so for both.
+    // The first and last rounds run without it, so that a slowing machine affects both kinds alike.
     if (round === ROUNDS) break;
     await client.rewindTrigger({ trigger, to: new Date().toISOString() });
     await client.resumeTrigger({ trigger });

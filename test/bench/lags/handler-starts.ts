@@ -1,19 +1,19 @@
 import { open } from 'node:fs/promises';
 import type { CellAddress } from '../../../shared/cell.ts';
 
-/** When the trigger's function was started for cells. */
-export interface HandlerStarts {
-  /** Takes in what is new. */
+/** The times at which the trigger's function started for cells. */
+interface HandlerStarts {
+  /** Reads new log lines. */
   read(): Promise<void>;
-  /** When it was first started for a BASE cell, in milliseconds since 1970; undefined when it is not known. */
+  /** Returns when it first started for a BASE cell, in milliseconds since 1970; undefined if unknown. */
   startOf(cell: Pick<CellAddress, 'row_key' | 'ref_key'>): number | undefined;
 }
 
-/** What `bill_rider` logs first of all. */
+/** The first log message of `bill_rider`. */
 const MARK = '"message":"billing"';
 const CHUNK = 1024 * 1024;
 
-/** Reads the starts that are logged from now on from the functions' log, which stands on this machine. */
+/** Reads the starts that are logged from now on in the functions' log on this machine. */
 export async function startsInLog(path: string): Promise<HandlerStarts> {
   const starts = new Map<string, number>();
   let at = await sizeOf(path);

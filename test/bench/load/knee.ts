@@ -1,27 +1,27 @@
 export interface AtRate {
-  /** Of the closed loop's peak. */
+  /** The share of the closed loop's peak. */
   readonly share: number;
   /** Requests due a second. */
   readonly offered: number;
-  /** Answered a second, as wanted, while more came. */
+  /** Requests answered as wanted a second, under that load. */
   readonly achieved: number;
-  /** From when a request was due, in milliseconds; one that was refused, or not answered, took for ever. */
+  /** The latency since a request was due, in milliseconds; infinite for one that was refused or not answered. */
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
   readonly requests: number;
   readonly failed: number;
-  /** How many of them had set off something that was not begun when the last was answered. @default nothing is set off */
+  /** The requests that had set off work not begun when the last was answered. @default no work is set off */
   readonly behind?: number;
 }
 
 /**
- * How much longer than at the lowest rate the slowest hundredth may take, how much has to be answered, and of how many
- * seconds may be behind what they set off.
+ * The limits: the p99 as a multiple of the lowest rate's, the answered share of requests, and the seconds of requests
+ * whose work may be behind.
  */
 export const BEARABLE = { times: 10, share: 0.95, behindSeconds: 0.5 } as const;
 
-/** Whether a rate is borne. @param gentle the lowest rate */
+/** Returns whether a rate is borne. @param gentle the lowest rate */
 export function isBorne({ offered, achieved, p99, behind = 0 }: AtRate, gentle: AtRate): boolean {
   return (
     achieved >= BEARABLE.share * offered &&
@@ -30,7 +30,7 @@ export function isBorne({ offered, achieved, p99, behind = 0 }: AtRate, gentle: 
   );
 }
 
-/** The highest rate that is borne. Undefined where none is, or where the lowest of them was not answered. */
+/** Returns the highest rate that is borne; undefined if there is none, or if the lowest was not answered. */
 export function kneeOf(rates: readonly AtRate[]): AtRate | undefined {
   const [gentle, ...others] = rates.toSorted((one, other) => one.offered - other.offered);
   if (!gentle || !Number.isFinite(gentle.p99) || !isBorne(gentle, gentle)) return undefined;

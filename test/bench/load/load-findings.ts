@@ -1,14 +1,31 @@
-import type { Measured } from '../bench.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import type { BenchWorld, Measured } from '../bench.ts';
 import { rowsOn } from '../rows.ts';
 import { BEARABLE, kneeOf, type AtRate } from './knee.ts';
-import type { RisingLoad } from './rising-load.ts';
+import { risingLoad, type RisingLoadOptions, type Send } from './rising-load.ts';
+
+interface Offered extends Pick<BenchWorld, 'say'>, Omit<RisingLoadOptions, 'seen'> {
+  readonly engine: string;
+}
 
 /**
- * The rows of one kind of request, the lowest rate first, then the knee.
+ * Offers one kind of request at rising rates. Returns its rows, the lowest rate first, then the knee. A request that
+ * the store refuses for now counts as not answered; a permanent refusal is a mistake of the bench.
  *
  * @param what "put through HTTP"
  */
-export function rowsOf(what: string, { closed, rates }: RisingLoad, engine: string): readonly Measured[] {
+export async function rowsOfLoad(
+  what: string,
+  send: Send,
+  { engine, say, ...options }: Offered,
+): Promise<readonly Measured[]> {
+  const unlessRefused: Send = () =>
+    send().catch((error: unknown) => {
+      if (error instanceof SchemalessError && error.retry === 'later') return false;
+      throw error;
+    });
+  const seen = (rate: AtRate): void => say(`${what}: ${rateLine(rate)}`);
+  const { closed, rates } = await risingLoad(unlessRefused, { ...options, seen });
   const row = rowsOn(engine);
   const knee = kneeOf(rates);
   const closedLoop = `${closed.perSecond.toFixed(0)} a second; ${timesOf(closed)}`;
@@ -22,7 +39,7 @@ export function rowsOf(what: string, { closed, rates }: RisingLoad, engine: stri
 }
 
 /** "120 of 120 a second; p50 2.1, p99 9.4, p99.9 14.0 ms of 720; 3 failed; 12 behind" */
-export function rateLine(rate: Omit<AtRate, 'share'>): string {
+function rateLine(rate: Omit<AtRate, 'share'>): string {
   const { offered, achieved, requests, failed, behind = 0 } = rate;
   return `${achieved.toFixed(0)} of ${offered.toFixed(0)} a second; ${timesOf(rate)} of ${requests.toLocaleString('en-US')}${failed > 0 ? `; ${failed} failed` : ''}${behind > 0 ? `; ${behind} behind` : ''}`;
 }

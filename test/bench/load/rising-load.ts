@@ -3,74 +3,62 @@ import { closedLoop, openLoop } from '../../support/pace.ts';
 import { percentile } from '../../support/percentile.ts';
 import { isBorne, type AtRate } from './knee.ts';
 
-/** One request. Returns whether it was answered as wanted; throws what makes a measurement worthless. */
+/** Sends one request. Returns whether it was answered as wanted; throws if that makes a measurement worthless. */
 export type Send = () => Promise<boolean>;
 
-interface RisingLoadOptions {
-  /** With one request under way each, to find the peak. @default 32 */
-  readonly callers?: number;
-  /** Until code is compiled, also in other processes. @default 8000 */
-  readonly warmMs?: number;
-  /** @default 5000 */
-  readonly peakMs?: number;
-  /** Of the peak, rising. @default SHARES */
+export interface RisingLoadOptions {
+  /** Rising shares of the peak. @default SHARES */
   readonly shares?: readonly number[];
-  /** How long each of them is offered: longer where few requests are. @default 6000 to 15000 */
-  readonly spanMs?: { readonly least: number; readonly most: number };
   readonly signal: AbortSignal;
-  /** Before each rate, where the one before left something to be done. */
+  /** Runs before each rate, for work left by the rate before. */
   readonly between?: () => Promise<void>;
-  /** Asked after each rate: how many requests have set off something that is not begun. @default nothing is set off */
+  /** Returns, after each rate, how many requests have set off work not begun. @default no work is set off */
   readonly behind?: () => Promise<number>;
-  readonly seen?: (rate: AtRate) => void;
+  readonly seen: (rate: AtRate) => void;
 }
 
-export interface RisingLoad {
-  /** Callers that wait for each answer before they ask again. */
+interface RisingLoad {
+  /** Callers that wait for each answer before their next request. */
   readonly closed: Pick<AtRate, 'p50' | 'p99' | 'p999'> & { readonly callers: number; readonly perSecond: number };
   readonly rates: readonly AtRate[];
 }
 
-/** Beyond the whole, too: callers who wait for each answer may ask for less than could be answered. */
+/** Callers with one request under way each, to find the peak. */
+const CALLERS = 32;
+/** The time until code is compiled, in other processes as well. */
+const WARM_MS = 8000;
+const PEAK_MS = 5000;
+/** Shares above 1 as well: callers who wait for each answer may request less than could be answered. */
 const SHARES = [0.1, 0.25, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2];
-/** What is not answered by then after the last was due counts as not answered. */
+/** Requests not answered this long after the last was due count as not answered. */
 const PATIENCE_MS = 10_000;
-const LOOK_MS = 20;
-/** Of a p99.9: of fewer it is the longest. */
+const POLL_MS = 20;
+/** The requests wanted for a p99.9: with fewer it is the maximum. */
 const WANTED_REQUESTS = 1000;
+/** How long each rate is offered: longer at low rates. */
 const SPAN_MS = { least: 6000, most: 15_000 };
-/** After so many rates in a row that are not borne, a higher one says no more. */
+/** The number of rates in a row that are not borne, after which a higher one shows no more. */
 const BEYOND = 2;
 
 /**
- * Finds out how much is answered at most, then offers shares of that at fixed times, whether or not earlier requests
- * have ended, and counts from when each was due: a request that waits since another takes long is not left out, as it
- * is where callers wait for one answer before they ask for the next. Ends once rates are clearly beyond what is borne.
+ * Finds the peak rate, then offers shares of it at fixed times, whether or not earlier requests have ended. Latency
+ * counts from when each was due: requests delayed by a slow one count, unlike those of callers who wait for answers.
+ * Ends once rates are clearly beyond what is borne.
  *
- * With a loop of its own, and no load generator from elsewhere: autocannon 9 sends the requests of each second at its
- * start, in a burst, and corrects times as if each connection were to send one a millisecond. Of 64 requests a second,
- * each answered after 100 ms or more, it says that half took 56 ms at most.
+ * The loop is our own. The load generator autocannon 9 sends the requests of each second at its start, in a burst, and
+ * corrects times as if each connection sent one a millisecond. Of 64 requests a second, each answered after 100 ms or
+ * more, it says that half took 56 ms at most.
  */
 export async function risingLoad(
   send: Send,
-  {
-    callers = 32,
-    warmMs = 8000,
-    peakMs = 5000,
-    shares = SHARES,
-    spanMs: { least, most } = SPAN_MS,
-    signal,
-    between = () => Promise.resolve(),
-    behind,
-    seen = () => undefined,
-  }: RisingLoadOptions,
+  { shares = SHARES, signal, between = () => Promise.resolve(), behind, seen }: RisingLoadOptions,
 ): Promise<RisingLoad> {
-  await closedLoad(send, callers, warmMs, signal);
-  const closed = await closedLoad(send, callers, peakMs, signal);
+  await closedLoad(send, WARM_MS, signal);
+  const closed = await closedLoad(send, PEAK_MS, signal);
   const rates = await untilBeyond(shares, async (share) => {
     await between();
     const offered = closed.perSecond * share;
-    const milliseconds = Math.min(most, Math.max(least, (WANTED_REQUESTS * 1000) / offered));
+    const milliseconds = Math.min(SPAN_MS.most, Math.max(SPAN_MS.least, (WANTED_REQUESTS * 1000) / offered));
     const answered = await atRate(send, { offered, milliseconds, signal });
     const rate = { share, ...answered, ...(behind && { behind: await behind() }) };
     seen(rate);
@@ -95,16 +83,11 @@ export async function untilBeyond(
   return rates;
 }
 
-async function closedLoad(
-  send: Send,
-  callers: number,
-  milliseconds: number,
-  signal: AbortSignal,
-): Promise<RisingLoad['closed']> {
+async function closedLoad(send: Send, milliseconds: number, signal: AbortSignal): Promise<RisingLoad['closed']> {
   const times: number[] = [];
   const start = performance.now();
   await closedLoop({
-    clients: callers,
+    clients: CALLERS,
     milliseconds,
     async send() {
       signal.throwIfAborted();
@@ -112,7 +95,7 @@ async function closedLoad(
       if (await send()) times.push(performance.now() - begun);
     },
   });
-  return { callers, perSecond: (times.length * 1000) / (performance.now() - start), ...percentiles(times) };
+  return { callers: CALLERS, perSecond: (times.length * 1000) / (performance.now() - start), ...percentiles(times) };
 }
 
 interface OfferedRate {
@@ -151,7 +134,7 @@ export async function atRate(
     },
   });
   const deadline = performance.now() + PATIENCE_MS;
-  while (counted.ended < counted.requests && performance.now() < deadline) await sleep(LOOK_MS, undefined, { signal });
+  while (counted.ended < counted.requests && performance.now() < deadline) await sleep(POLL_MS, undefined, { signal });
   signal.throwIfAborted();
   if (broken.length > 0) throw broken[0];
   const { requests, ended } = counted;
@@ -160,13 +143,13 @@ export async function atRate(
 
 /** A request that was answered as wanted. */
 export interface Answered {
-  /** From when it was due. */
+  /** The latency since it was due. */
   readonly took: number;
-  /** Since the first was due. */
+  /** The time since the first was due. */
   readonly at: number;
 }
 
-/** @param failed how many were refused, or not answered */
+/** @param failed how many were refused or not answered */
 export function summed(
   answers: readonly Answered[],
   milliseconds: number,
@@ -174,7 +157,7 @@ export function summed(
 ): Pick<AtRate, 'achieved' | 'p50' | 'p99' | 'p999' | 'failed'> {
   const never = Array.from({ length: failed }, () => Number.POSITIVE_INFINITY);
   const times = answers.map(({ took }) => took);
-  // The first answers come as much later than the first requests as the last than the last.
+  // The first answer trails the first request by as much as the last answer trails the last request.
   const later = times.length === 0 ? 0 : percentile(times, 0.5);
   const meanwhile = answers.filter(({ at }) => at >= later && at < later + milliseconds).length;
   return { achieved: (meanwhile * 1000) / milliseconds, ...percentiles([...times, ...never]), failed };

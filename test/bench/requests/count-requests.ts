@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** By operation, as its header names it: `AmazonSQS.SendMessageBatch`. */
+/** The counts by operation, as its header names it: `AmazonSQS.SendMessageBatch`. */
 export type RequestCounts = ReadonlyMap<string, number>;
 
 interface CountedRequests extends AsyncDisposable {
-  /** By which a local stack finds the services. */
+  /** The variables by which a local stack finds the services. */
   readonly environment: Readonly<Record<string, string>>;
   counts(): RequestCounts;
   since(before: RequestCounts): RequestCounts;
@@ -15,7 +15,7 @@ interface CountedRequests extends AsyncDisposable {
 
 const SERVICES = new URL('../../infra/support/serve-aws.ts', import.meta.url);
 
-/** Serves SQS and DynamoDB from a process of its own, and counts what is asked of them. */
+/** Serves SQS and DynamoDB from a separate process, and counts their requests. */
 export async function countRequests(folder: string): Promise<CountedRequests> {
   const serving = spawn(process.execPath, [SERVICES.pathname, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = await once(serving.stdout, 'data');

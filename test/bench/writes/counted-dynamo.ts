@@ -1,10 +1,10 @@
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 
-/** What went to DynamoDB. */
+/** The calls of DynamoDB. */
 export interface Asked {
-  /** Of whatever table. */
+  /** Calls for any table. */
   calls: number;
-  /** Of them those of the topology's table. */
+  /** Those for the topology's table. */
   ofTopology: number;
 }
 

@@ -10,15 +10,15 @@ import { killInstances, type Killed } from './killed-instances.ts';
 import { judgeTruth, MIX, toldCheck, truthControls, wholeCheck, writeUntilTold } from './told-truth.ts';
 
 const CUT_SHARE = 0.1;
-/** Processes are killed while so many milliseconds pass between what a server did and its answer. */
+/** The milliseconds between a server's commit and its answer, in which processes are killed. */
 const HELD_MS = 20;
 const LEAST_IN_DOUBT = 50;
 
 export const acksRun = stagedRun({
   name: 'acks',
-  promise: 'A lost acknowledgement is safe: whoever asks again gets the truth',
+  promise: 'A lost acknowledgement is safe: a retry returns the truth',
   fault: `${CUT_SHARE * 100} % of the answers of writers cut off, to appends and buffered copies alike; processes killed in the middle of writes`,
-  control: 'nobody tries again what ended unclear; tables without unique key, where it is tried again',
+  control: 'no retry of unclear writes; tables without unique key, with retries',
   servers: { shards: 48 },
   controlServers: { readers: 0, shards: 12 },
   async real(stage) {
@@ -33,7 +33,7 @@ export const acksRun = stagedRun({
     hold(0);
     stage.say(`${killed.kills} processes killed`);
     const truth = await judgeTruth(stage, [load, killed], load);
-    const doubts = judgeDoubts(killed, truth.there);
+    const doubts = judgeInDoubt(killed, truth.there);
     return { ...truth, circuitsOpened: load.openings.length, killed, doubts };
   },
   async without(stage) {
@@ -47,11 +47,11 @@ export const acksRun = stagedRun({
         toldCheck(judged, control),
         wholeCheck(real, control, judged.bufferedThere > 0),
         {
-          what: 'cells in doubt after kills that were not settled by asking again; control: nobody asks again',
-          figure: `${unsettled} of ${grouped(inDoubt)}`,
+          what: 'cells in doubt after kills that were not settled by retries; control: no retries',
+          result: `${unsettled} of ${grouped(inDoubt)}`,
           bar: `0 of at least ${LEAST_IN_DOUBT}`,
           passed: unsettled === 0 && inDoubt >= LEAST_IN_DOUBT,
-          control: { figure: `${grouped(there)} there, nobody told`, failed: there > 0 },
+          control: { result: `${grouped(there)} there, unconfirmed`, failed: there > 0 },
         },
       ],
       notes: [
@@ -66,8 +66,8 @@ export const acksRun = stagedRun({
 });
 
 /**
- * Stands between the store and the groups' writers: a share of the answers never arrives, since the connection breaks
- * when the answer is there. The server has done what it was asked, or refused it. Or else each answer comes late.
+ * Stands between the store and the groups' writers. A share of the answers never arrives: the connection breaks after
+ * the server has done or refused the statement. Or else each answer is late.
  */
 async function cutAnswers(stage: Stage) {
   const forwarders = await Promise.all(
@@ -91,14 +91,14 @@ async function cutAnswers(stage: Stage) {
   return { access, hold };
 }
 
-function judgeDoubts({ inDoubt, answers }: Killed, there: CellsThere) {
+function judgeInDoubt({ inDoubt, answers }: Killed, there: CellsThere) {
   const told = new Set(answers.filter(isTold).map(addressOf));
   const { untrue, examples } = judgeAnswers(answers, there);
   return {
     inDoubt: inDoubt.length,
-    /** Those that were on the primary when it died. */
+    /** Those that were on the primary when the process died. */
     there: inDoubt.filter(({ cell, diedAt }) => (there.get(addressOf(cell))?.createdAt ?? Infinity) < diedAt).length,
-    /** Those that nobody was told of after all, and answers that were not true. */
+    /** Those without an answer after all, and untrue answers. */
     unsettled: inDoubt.filter(({ cell }) => !told.has(addressOf(cell)) || !there.has(addressOf(cell))).length + untrue,
     examples,
   };

@@ -1,15 +1,15 @@
 /** An instance of a function that writes, and is killed in the middle of it. */
 import { CellSource } from '../load/cell-source.ts';
-import { asker, openHistory } from '../load/ask.ts';
+import { asker } from '../load/ask.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { openStore } from '../../support/store-access.ts';
-import { openJournal, type InstanceInput } from './killed-instances.ts';
+import { noteLines } from '../line-log.ts';
+import type { CallLine, InstanceInput } from './killed-instances.ts';
 
 await runAsProcess<InstanceInput, undefined>(async ({ access, journal: file, writers, seed, mix }, control) => {
   await using store = await openStore(access);
-  using journal = openJournal(file);
-  // Its calls are in the journal: a history written in pieces would lack the last of them.
-  const ask = asker({ writer: store.datastore, name: 'instance', history: openHistory(undefined, '') });
+  using journal = noteLines<CallLine>(file);
+  const ask = asker({ writer: store.datastore });
   let calls = 0;
   const write = async (number: number): Promise<void> => {
     const source = new CellSource(seed, number, mix);

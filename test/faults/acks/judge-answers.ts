@@ -6,9 +6,8 @@ const EXAMPLES = 5;
 export type Judged = ReturnType<typeof judgeAnswers>;
 
 /**
- * Holds every answer against what is on the primaries now, once nothing is in the buffer any more: the body, the place,
- * and the time, since a cell that is `stored` now is appended between question and answer, and one that was
- * `stored_before` not after the answer.
+ * Compares every answer with the cells on the primaries once the buffer is empty: the body, the added id and the time.
+ * A `stored` cell was appended between request and answer, a `stored_before` one not after the answer.
  */
 export function judgeAnswers(answers: readonly Answer[], there: CellsThere) {
   const [examples, storedOnce, last]: [string[], Set<string>, Map<string, Answer>] = [[], new Set(), new Map()];

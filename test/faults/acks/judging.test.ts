@@ -15,13 +15,13 @@ const answer = (differing: Partial<Answer>): Answer => ({
   begun: 990,
   ended: 1010,
   milliseconds: 20,
-  holderFailed: false,
+  hintFailed: false,
   ...differing,
 });
 const untrue = (...answers: readonly Answer[]): number => judgeAnswers(answers, there).untrue;
 
-describe('an answer held against what is there', () => {
-  it('is true when body, place and time fit', () => {
+describe('an answer compared with the stored cells', () => {
+  it('is true if body, added id and time match', () => {
     expect(
       untrue(
         answer({}),
@@ -33,7 +33,7 @@ describe('an answer held against what is there', () => {
     expect(untrue(answer({ outcome: 'buffered', added_id: 0, begun: 900, ended: 910 }))).toBe(0);
   });
 
-  it('is not, when the cell was there before, or came later, or is another', () => {
+  it('is false if the cell was there before, came later, or differs', () => {
     expect(untrue(answer({ begun: 1001 }))).toBe(1);
     expect(untrue(answer({ outcome: 'stored_before', begun: 900, ended: 999 }))).toBe(1);
     expect(untrue(answer({ mark: 8 }))).toBe(1);

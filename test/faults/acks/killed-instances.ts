@@ -1,4 +1,3 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell } from '../../../shared/cell.ts';
@@ -7,12 +6,13 @@ import { Random } from '../../support/random.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import { until } from '../../support/until.ts';
 import type { RunWorld } from '../fault-run.ts';
+import { NotedLines } from '../line-log.ts';
 import { RestartedProcess } from '../indexes/restarted-process.ts';
-import { asker, askUntilTold, openHistory, type Answer } from '../load/ask.ts';
+import { asker, askUntilTold, type Answer } from '../load/ask.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { writtenOf, type Written } from '../load/ledger.ts';
 
-interface Killing extends Pick<RunWorld, 'folder' | 'seed' | 'history' | 'signal'> {
+interface Killing extends Pick<RunWorld, 'folder' | 'seed' | 'signal'> {
   readonly access: StoreAccess;
   readonly datastore: Pick<Datastore, 'put' | 'batchPut'>;
   readonly mix: Mix;
@@ -28,7 +28,7 @@ export interface InstanceInput {
 
 export interface Killed {
   readonly kills: number;
-  /** Cells whose writer died before it was told anything, and when, in milliseconds since 1970. */
+  /** Cells whose writer died before any answer, and when, in milliseconds since 1970. */
   readonly inDoubt: readonly { readonly cell: NewCell; readonly diedAt: number }[];
   readonly answers: readonly Answer[];
   readonly written: Written;
@@ -40,7 +40,7 @@ const WRITERS = 8;
 const LIFE_MS = [150, 600] as const;
 const PATIENCE = { leastMs: 20, mostMs: 500, wholeMs: 60_000 };
 
-/** Kills processes in the middle of writes; what they were about to write is sent again at once, until it is told. */
+/** Kills processes in the middle of writes. Their cells are sent again at once, until the truth is known. */
 export async function killInstances(killing: Killing): Promise<Killed> {
   const parts = await Promise.all(Array.from({ length: INSTANCES }, (_, instance) => killOne(killing, instance)));
   return {
@@ -54,16 +54,15 @@ export async function killInstances(killing: Killing): Promise<Killed> {
   };
 }
 
-async function killOne({ folder, access, datastore, seed, mix, history: file, signal }: Killing, instance: number) {
+async function killOne({ folder, access, datastore, seed, mix, signal }: Killing, instance: number) {
   const random = new Random(seed, 'instance', instance);
   const journalOf = (life: number): string => join(folder, `journal-${instance}-${life}`);
-  using history = openHistory(file, 'acks/killed');
   const module = new URL('instance-process.ts', import.meta.url);
   using process = new RestartedProcess<InstanceInput, undefined>(module, folder, (life) => {
     const ownInput = { journal: journalOf(life), seed: `${seed} ${instance} ${life}` };
     return { access, mix, writers: WRITERS, ...ownInput };
   });
-  const ask = asker({ writer: datastore, name: `heir-${instance}`, history });
+  const ask = asker({ writer: datastore });
   const [inDoubt, answers, heirs]: [Killed['inDoubt'][number][], Answer[], Answer[]] = [[], [], []];
   const askAgain = async (cells: readonly NewCell[]): Promise<void> => {
     const first = await ask(cells);
@@ -91,29 +90,19 @@ async function killOne({ folder, access, datastore, seed, mix, history: file, si
   return { inDoubt, answers: [...answers, ...heirs], heirs };
 }
 
-interface Line {
+/** A call before it is sent, or its answer: it outlives the process, whenever that is killed. */
+export interface CallLine {
   readonly call: number;
   readonly cells?: readonly NewCell[];
   readonly answers?: readonly Answer[];
 }
 
-/** What a process is about to ask, and what it was answered: it outlives the process, whenever that is killed. */
-export function openJournal(file: string): Disposable & { note(line: Line): void } {
-  const handle = openSync(file, 'a');
-  return {
-    // One call of the system for each line, which has it from then on.
-    note: (line) => void writeSync(handle, `${JSON.stringify(line)}\n`),
-    [Symbol.dispose]: () => closeSync(handle),
-  };
-}
-
-/** The answers, and the cells of calls whose answer nothing has. */
+/** Returns the answers, and the cells of calls without an answer. */
 function readJournal(file: string) {
-  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  using lines = new NotedLines<CallLine>(file);
   const open = new Map<number, readonly NewCell[]>();
   const all: Answer[] = [];
-  for (const line of lines) {
-    const { call, cells, answers } = JSON.parse(line) as Line;
+  for (const { call, cells, answers } of lines.read()) {
     if (cells) open.set(call, cells);
     else open.delete(call);
     all.push(...(answers ?? []));

@@ -13,15 +13,15 @@ import { judgeAnswers, type Judged } from './judge-answers.ts';
 import type { BufferOperations } from '../../../shared/api/buffer.ts';
 
 const WRITERS = 16;
-/** About one cell in ten is a repeat, beside those of what was unclear. */
+/** About one cell in ten is a repeat, not counting retries of unclear writes. */
 export const MIX: Mix = { batchShare: 0.2, batchSize: 6, repeatShare: 0.1 };
 const CELLS = 5500;
 const LEAST_CELLS = 5000;
 const OTHER_SHARE = 0.05;
 const CONTROL_CELLS = 1500;
-/** Some ask again at once, others when the drain has been there: it takes rows that are two seconds old. */
+/** Some retries come at once, others after the drain: it takes rows that are two seconds old. */
 const AGAIN = { leastMs: 20, mostMs: 4000, wholeMs: 60_000 };
-/** On a machine with much else to do. */
+/** The patience for a busy machine. */
 const PATIENCE_MS = 600_000;
 
 export async function writeUntilTold(stage: Stage, access: StoreAccess): Promise<Loaded> {
@@ -52,12 +52,12 @@ export async function judgeTruth(
 
 type TruthControls = Awaited<ReturnType<typeof truthControls>>;
 
-/** First no writer tries again what ended unclear; then it does, where nothing keeps cells from doubling. */
+/** First writers do not retry unclear writes; then they do, on tables that do not prevent duplicates. */
 export async function truthControls(stage: Stage, access: StoreAccess) {
   const { groups } = stage.access;
   const { seed } = stage.world;
   const write = async (varied: Parameters<Stage['load']>[0]): Promise<Loaded> => {
-    const load = await stage.load({ ...varied, history: undefined });
+    const load = await stage.load(varied);
     await load.untilAcked(CONTROL_CELLS, PATIENCE_MS);
     return load.stop();
   };
@@ -75,14 +75,14 @@ export async function truthControls(stage: Stage, access: StoreAccess) {
 export function toldCheck({ untold, open }: Judged, control: Pick<TruthControls, 'untold' | 'ofCells'>): Check {
   return {
     what: 'cells on the primary whose writer was told less; nothing certain; control: no second try',
-    figure: `${untold}; ${open}`,
+    result: `${untold}; ${open}`,
     bar: '0; 0',
     passed: untold + open === 0,
-    control: { figure: `${grouped(control.untold)} of ${grouped(control.ofCells)}`, failed: control.untold > 0 },
+    control: { result: `${grouped(control.untold)} of ${grouped(control.ofCells)}`, failed: control.untold > 0 },
   };
 }
 
-/** What was told is there, once and as it was written. @param isBroken whether answers were really cut off */
+/** Checks that each acknowledged cell is there, once and intact. @param isBroken whether answers were really cut off */
 export function wholeCheck({ aftermath, judged, conflicts }: Truth, control: TruthControls, isBroken: boolean): Check {
   const untrue = judged.untrue + conflicts.wrong;
   const check = untrueCheck({ aftermath, untrue }, LEAST_CELLS);
@@ -90,13 +90,13 @@ export function wholeCheck({ aftermath, judged, conflicts }: Truth, control: Tru
     ...check,
     passed: check.passed && isBroken,
     control: {
-      figure: `${grouped(control.doubled)} doubled, ${grouped(control.untrue)} untrue`,
+      result: `${grouped(control.doubled)} doubled, ${grouped(control.untrue)} untrue`,
       failed: control.doubled > 0 && control.untrue > 0,
     },
   };
 }
 
-/** Without its control. */
+/** Returns the check without its control. */
 export function untrueCheck(
   { aftermath, untrue }: { readonly aftermath: Aftermath; readonly untrue: number },
   least: number,
@@ -106,7 +106,7 @@ export function untrueCheck(
   const all = otherFaults(aftermath);
   return {
     what: 'acknowledged cells lost, doubled; answers untrue; other faults; control: no unique key',
-    figure: `${lost}, ${doubled}; ${untrue}; ${all - doubled} of ${grouped(acked)}`,
+    result: `${lost}, ${doubled}; ${untrue}; ${all - doubled} of ${grouped(acked)}`,
     bar: `0, 0; 0; 0 of at least ${grouped(least)}`,
     passed: lost + untrue + all === 0 && acked >= least,
   };
@@ -114,7 +114,7 @@ export function untrueCheck(
 
 const PAGE = 1000;
 
-/** Holds the kept conflicts against what is on the primaries, and discards them. */
+/** Compares the kept conflicts with the cells on the primaries, and discards them. */
 async function discardConflicts(operations: BufferOperations, there: CellsThere) {
   let [kept, wrong] = [0, 0];
   for (;;) {
@@ -127,7 +127,7 @@ async function discardConflicts(operations: BufferOperations, there: CellsThere)
   }
 }
 
-/** Drops what keeps a server from storing a cell twice. The key itself stays, by which statements read. */
+/** Drops the unique keys that prevent duplicates. The key by which statements read stays. */
 export async function dropUniqueKeys(groups: readonly GroupAccess[]): Promise<void> {
   await onEachShard(groups, (client, shard) =>
     client.change({

@@ -1,3 +1,5 @@
+import { addressKey } from '../../../shared/address.ts';
+import type { BufferOperations } from '../../../shared/api/buffer.ts';
 import { Random } from '../../support/random.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import { untilBuffersEmpty } from '../aftermath.ts';
@@ -8,11 +10,11 @@ import type { Load } from '../load/start-load.ts';
 import { loseDisk } from '../losses/lose-disk.ts';
 import type { Stage } from '../stage.ts';
 import { stagedRun } from '../staged-run.ts';
-import { keepAcknowledged } from './keep-acknowledged.ts';
+import { markOf } from '../stored-cells.ts';
 import { judge, judgeSamples, keptBodies } from './verdicts.ts';
 
 const KILLS = 5;
-/** The race goes on until so many writes are answered. */
+/** The race continues until this many writes are answered. */
 const ANSWERS = 3000;
 const CONTROL_MS = 3000;
 const WRITERS = 12;
@@ -20,7 +22,7 @@ const THREADS = 3;
 const PAUSE_MS = [800, 2000] as const;
 const LAG_MS = 4000;
 const AFTERWARDS_MS = 2000;
-/** Undecided writes are listed half a minute after their primary's loss. */
+/** Writes in doubt are listed half a minute after their primary's loss. */
 const DECIDE_EVERY_MS = 15_000;
 const MOST_DECISIONS = 8;
 const LEAST = { stored: 500, conflict: 300, buffered: 100, samples: 500 };
@@ -28,8 +30,8 @@ const LEAST = { stored: 500, conflict: 300, buffered: 100, samples: 500 };
 export const conflictsRun = stagedRun({
   name: 'conflicts',
   promise: 'A cell never changes: of two bodies one is stored, and each writer is told the truth',
-  fault: `${WRITERS} writers race with different bodies for the same addresses; kill -9 of ${KILLS} writers or more, then one dies with its disk, a reader without its last cells is promoted, and the drain is away for some seconds`,
-  control: 'no copies; copies of refused writes stay; a drain that looks at addresses only',
+  fault: `${WRITERS} writers race with different bodies for the same addresses; kill -9 of ${KILLS} writers or more; a disk lost and a lagging reader promoted; the drain briefly down`,
+  control: 'no copies; copies of refused writes stay; a drain that compares only addresses',
   servers: { shards: 24, restartAfterSeconds: 1, promotes: true },
   controlServers: {},
   async real(stage) {
@@ -40,7 +42,7 @@ export const conflictsRun = stagedRun({
         fault: (random, race) => killWriters(stage, random, () => race.answers >= ANSWERS),
       }),
     );
-    // The drain has died, too: until the next one takes over, the promoted reader lacks what only the buffers have.
+    // The drain is dead too: until its successor starts, the promoted reader lacks cells that only the buffers have.
     const lost = await contend(stage, {
       part: 'lost',
       answers: ANSWERS,
@@ -51,7 +53,7 @@ export const conflictsRun = stagedRun({
   },
   async without(stage) {
     const fault = async (): Promise<undefined> => void (await stage.wait(CONTROL_MS));
-    // Nothing drains yet: what was not taken back is there.
+    // No drain runs yet: copies that were not withdrawn are there.
     const access = stage.without('withdrawing');
     const unwithdrawn = await contend(stage, { part: 'unwithdrawn', access, drained: false, fault });
     const drain = await stage.drain({ access: stage.without('comparingBodies') });
@@ -60,7 +62,7 @@ export const conflictsRun = stagedRun({
     const uncopied = await contend(stage, {
       part: 'uncopied',
       access: { ...stage.access, bufferCopies: 0 },
-      // Nothing brings back what has no copy: no shard's cells are away for a while only.
+      // Without copies no lost cell comes back: no shard's cells are missing only for a while.
       fault: async (random) => ({ ...(await loseOneDisk(stage, random)), shards: new Set() }),
     });
     return { unwithdrawn, keyOnly, uncopied };
@@ -97,7 +99,7 @@ export const conflictsRun = stagedRun({
 async function underDrain<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
   using drain = await stage.drain();
   const done = await work();
-  // Throws what it died of, if it did.
+  // Throws the error that the drain died of, if any.
   void drain.progress;
   return done;
 }
@@ -129,20 +131,20 @@ function notesOf(name: string, { verdicts, samples }: Contended): readonly strin
 }
 
 interface Contention {
-  /** Also sets which addresses are raced for. */
+  /** Also determines the contested addresses. */
   readonly part: string;
   readonly access?: StoreAccess;
-  /** Off where nothing drains. */
+  /** Off without a drain. */
   readonly drained?: boolean;
-  /** The race goes on until so many writes are answered. @default it ends with the fault */
+  /** The race continues until this many writes are answered. @default it ends with the fault */
   readonly answers?: number;
-  /** What is done to the servers meanwhile. Returns when and of which shards cells may be missing, if any. */
+  /** Injects the fault. Returns when and of which shards cells may be missing, if any. */
   readonly fault: (random: Random, race: Load) => Promise<Missing | undefined>;
-  /** Runs what comes after the fault: the rest of the race, and the wait for the buffers. @default as it is */
+  /** Runs the work after the fault: the rest of the race, and the wait for the buffers. @default runs it as it is */
   readonly settle?: (work: () => Promise<Loaded>) => Promise<Loaded>;
 }
 
-/** From a time on (epoch milliseconds) until the buffers are empty: these shards' cells were on a lost disk. */
+/** Shards whose cells were on a lost disk, from a time (epoch milliseconds) until the buffers are empty. */
 interface Missing {
   readonly group: string;
   readonly since: number;
@@ -158,10 +160,9 @@ async function contend(stage: Stage, options: Contention) {
     writers: WRITERS,
     threads: THREADS,
     cells: { contestedSince: Date.now() },
-    looksBack: true,
+    checksBack: true,
     access,
     seed: `${seed} ${part}`,
-    run: `conflicts/${part}`,
   });
   const missing = await fault(new Random(seed, `faults ${part}`, 0), race);
   const { answers, samples } = await settle(async () => {
@@ -181,19 +182,38 @@ async function contend(stage: Stage, options: Contention) {
   };
 }
 
-/** Waits for the buffers to empty. Two bodies of one address may both have been stored by a writer that was lost. */
+/** Waits for the buffers to empty. A lost writer may have stored both bodies of an address. */
 async function untilDrained(stage: Stage, answers: readonly Answer[]): Promise<void> {
   const { datastore } = await stage.open();
   for (let decisions = 0; decisions < MOST_DECISIONS; decisions += 1) {
     const { rows } = await untilBuffersEmpty(datastore, DECIDE_EVERY_MS, stage.world.signal);
     if (rows === 0) return;
     const decided = await keepAcknowledged(datastore, answers);
-    stage.say(`${grouped(rows)} writes wait; ${decided} undecided addresses are decided`);
+    stage.say(`${grouped(rows)} writes wait; ${decided} addresses in doubt are decided`);
   }
   throw new Error('writes are left in the buffer');
 }
 
-/** Kills writers in turn over the groups, so many at least and until it is enough; each comes back by itself. */
+/**
+ * Decides writes in doubt like an operator who asks the applications: keeps the body that an application was told is
+ * stored, else any. Returns the count of addresses.
+ */
+async function keepAcknowledged(
+  datastore: Pick<BufferOperations, 'listWritesInDoubt' | 'keepWritesInDoubt'>,
+  answers: readonly Answer[],
+): Promise<number> {
+  const stored = new Set(
+    answers.filter(({ outcome }) => outcome === 'stored' || outcome === 'stored_before').map(({ mark }) => mark),
+  );
+  const { in_doubt } = await datastore.listWritesInDoubt();
+  const ids = [...Map.groupBy(in_doubt, addressKey).values()].flatMap(
+    (writes) => (writes.find((write) => stored.has(markOf(write))) ?? writes[0])?.id ?? [],
+  );
+  if (ids.length > 0) await datastore.keepWritesInDoubt({ ids });
+  return ids.length;
+}
+
+/** Kills writers in turn over the groups, at least this many and until it is enough; each restarts by itself. */
 async function killWriters(stage: Stage, random: Random, isEnough = () => true): Promise<undefined> {
   for (let kill = 0; kill < KILLS || !isEnough(); kill += 1) {
     await stage.wait(random.between(...PAUSE_MS));

@@ -1,5 +1,5 @@
 import type { Answer } from '../load/ask.ts';
-import type { Sample } from '../load/look-back.ts';
+import type { Sample } from '../load/check-back.ts';
 import { addressOf, markOf, storedLogs } from '../stored-cells.ts';
 import { rowKeyOf } from '../../../shared/address.ts';
 import { decodeBody } from '../../../shared/body/codec.ts';
@@ -8,14 +8,14 @@ import { onEachGroup, rowsOf } from '../../support/past-the-store.ts';
 import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
 import { noOutcomes } from '../load/ledger.ts';
 
-/** @param cutHolder a group promoted without its last changes: copies that were taken back are there again */
+/** @param cutHolder a group promoted without its last changes: withdrawn copies are there again */
 export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodies, cutHolder?: string) {
   const byMark = [...Map.groupBy(answers, ({ mark }) => mark)].map(([mark, some]) => ({
     mark,
     address: some[0] ? addressOf(some[0]) : '',
     outcomes: new Set(some.map(({ outcome }) => outcome)),
     times: some.filter(({ outcome }) => outcome === 'stored').length,
-    holderFailed: some.some((answer) => answer.holderFailed),
+    hintFailed: some.some((answer) => answer.hintFailed),
   }));
   const verdicts = {
     storedGone: 0,
@@ -31,7 +31,7 @@ export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodi
   const winners = new Map(
     byMark.filter(({ mark }) => stored.has(mark)).map(({ address, outcomes }) => [address, outcomes]),
   );
-  for (const { mark, address, outcomes, times, holderFailed } of byMark) {
+  for (const { mark, address, outcomes, times, hintFailed } of byMark) {
     for (const outcome of outcomes) cells[outcome] += 1;
     const isThere = stored.has(mark);
     const copies = buffered.get(mark) ?? [];
@@ -44,17 +44,17 @@ export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodi
     if (outcomes.has('stored_before') && !isThere) verdicts.storedBeforeGone += 1;
     if (outcomes.has('buffered') && !isThere && !copies.some(({ state }) => state === 'conflict'))
       verdicts.bufferedGone += 1;
-    // Whoever was answered anything else has, or may have, a copy of the same body.
+    // A writer with any other answer has, or may have, a copy of the same body.
     if (outcomes.size > 1 || !outcomes.has('conflict')) continue;
     if (isThere) verdicts.refusedStored += 1;
     if (copies.length === 0) continue;
-    const isExcused = holderFailed || copies.every(({ holder }) => holder === cutHolder);
+    const isExcused = hintFailed || copies.every(({ holder }) => holder === cutHolder);
     verdicts[isExcused ? 'refusedCopiedAfterFailure' : 'refusedCopied'] += 1;
   }
   return { ...verdicts, goneFor, cells };
 }
 
-/** @param explained whether a stored cell of this shard may be away at this time, which is epoch milliseconds */
+/** @param explained whether a stored cell of this shard may be missing at this time, in epoch milliseconds */
 export function judgeSamples(samples: readonly Sample[], explained: (shard: number, at: number) => boolean) {
   const missing = samples.filter(({ seen }) => seen === 'missing');
   const meanwhile = missing.filter(({ shard, at }) => explained(shard, at)).length;

@@ -7,11 +7,11 @@ import { rowsOf, withClient } from '../../support/past-the-store.ts';
 import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
 
 interface PageDamage {
-  /** A table's file, `entity.ibd`, while its server is stopped. */
+  /** The file of a table, `entity.ibd`, while its server is stopped. */
   readonly file: string;
   readonly engine: EngineKind;
   readonly seed: string;
-  /** Text within bodies: a letter of it is changed, so that nothing but a body is damaged. */
+  /** Text within bodies: only a letter of it is changed, so that nothing but a body is damaged. */
   readonly mark: string;
   readonly letters: number;
   readonly whole: number;
@@ -25,12 +25,12 @@ const INDEX_AT = 66;
 /** FIL_PAGE_INDEX: rows of a table, or of one of its keys. */
 const INDEX_PAGE = 17_855;
 
-/** Damages pages that hold cells. Throws when there are too few, or a checksum is of another kind. */
+/** Damages pages that hold cells. Throws if there are too few, or if a checksum is of another kind. */
 export function damagePages({ file, engine, seed, mark, letters, whole, fit }: PageDamage): void {
   const descriptor = openSync(file, 'r+');
   try {
     const random = new Random(seed, 'damaged pages', letters);
-    // Neither the first nor the last: whoever looks for the log's end would meet that each time.
+    // Neither the first nor the last: each read of the log's end would meet that page.
     const numbers = cellPages(descriptor, mark).slice(1, -1);
     const chosen = Array.from(
       { length: letters + whole },
@@ -56,7 +56,7 @@ export function damagePages({ file, engine, seed, mark, letters, whole, fit }: P
   }
 }
 
-/** The numbers of the leaf pages of the table itself, not of its keys, that hold bodies with this text. */
+/** Returns the numbers of the leaf pages of the table itself, not of its keys, that hold bodies with this text. */
 function cellPages(descriptor: number, mark: string): number[] {
   const pages = Array.from({ length: Math.floor(fstatSync(descriptor).size / PAGE_BYTES) }, (_, number) => ({
     number,
@@ -101,20 +101,20 @@ function hasItsChecksum(engine: EngineKind, page: Buffer): boolean {
   return before.equals(page);
 }
 
-/** Writes the checksum of a page's bytes into the page, as the engine does before it writes the page to the disk. */
+/** Writes the checksum of a page's bytes into the page, as the engine does before it writes the page to disk. */
 function fitChecksum(engine: EngineKind, page: Buffer): void {
   if (engine === 'mariadb') {
-    // All of it, behind it.
+    // The checksum of all bytes before it.
     page.writeUInt32BE(crc32c(page.subarray(0, PAGE_BYTES - 4)), PAGE_BYTES - 4);
     return;
   }
-  // Without the checksum itself, what only the first page of a file uses, and the trailer; before and behind it.
+  // Excludes the checksum itself, the fields that only a file's first page uses, and the trailer.
   const checksum = (crc32c(page.subarray(4, 26)) ^ crc32c(page.subarray(38, PAGE_BYTES - 8))) >>> 0;
   page.writeUInt32BE(checksum, 0);
   page.writeUInt32BE(checksum, PAGE_BYTES - 8);
 }
 
-/** Changes the first bodies of a shard past the store: a bit, the last byte gone, or one too many. */
+/** Changes the first bodies of a shard past the store: flips a bit, removes the last byte, or adds one. */
 export async function damageBodies(
   groups: readonly GroupAccess[],
   shard: number,

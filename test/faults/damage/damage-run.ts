@@ -6,7 +6,7 @@ import { UNSAFE_FLUSHING, type ClusterOptions } from '../../support/cluster.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { until } from '../../support/until.ts';
 import { aftermathNotes, lossCheck } from '../aftermath.ts';
-import { check, grouped, shareFigure, sumOf, type Check, type FaultRun, type Share } from '../fault-run.ts';
+import { check, grouped, shareResult, sumOf, type Check, type FaultRun, type Share } from '../fault-run.ts';
 import { BATCHES_AND_REPEATS } from '../load/cell-source.ts';
 import { allWritten, outcomesLine, type Outcomes } from '../load/ledger.ts';
 import { Stage } from '../stage.ts';
@@ -51,7 +51,7 @@ function readCheck(what: string, real: Readings, control: Readings): Check {
     {
       what,
       bar: '0, some refused',
-      figure: ({ wrong, reads, refused }) => `${shareFigure({ wrong, of: reads })}, ${grouped(refused)} refused`,
+      result: ({ wrong, reads, refused }) => `${shareResult({ wrong, of: reads })}, ${grouped(refused)} refused`,
       holds: ({ wrong, refused }) => wrong === 0 && refused > 0,
       fails: ({ wrong }) => wrong > 0,
     },
@@ -64,7 +64,7 @@ function diskChecks(real: FullDisk, control: FullDisk): readonly Check[] {
   const bar = {
     what: 'writes confirmed while it was full',
     bar: `at least ${LEAST_CONFIRMED * 100} %, some buffered`,
-    figure: (outcomes: Outcomes): string =>
+    result: (outcomes: Outcomes): string =>
       `${(confirmed(outcomes) * 100).toFixed(2)} %, ${grouped(outcomes.buffered)} buffered`,
     holds: (outcomes: Outcomes): boolean => confirmed(outcomes) >= LEAST_CONFIRMED && outcomes.buffered > 0,
     fails: (outcomes: Outcomes): boolean => confirmed(outcomes) < LEAST_CONFIRMED,
@@ -95,7 +95,7 @@ const NODE = 'group-1-a';
 const CELLS_BEFORE = 2000;
 const MIB = 1024 * 1024;
 const LEFT = 2 * MIB;
-/** A log cannot go on for long in what is less than that. */
+/** A log cannot grow for long in less space than this. */
 const FULL = 64 * 1024;
 const FULL_MS = 8000;
 const RESTART_SECONDS = 1;
@@ -105,8 +105,8 @@ const POLL_MS = 5;
 type FullDisk = NonNullable<Awaited<ReturnType<typeof fillDisk>>>;
 
 /**
- * The disk of a group's writer fills up under writers, stays full for a while, and is given room again. Or the server is
- * killed as soon as its disk is full, before it can flush anything. Returns undefined where no disk can be mounted.
+ * Fills the disk of a group's writer under load, keeps it full for a while, and frees space again. Or kills the server
+ * as soon as its disk is full, before it can flush anything. Returns undefined if no disk can be mounted.
  */
 async function fillDisk(
   world: RunWorld,
@@ -124,7 +124,7 @@ async function fillDisk(
   const before = await stage.load({ ...writers, seed: `${seed}/before` });
   await before.untilAcked(CELLS_BEFORE, PATIENCE_MS);
   disk.leave(LEFT);
-  // Nothing more fits, or the server is gone for it.
+  // Nothing more fits, or the server died of it.
   const patience = { pollMs: POLL_MS, patienceMs: PATIENCE_MS, signal };
   await until('the disk is full', () => disk.free < FULL || stateOf(servers) !== 'running', patience);
   if (killAtOnce) await kill(servers);
@@ -146,18 +146,18 @@ function stateOf(servers: ShardGroups): string {
   return servers.status().find(({ node }) => node === NODE)?.state ?? 'unknown';
 }
 
-/** It may have died by itself in the meantime. */
+/** Kills the server, which may have died by itself. */
 async function kill(servers: ShardGroups): Promise<void> {
   await servers.kill(NODE).catch(() => undefined);
 }
 
 const LARGE = 2048 * MIB;
-/** Whoever uses it may write between the look and the change. */
+/** Writers may use the disk between the check and the change. */
 const TRIES = 20;
 
 /**
- * Mounts a file system of its own on this folder, in memory, that can be made smaller and larger while it is in use.
- * Undefined where this process has no right to.
+ * Mounts a file system in memory on this folder, which can shrink and grow while in use. Returns undefined if this
+ * process may not mount.
  */
 function mountSmallDisk(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -166,7 +166,7 @@ function mountSmallDisk(folder: string) {
   } catch {
     return undefined;
   }
-  // Also when the process is made to end at once: nothing may stay mounted.
+  // Also on a forced exit: nothing may stay mounted.
   const unmount = (): void => {
     process.off('exit', unmount);
     execFileSync('umount', ['-l', folder], { stdio: 'ignore' });
@@ -174,12 +174,12 @@ function mountSmallDisk(folder: string) {
   process.on('exit', unmount);
   const resize = (bytes: number): void => mount('-o', `remount,size=${bytes}`, folder);
   return {
-    /** Bytes that can still be written. */
+    /** The bytes that can still be written. */
     get free(): number {
       const { bsize, bfree } = statfsSync(folder);
       return bsize * bfree;
     },
-    /** From now on about so many bytes more can be written. */
+    /** Leaves room for about this many more bytes. */
     leave(bytes: number): void {
       for (let left = TRIES; ; left -= 1) {
         const { bsize, blocks, bfree } = statfsSync(folder);

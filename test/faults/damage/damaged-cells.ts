@@ -13,15 +13,15 @@ import { Stage } from '../stage.ts';
 import { damageBodies, damagePages } from './damage-pages.ts';
 
 const CELLS = 1800;
-/** A server that dies of a damaged page does so each time; it has been seen by then. */
+/** A server that dies of a damaged page does so each time: more deaths show nothing new. */
 const MOST_DEATHS = 5;
 const DAMAGED_BODIES = 600;
-/** Long enough for the pages to be damaged meanwhile, and then for every server that dies of them. */
+/** Long enough to damage the pages, and then for every server that dies of them. */
 const RESTART_SECONDS = 2;
-/** A server that finds a page damaged may take long, or for ever, to print where it was. */
+/** A server that finds a damaged page may take very long to print a stack trace. */
 const NO_STACK_TRACE = ['--skip-stack-trace'];
 const NODE = 'group-1-a';
-/** In every body; too short, and too mixed with what is drawn at random, for zlib to gain anything. */
+/** Part of every body; too short, and too mixed with random text, for zlib to gain anything. */
 const MARK = 'damage';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_';
 const STOP_MS = 60_000;
@@ -29,12 +29,12 @@ const POLL_MS = 20;
 const SHARD = { pages: 0, fittedPages: 1, bodies: 2, plainBodies: 3 } as const;
 
 /**
- * Damages tables of a server that is stopped, and bodies of one that runs, and reads all cells; the same damage with page
- * checksums that fit, and to bodies without a checksum of their own. Counts the servers that died of it.
+ * Damages tables of a stopped server and bodies of a running one, and reads all cells. Repeats the damage with fitted
+ * page checksums, and on bodies without a checksum of their own. Counts the servers that died of it.
  */
 export async function damageCells(world: RunWorld) {
   const { seed, signal, say } = world;
-  // No reader, which would answer in the writer's place; nor breakers, which would not even ask the writer.
+  // No reader, which would answer for the writer; no circuit breakers, which would not even ask the writer.
   await using stage = await Stage.start(world, 'damage/cells', {
     groups: 1,
     readers: 0,
@@ -82,7 +82,7 @@ export async function damageCells(world: RunWorld) {
   return { pages, fittedPages, bodies, plainBodies, deaths };
 }
 
-/** A clean stop, as an operator would do it: everything is in the tables' files then. */
+/** Stops the servers cleanly, as an operator would: everything is then in the tables' files. */
 async function stop(servers: ShardGroups, signal: AbortSignal): Promise<void> {
   const [node] = servers.status();
   process.kill(node?.pid ?? 0, 'SIGTERM');
@@ -100,18 +100,18 @@ function letters(random: Random, length: number): string {
 interface ReadOptions {
   readonly datastore: Pick<Datastore, 'log' | 'get'>;
   readonly shard: number;
-  /** In the order of their added ids, which begin at 1. */
+  /** The cells in the order of their added ids, which begin at 1. */
   readonly cells: readonly NewCell[];
-  /** Asked after each read that was refused as a whole, of which the server may have died: whether to read on. */
+  /** Called after each read refused as a whole, of which the server may have died. Returns whether to read on. */
   readonly refused: () => Promise<boolean>;
 }
 
 const BATCH = 100;
-/** Cells that one read of the log asks for: a small part of a page. */
+/** The cells in one read of the log: a small part of a page. */
 const STEP = 10;
-/** Behind a read that was refused as a whole: the rest of its page would be, too, and each may cost a server. */
+/** The cells after a read refused as a whole: the rest of the page would be refused too, and may kill servers. */
 const STRIDE = 30;
-/** Every so many cells, one is also read by its address. */
+/** Every nth cell is also read by its address. */
 const BY_ADDRESS = 5;
 
 async function writeKnown(

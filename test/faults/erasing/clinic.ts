@@ -15,14 +15,14 @@ column_defs:
     fields:
 ${fields.map((field) => `      - { field: ${field}, type: string }\n`).join('')}`;
 
-/** The folder of datastores: one with sealed fields, an index of what is erased, another of what is sealed, a trigger. */
+/** The datastores' files: one with sealed fields, an index of erased fields, another of sealed ones, and a trigger. */
 export const DEFINITIONS: Readonly<Record<string, string>> = {
   'clinic/datastore.yaml': `datastore: ${FORGOTTEN}
 shards: ${SHARDS}
 sealed:
   - { column: VISIT, subject: patient, fields: [name, contact.mail] }
 `,
-  // Its shard field is of all rows alike: what is left of an entry that is erased is that field.
+  // All rows share the value of its shard field: an erased entry keeps only that.
   'clinic/indexes/by_mark.yaml': indexOf(INDEX, 'BASE', 'kind', 'mark'),
   'clinic/indexes/by_mail.yaml': indexOf(MAIL_INDEX, 'VISIT', 'contact.mail'),
   'clinic/triggers/remind.yaml': `trigger: ${TRIGGER}\ndatastore: ${FORGOTTEN}\ncolumns: [BASE, VISIT]\n`,

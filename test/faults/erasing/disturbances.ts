@@ -2,27 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import { putAll } from '../../../shared/client/put-all.ts';
+import { tryPutAll } from '../../../shared/client/put-all.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlParameter } from '../../../shared/sql/client.ts';
-import { CONTROL, entityTable } from '../../../shared/sql/names.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
 import { onEachGroup, onEachShard, rowsOf } from '../../support/past-the-store.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
 import { grouped, sumOf, type RunWorld } from '../fault-run.ts';
 import { FORGOTTEN, INDEX, TRIGGER, rowOf, type Written } from './clinic.ts';
-import type { ForgettingStack } from './forgetting-stack.ts';
+import type { WholeStack } from '../whole-stack.ts';
 import { REASON, moveAround } from './going-on.ts';
-import type { Rewind } from './trigger-offsets.ts';
 
 export interface Disturbed {
   readonly kept: readonly NewCell[];
   readonly moves: number;
-  readonly rewinds: readonly Rewind[];
+  readonly rewinds: number;
   readonly kills: number;
   readonly repairs: number;
-  /** Entries that these repairs brought back, or took away; those in the background do so, too. */
-  readonly mended: number;
+  /** Entries that these repairs restored or removed; background repairs do so as well. */
+  readonly repaired: number;
 }
 
 const WRITERS = 3;
@@ -33,36 +32,31 @@ const REWIND_MS = 15_000;
 const REPAIR_MS = 2000;
 const KILL_MS = 8000;
 const MOST_KILLS = 2;
-const LOCK_MS = 10_000;
-const MOST_LOCKS = 3;
-/** Longer in all than a write and its repetition wait, so that servers refuse statements that hold bodies. */
-const LOCK = `SELECT SLEEP(3) FROM ${CONTROL}.shard WHERE datastore = ? FOR UPDATE`;
 
-/** A load, repeated writes, kills, locks, moves, repairs and rewinds. @param heads of the logs, by shard, before that */
+/** Runs a load, repeated writes, kills, moves, repairs and rewinds. @param heads of the logs, by shard, before that */
 export async function disturb(
   world: RunWorld,
-  stack: ForgettingStack,
+  stack: WholeStack,
   { erased, visits }: Written,
   heads: ReadonlyMap<number, number>,
   signal: AbortSignal,
 ): Promise<Disturbed> {
-  const counts = { kills: 0, repairs: 0, mended: 0 };
-  const rewinds: Rewind[] = [];
+  const counts = { kills: 0, repairs: 0, repaired: 0, rewinds: 0 };
   const kept: NewCell[] = [];
   const again = async (pauseMs: number, act: () => Promise<void>): Promise<void> => {
     while (!signal.aborted) {
-      // What is refused meanwhile is for the next time.
+      // A refused disturbance waits for the next time.
       await act().catch(() => undefined);
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   };
   const load = async (): Promise<void> => {
     const cells = Array.from({ length: 5 }, () => rowOf('kept')).flat();
-    const { undone } = await putAll(stack.client(), cells, { tries: 30 });
+    const { undone } = await tryPutAll(stack.client(), cells, { tries: 30 });
     const failed = new Set(undone.map(({ position }) => position));
     kept.push(...cells.filter((_, position) => !failed.has(position)));
   };
-  // As clients do that have not heard yet. What is erased, or of a subject that is forgotten, is refused.
+  // As from clients that do not know yet. Writes of erased cells, or of forgotten subjects, are refused.
   const repeated = [...erased, ...visits];
   let at = 0;
   const repeat = async (): Promise<void> => {
@@ -74,19 +68,14 @@ export async function disturb(
     if (counts.kills >= MOST_KILLS) return;
     counts.kills += 1;
     world.say(`kill -9 of the writer of group ${counts.kills}`);
-    await stack.killWriter(counts.kills - 1);
-  };
-  let locks = 0;
-  const lock = async (): Promise<void> => {
-    locks += 1;
-    if (locks <= MOST_LOCKS) await onEachGroup(stack.stack.groups, (client) => rowsOf(client, LOCK, [FORGOTTEN]));
+    await killWriter(stack, counts.kills - 1);
   };
   const repair = async (): Promise<void> => {
-    const { problems: mended } = await stack.verify(INDEX, '--repair');
+    const { problems: repaired } = await stack.verify(INDEX, '--repair');
     counts.repairs += 1;
-    counts.mended += mended;
+    counts.repaired += repaired;
   };
-  await deleteEntries(stack.stack.groups);
+  await deleteEntries(stack.groups);
   const operations = stack.client();
   const shards = await operations.heads();
   const groups = (await operations.getBuffer()).groups.map(({ group }) => group);
@@ -95,34 +84,33 @@ export async function disturb(
     moveAround({ operations, shards: shards.length, groups, homeOf, signal }),
     ...Array.from({ length: WRITERS }, () => again(PAUSE_MS, load)),
     again(REPEAT_MS, repeat),
-    again(REWIND_MS, async () => void rewinds.push(await rewind(stack, heads, rewinds.length % 2))),
+    again(REWIND_MS, () => rewind(stack, heads, counts.rewinds++ % 2)),
     again(KILL_MS, kill),
-    again(LOCK_MS, lock),
     again(REPAIR_MS, repair),
   ]);
-  return { ...counts, moves, rewinds, kept };
+  return { ...counts, moves, kept };
 }
 
-/** To the start of the logs, or to a part of them: what goes back further than there, no rewind has done. */
-async function rewind(stack: ForgettingStack, heads: ReadonlyMap<number, number>, part: number): Promise<Rewind> {
-  const to = new Map([...heads].map(([shard, head]) => [shard, Math.floor((part * head) / 2)]));
-  const asked = performance.now();
-  // One that is refused may have set some shards.
-  await stack
-    .client()
-    .rewindTrigger({ trigger: TRIGGER, to: part === 0 ? 'start' : Object.fromEntries(to) })
-    .catch(() => undefined);
-  return { asked, answered: performance.now(), to };
+/** Kills the writer of the nth group (kill -9); it restarts, or a reader is promoted. */
+export async function killWriter(stack: WholeStack, number: number): Promise<void> {
+  const writer = (await stack.status()).nodes.filter(({ role }) => role === 'writer')[number];
+  if (writer) await stack.send('kill', writer.node);
+}
+
+/** Rewinds the trigger to the start of the logs, or to half of them. */
+async function rewind(stack: WholeStack, heads: ReadonlyMap<number, number>, part: number): Promise<void> {
+  const half = Object.fromEntries([...heads].map(([shard, head]) => [shard, Math.floor(head / 2)]));
+  await stack.client().rewindTrigger({ trigger: TRIGGER, to: part === 0 ? 'start' : half });
 }
 
 const ERASERS = 16;
 const FORGETTERS = 4;
 const AGAIN_MS = 200;
 
-/** Erases all rows, and forgets all subjects, by several workers side by side. Returns what erasures were answered. */
+/** Erases all rows and forgets all subjects, with several workers in parallel. Returns the answers to the erasures. */
 export async function forgetAll(
   { say, signal }: RunWorld,
-  stack: ForgettingStack,
+  stack: WholeStack,
   { erased, subjects }: Written,
 ): Promise<Readonly<Record<'erased' | 'erasing', number>>> {
   const operations = stack.client();
@@ -189,7 +177,7 @@ async function changeWhereItIs(
 
 const SOME = 20;
 
-/** Deletes some entries of each index table, or those of a row, past the store: a repair has to bring them back. */
+/** Deletes some entries of each index table, or those of a row, past the store: a repair must restore them. */
 export async function deleteEntries(groups: readonly GroupAccess[], row_key?: string): Promise<void> {
   const which = row_key === undefined ? `tombstone_at IS NULL LIMIT ${SOME}` : 'row_key = ?';
   const parameters = row_key === undefined ? [] : [rowKeyBytes(row_key)];

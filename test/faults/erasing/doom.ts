@@ -19,7 +19,7 @@ export interface DoomProgress {
   after: number;
 }
 
-/** In each body of a doomed row, so that it is found wherever it lies. */
+/** Part of each body of a doomed row, so that it is found anywhere. */
 const MARK = 'doomed';
 const VERSIONS = 3;
 const WORKERS = 10;
@@ -36,14 +36,14 @@ interface Doom {
 }
 
 /**
- * Writes rows and erases each, or a part of it, while its writes are repeated, by several workers until the signal. What
- * is written there after the erasure was answered has to be refused.
+ * Writes rows and erases each, or a part of it, while its writes are repeated, with several workers until the signal.
+ * Writes after the erasure's answer must be refused.
  */
 export async function doomRows({ store: { datastore }, erasures, random, progress, signal }: Doom) {
   const rows: Doomed[] = [];
-  /** Writes that were begun after the erasure was answered as done, by what became of them. */
+  /** Outcomes of writes begun after the erasure was answered as done. */
   const after = { ...noOutcomes(), refused: 0 };
-  /** Of them, those that were confirmed as stored: there should be none. */
+  /** Those of them that were confirmed as stored: there should be none. */
   const accepted: NewCell[] = [];
   const answers = { erased: 0, erasing: 0, unavailable: 0 };
 
@@ -64,7 +64,7 @@ export async function doomRows({ store: { datastore }, erasures, random, progres
     const isConfirmed = (position: number): boolean =>
       ['stored', 'stored_before', 'buffered'].includes(outcomes[position] ?? '');
     const confirmed = cells.filter((cell, position) => covers(target, cell) && isConfirmed(position)).length;
-    // Repeated by clients that have not heard yet, while it is erased.
+    // Repeated during the erasure, by clients that do not know yet.
     const repeated = cells.map(put);
     const erased = await erase(target);
     await Promise.all(repeated);
@@ -74,7 +74,7 @@ export async function doomRows({ store: { datastore }, erasures, random, progres
     for (const cell of [...cells, ...freshIn(row_key)]) {
       if (!covers(target, cell)) continue;
       const outcome = await put(cell);
-      // One that has no place in the log yet is of what is written before it has.
+      // An erasure without an added id also covers cells that are written before it has one.
       if (erased.state !== 'erased') continue;
       after[outcome] += 1;
       progress.after += 1;
@@ -82,7 +82,7 @@ export async function doomRows({ store: { datastore }, erasures, random, progres
     }
   }
 
-  /** Until it is answered: an erasure may be repeated. */
+  /** Retries until it is answered: an erasure may be repeated. */
   async function erase(target: ErasureTarget): Promise<Erasure | undefined> {
     while (!signal.aborted) {
       try {
@@ -101,7 +101,7 @@ export async function doomRows({ store: { datastore }, erasures, random, progres
   const work = async (): Promise<void> => {
     while (!signal.aborted) {
       await doomOne();
-      // The servers are looked after by this thread, too, and nothing waits for a group that is away.
+      // This thread also supervises the servers, and no call waits for an unavailable group.
       await sleep(PAUSE_MS);
     }
   };
@@ -137,7 +137,7 @@ function targetIn(row_key: string, random: Random): ErasureTarget {
     { row_key, column_name: 'BASE' },
     { row_key, column_name: 'BASE', up_to: 2 },
     { row_key, column_name: 'BASE', ref_key: 2 },
-    // That never was.
+    // A version that never existed.
     { row_key, column_name: 'BASE', ref_key: VERSIONS + 1 },
   ]);
 }

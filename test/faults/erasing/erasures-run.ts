@@ -30,8 +30,8 @@ const EXAMPLES = 6;
 
 export const erasuresRun = stagedRun({
   name: 'erasures',
-  promise: 'What was erased never comes back, and nothing else is lost',
-  fault: `rows erased while their writes are repeated, under ${WRITERS} other writers and a drain: each group's writer killed, one of them with its disk while the promoted reader lacks the last ${LAG_MS / 1000} s, and shards moved meanwhile`,
+  promise: 'Erased cells never come back, and no others are lost',
+  fault: `rows erased under repeated writes, ${WRITERS} other writers and a drain; each group's writer killed, one with its disk while the promoted reader lags ${LAG_MS / 1000} s; shards moved`,
   control: 'appends that check for no erasure; no buffer',
   alone: true,
   servers: { groups: GROUPS, readers: 2, shards: SHARDS, promotes: true, restartAfterSeconds: 1, indexes: [INDEX] },
@@ -86,7 +86,7 @@ async function eraseAmidFaults(stage: Stage) {
   const { seed } = stage.world;
   const store = await stage.open();
   await stage.drain();
-  // What was lost with a disk has entries still, until the index is compared.
+  // Cells lost with a disk still have entries, until the index is compared.
   using repair = await startRepair(stage, stage.access);
   const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS });
   const ending = new AbortController();
@@ -108,7 +108,7 @@ async function eraseAmidFaults(stage: Stage) {
     await stage.wait(4000);
     await stage.untilAllRun();
   }
-  // What looks at what a server lacks knows no shard that goes away meanwhile.
+  // No moves from here on: the comparison of servers expects each shard to stay.
   gate.isClosed = true;
   await stage.comes(() => gate.isIdle, { patienceMs: PATIENCE_MS, pollMs: 50 });
   const loss = await loseDisk(stage, {
@@ -150,7 +150,7 @@ async function eraseUnchecked(stage: Stage) {
     progress: { confirmed: 0, after: 0 },
     signal: dooming.signal,
   });
-  // One group is away, so that not all erasures are done at once, and what is written is buffered.
+  // One group is down, so that some erasures are delayed, and writes are buffered.
   await stage.wait(CONTROL_MS / 2);
   stage.say(`kill -9 of ${await stage.kill(stage.groupInTurn(0))}`);
   await stage.wait(CONTROL_MS / 2);
@@ -196,9 +196,9 @@ async function moveShards(stage: Stage, store: OpenStore, gate: Gate, signal: Ab
 }
 
 /**
- * Counts bodies of erased cells, on every node, in every table of the datastore and of copies of its shards, in buffers,
- * and live entries of indexes, past the store. Not those of copies of index tables: they miss what failed there until
- * they become the shard's, and are brought it then.
+ * Counts bodies of erased cells, past the store: on every node, in every table of the datastore, in copies of its
+ * shards, in buffers, and in live index entries. Not in copies of index tables: they lack failed changes until they
+ * become the shard's, and get them then.
  */
 async function bodiesBack(stage: Stage, rows: readonly Doomed[]) {
   const byRow = new Map(rows.map((row) => [row.target.row_key, row]));

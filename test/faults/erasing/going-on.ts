@@ -15,7 +15,7 @@ export function erasing({ context, topologyTable, stateTable, name }: OpenStore)
   return erasureManagement({ context, topologyTable, stateTable, backupDays: 0 }).erasures(name, REASON);
 }
 
-/** Goes on with what is open, as the scheduled function does, with less patience. */
+/** Continues open erasures as the scheduled function does, with less patience. */
 export async function goOnErasing(
   { context, topologyTable, stateTable }: OpenStore,
   signal: AbortSignal,
@@ -29,7 +29,7 @@ export async function goOnErasing(
       backupDays: 0,
       leases: leases(stateTable, randomUUID(), LEASE_MS),
       deadline: Date.now() + RUN_MS,
-      lookMs: 1000,
+      pollMs: 1000,
       signal,
       ...settings,
     });
@@ -70,7 +70,7 @@ export async function moveAround(moving: MovingAround): Promise<number> {
     for (;;) {
       const move = await operations.getMove({ shard }).catch(() => undefined);
       if (move?.step === 'completed' || move?.step === 'cancelled' || (stays && move?.switches === 1)) break;
-      // A move that was begun is seen to its end where no copy may stay.
+      // A begun move is completed if no copy may stay.
       if (signal.aborted && (keeps || !move)) return moved;
       await sleep(100);
     }

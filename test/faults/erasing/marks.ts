@@ -5,40 +5,40 @@ import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Json } from '../../../shared/cell.ts';
 import { grouped, sumOf } from '../fault-run.ts';
 
-export const MARKS = {
+const MARKS = {
   erased: 'eRaS-',
-  /** Sealed, of subjects that are forgotten, and of such that are not. */
+  /** In sealed fields, of subjects that are forgotten and of others. */
   forgotten: 'fOrG-',
   sealed: 'sEaL-',
-  /** Next to what is sealed, and in all other rows. */
+  /** Next to sealed fields, and in all other rows. */
   kept: 'kEpT-',
 } as const;
 type Fate = keyof typeof MARKS;
 
-/** `eRaS-0a1b2c3d`: found wherever it lies. */
+/** Returns a mark such as `eRaS-0a1b2c3d`, which is found anywhere. */
 export const markOf = (fate: Fate): string => `${MARKS[fate]}${randomUUID().slice(0, 8)}`;
 
-/** A body that is stored as it is, so that its mark is found on disk. Its kind is of all rows alike. */
+/** Returns a body that is stored verbatim, so that its mark is found on disk. All rows share its kind. */
 export function markedBody(fate: Fate): Json {
   return { kind: 'row', mark: markOf(fate) };
 }
 
-/** Throws an Error where bodies would not lie on disk as they are. */
+/** Throws an Error if bodies would not be on disk verbatim. */
 export function requireReadable(): void {
   if (!Buffer.from(encodeBody(markedBody('erased'))).includes(MARKS.erased))
     throw new Error('wanted bodies of marks that are stored as they are');
 }
 
-/** What a file of a local stack, or of an export, is. Servers keep bytes in their own files until these are rebuilt. */
+/** A kind of file of a local stack, or of an export. Servers keep bytes in their files until these are rebuilt. */
 type Place = 'servers' | 'queues' | 'state' | 'logs of the store' | 'snapshots' | 'exports' | 'others';
 type InPlaces = Partial<Record<Place, number>>;
 
 type FoundMarks = Readonly<Record<Fate, InPlaces>> & {
-  /** The first files of the store itself with bodies that were erased. */
+  /** The first files of the store itself with erased bodies. */
   readonly files: readonly string[];
 };
 
-/** Where bytes of erased bodies may stay: an erasure empties the rows of tables, and snapshots expire. */
+/** Places where bytes of erased bodies may stay: an erasure empties table rows, and snapshots expire. */
 const MAY_STAY: ReadonlySet<Place> = new Set(['servers', 'snapshots']);
 const FILES = 8;
 
@@ -57,11 +57,6 @@ export async function searchFiles(data: string, exports: string): Promise<FoundM
   for (const file of filesIn(data)) await search(file, placeOf(relative(data, file)));
   for (const file of filesIn(exports)) await search(file, 'exports');
   return { ...found, files: [...files].slice(0, FILES).map(([file, count]) => `${relative(data, file)}: ${count}`) };
-}
-
-/** The files that the store's processes log to. */
-export function logsIn(data: string): readonly string[] {
-  return filesIn(data).filter((file) => placeOf(relative(data, file)) === 'logs of the store');
 }
 
 /** @param path within the data folder */
@@ -83,7 +78,7 @@ function filesIn(folder: string): readonly string[] {
 const PIECE = 4 * 1024 * 1024;
 const OVERLAP = 64;
 
-/** Reads a file in pieces, each with the end of the one before, so that no mark is cut in two. */
+/** Reads a file in overlapping pieces, so that no mark is cut in two. */
 async function* piecesOf(file: string): AsyncGenerator<Buffer> {
   let end: Buffer = Buffer.alloc(0);
   // A file may be deleted during the search.
@@ -97,7 +92,7 @@ async function* piecesOf(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-export function countOf(bytes: Buffer, mark: string): number {
+function countOf(bytes: Buffer, mark: string): number {
   let count = 0;
   for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1)) count += 1;
   return count;
@@ -107,7 +102,7 @@ export function sumIn(found: InPlaces): number {
   return sumOf(Object.values(found));
 }
 
-/** Counts marks where none of an erased body may be. */
+/** Counts marks in places where no erased body may be. */
 export function leftIn(found: InPlaces): number {
   const places = Object.entries(found) as [Place, number][];
   return sumOf(places.filter(([place]) => !MAY_STAY.has(place)).map(([, count]) => count));

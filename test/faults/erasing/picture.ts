@@ -7,22 +7,22 @@ import { queryAll } from '../../../shared/client/pages.ts';
 import type { Share } from '../fault-run.ts';
 import { INDEX, MAIL_INDEX, type Written } from './clinic.ts';
 
-/** What there is of what nobody has erased or forgotten, and where it stands. */
+/** The cells and entries that were neither erased nor forgotten, and their positions. */
 export interface Picture {
   readonly heads: ReadonlyMap<number, number>;
-  /** By shard, of its log up to the head that it had first. */
+  /** The digest of each shard's log up to its first head. */
   readonly digests: ReadonlyMap<string, string>;
-  /** By place in a log: the address and the time of its cell, and its body as it is stored, but for rows that are erased. */
+  /** The address and time of each cell by shard and added id, and its stored body unless its row is erased. */
   readonly places: ReadonlyMap<string, string>;
   readonly entries: ReadonlyMap<string, string>;
 }
 
-/** Looks at a hole before it is taken for one. */
-const LOOKS = 5;
+/** The polls of a hole before it counts as one. */
+const POLLS = 5;
 const AGAIN_MS = 500;
 const PAGE = 1000;
 
-/** @param first of the picture before: digests are then of the same places */
+/** @param first the picture before: digests then cover the same cells */
 export async function takePicture(
   client: SchemalessClient,
   written: Pick<Written, 'erased' | 'kept' | 'others'>,
@@ -45,13 +45,13 @@ export async function takePicture(
 }
 
 async function* cellsOf(client: SchemalessClient, shard: number, head: number): AsyncGenerator<Cell> {
-  let looks = 0;
-  for (let after = 0; after < head && looks < LOOKS;) {
+  let polls = 0;
+  for (let after = 0; after < head && polls < POLLS;) {
     const [log] = await client.log([{ shard, after }], { limit: PAGE, sealed: true });
     if (!log || log.error) throw log?.error ?? new Error('a log without an answer');
     yield* log.cells;
-    looks = log.next === after ? looks + 1 : 0;
-    if (looks > 0) await sleep(AGAIN_MS);
+    polls = log.next === after ? polls + 1 : 0;
+    if (polls > 0) await sleep(AGAIN_MS);
     after = log.next;
   }
 }
@@ -66,12 +66,12 @@ export async function entriesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const entries = new Map<string, string>();
   const staying = new Set(kept.map(({ row_key }) => row_key));
-  const where = [{ field: 'kind', operator: 'eq', values: ['row'] } as const];
+  const where = { kind: 'row' };
   for await (const { row_key, fields } of queryAll(client, { index: INDEX, where, limit: PAGE }))
     if (staying.has(row_key)) entries.set(row_key, stringifyJson(fields));
   for (const { body } of others) {
     const value = String(Object(body).contact.mail);
-    const mail = [{ field: 'contact.mail', operator: 'eq', values: [value] } as const];
+    const mail = { 'contact.mail': value };
     for await (const { row_key, fields } of queryAll(client, { index: MAIL_INDEX, where: mail }))
       entries.set(row_key, stringifyJson(fields));
   }

@@ -14,7 +14,7 @@ import { goOnErasing } from './going-on.ts';
 import { KEPT, VERSIONED, watchReads, type Watched, type WrittenRow } from './watched-reads.ts';
 
 const RULES: readonly RetentionRule[] = [{ column: VERSIONED, keepVersions: KEPT }];
-/** By default, and where a short run is asked for. */
+/** The sizes by default, and of a short run. */
 const FULL = { rows: 1000, versions: 100 };
 const SHORT = { rows: 60, versions: 40 };
 type Size = typeof FULL;
@@ -27,7 +27,7 @@ const UNRULED = 'unruled';
 
 export const retentionRun = stagedRun({
   name: 'retention',
-  promise: 'No read shows more than is kept, and what is not kept is erased',
+  promise: 'No read shows more versions than are kept, and all others are erased',
   fault: `${grouped(FULL.rows)} rows of ${FULL.versions} versions written, of which ${KEPT} are kept, while they are read and the rest is erased (--seconds below ${SHORT_SECONDS}: ${SHORT.rows} rows)`,
   control: 'no rules',
   alone: true,
@@ -35,7 +35,7 @@ export const retentionRun = stagedRun({
   async real(stage) {
     const size = (stage.world.seconds ?? SHORT_SECONDS) < SHORT_SECONDS ? SHORT : FULL;
     await writeRetention((await stage.open()).topologyTable, DATASTORE, RULES);
-    // What is known of a datastore is read when it is opened.
+    // The store reads the rules of a datastore when it is opened.
     const store = await stage.open();
     await stage.drain();
     const ending = new AbortController();

@@ -13,7 +13,7 @@ export interface Watched {
 
 export interface WrittenRow {
   readonly row_key: string;
-  /** The highest version that was acknowledged, all below with it; 0: none. */
+  /** The highest acknowledged version, with all below it; 0: none. */
   acked: number;
 }
 
@@ -39,7 +39,7 @@ export async function watchReads(
     const bodies = cells.filter(({ body }) => body !== null).length;
     seen.most = Math.max(seen.most, bodies);
     tell(bodies > KEPT);
-    // What was acknowledged before is seen: higher versions may be there by now, which put out more.
+    // Below the kept versions as of this acknowledgement: later ones only hide more.
     const ref_key = random.integer(1, acked - KEPT);
     tell((await datastore.get({ row_key, column_name: VERSIONED, ref_key })).cell?.body !== null);
     const [item] = await datastore.batchGet([{ row_key, column_name: VERSIONED, ref_key }]);

@@ -1,15 +1,15 @@
 const HEADER_BYTES = 4;
-/** More than the first word of any statement. */
+/** Longer than the first word of any statement. */
 const TEXT_BYTES = 32;
 const COM_QUERY = 3;
 /**
- * Before the text, where both sides know attributes of queries, as MySQL's servers do and MariaDB's do not: none, in
- * one set.
+ * The prefix of the text if both sides know query attributes, as MySQL's servers do and MariaDB's do not: none, in one
+ * set.
  */
 const NO_ATTRIBUTES = '\u0000\u0001';
 
 /**
- * Finds the statements in what a MySQL client sends: how each of them begins. A packet is three bytes of length, one of
+ * Finds the beginnings of statements in the stream of a MySQL client. A packet is three bytes of length, one of
  * sequence, then the content; a command starts its sequence at 0, and nothing of the handshake does.
  */
 export class CommandTexts {
@@ -18,7 +18,7 @@ export class CommandTexts {
   #isFirst = false;
   #text: number[] = [];
 
-  /** The beginnings of the statements that this chunk of the stream completes, or has enough of. */
+  /** Returns the beginnings of the statements that this chunk of the stream completes, or has enough of. */
   read(chunk: Uint8Array): readonly string[] {
     const found: string[] = [];
     for (let at = 0; at < chunk.length;) {
@@ -51,10 +51,10 @@ function textOf(bytes: readonly number[]): string {
   return text.startsWith(NO_ATTRIBUTES) ? text.slice(NO_ATTRIBUTES.length) : text;
 }
 
-/** Neither changes anything that has to be on a disk. */
+/** These change nothing that must be on a disk. */
 const READS = /^\s*(?:SELECT|\(SELECT|SET|SHOW|USE|ROLLBACK|DO|KILL|EXPLAIN|WITH)\b/iu;
 
-/** Whether a statement ends with a commit: several that are sent as one text end with one. */
+/** Returns whether a statement ends with a commit: several sent as one text end with one. */
 export function isCommit(text: string): boolean {
   return !READS.test(text);
 }

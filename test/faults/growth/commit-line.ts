@@ -1,16 +1,16 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { CommandTexts, isCommit } from './command-texts.ts';
 
-/** Where a group's writer is. */
+/** The address of a group's writer. */
 export interface WriterAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * A forwarder to a group's writer that has commits wait for their turn: each takes so many milliseconds, one after the
- * other, as on a disk that flushes for one at a time. What is read passes at once. So a group commits as often in a
- * second and no more, however many ask, and however fast the machine is.
+ * Forwards to a group's writer, and makes commits wait for their turn. Each takes this many milliseconds, one after the
+ * other, as on a disk with serial flushes; reads pass at once. So a group's commit rate is fixed, however many callers
+ * there are, and however fast the machine is.
  */
 export class CommitLine {
   commits = 0;
@@ -18,7 +18,7 @@ export class CommitLine {
   readonly #target: WriterAddress;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** When the last commit that waits has had its turn. */
+  /** The time when the last waiting commit has had its turn. */
   #free = 0;
 
   private constructor(target: WriterAddress, eachMs: number) {
@@ -47,7 +47,7 @@ export class CommitLine {
   #forward(client: Socket): void {
     const server = connect({ ...this.#target, noDelay: true });
     const commands = new CommandTexts();
-    /** Of the command under way: what is held of its answer until its commit has had its turn. */
+    /** The answer to the command under way, held until its commit has had its turn. */
     let answer: Buffer[] | undefined;
     let isCommitting = false;
     for (const socket of [client, server]) {

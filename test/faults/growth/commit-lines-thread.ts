@@ -5,7 +5,7 @@ import { CommitLine, type WriterAddress } from './commit-line.ts';
 
 export interface CommitLinesInput {
   readonly writers: readonly WriterAddress[];
-  /** How long each commit of a group takes. */
+  /** The duration of each commit of a group. */
   readonly eachMs: number;
 }
 

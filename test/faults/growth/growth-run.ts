@@ -22,27 +22,27 @@ import { furthest, grownOf, type HeldByGroup } from './judge-growth.ts';
 
 const SHARDS = 24;
 const FILLED = 300_000;
-/** So many groups at first, then, then. */
+/** The number of groups in each stage. */
 const STAGES = [3, 4, 6] as const;
-/** A group commits 200 times a second, and no more often; a put takes two, its copy and its append. */
+/** A group commits at most 200 times a second; a put takes two commits, its copy and its append. */
 const COMMIT_MS = 5;
-/** Each an instance of its own, so that no two appends share a commit, and each with one put under way. */
+/** Each is an instance of its own with one put under way, so that no two appends share a commit. */
 const CALLERS = 128;
 const THREADS = 2;
 const WARM_UP_MS = 6000;
-/** Where the busiest group commits less often than that part of what it could, the machine is what bounds: once more. */
+/** If the busiest group commits less often than this part of its limit, the machine is the limit: measured again. */
 const BUSY = 0.97;
 const TRIES = 4;
 const MEASURED_SECONDS = 20;
-/** Puts a second while shards are moved, of the 100 that each group bears. */
+/** Puts a second for each group while shards are moved, of the 100 that each sustains. */
 const WHILE_MOVED_A_GROUP = 40;
 const MOST_OFF = 0.05;
 const LEAST_GROWN = 0.9;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 export const growthRun: FaultRun = {
   name: 'growth',
-  promise: 'Groups more hold their part of the shards and bytes, and bear their part of the writes',
+  promise: 'Added groups hold their part of the shards and bytes, and take their part of the writes',
   fault: `${STAGES.join(' → ')} groups with ${grouped(FILLED)} cells and more under load; each commit of a group takes ${COMMIT_MS} ms, one after the other`,
   control: 'the same groups before a shard is moved to them',
   alone: true,
@@ -65,17 +65,17 @@ export const growthRun: FaultRun = {
   },
 };
 
-/** With so many groups. */
+/** The results with this many groups. */
 interface Found {
   readonly groups: number;
   readonly moved: Measured;
-  /** Before a shard was moved to those that were added; of the first ones the same. */
+  /** Measured before shards move to the added groups; the same as `moved` for the first groups. */
   readonly unmoved: Measured;
 }
 
 interface Measured {
   readonly held: readonly HeldByGroup[];
-  /** Puts that were answered `stored`, a second. */
+  /** Puts answered `stored` a second. */
   readonly rate: number;
   /** Commits a second of each group. */
   readonly commits: readonly number[];
@@ -87,7 +87,7 @@ function sharesCheck({ groups, moved, unmoved }: Found): Check {
     {
       what: `${groups} groups: the furthest from its part of the shards, and of the bytes`,
       bar: `at most ${percent(MOST_OFF)}, ${percent(MOST_OFF)}`,
-      figure: (of: Measured) => off(of).map(percent).join(', '),
+      result: (of: Measured) => off(of).map(percent).join(', '),
       holds: (of) => off(of).every((one) => one <= MOST_OFF),
     },
     moved,
@@ -102,7 +102,7 @@ function growthCheck(first: Found, { groups, moved, unmoved }: Found): Check {
     {
       what: `${groups} groups: what the rate has grown by, of what was added to ${first.groups}`,
       bar: `at least ${LEAST_GROWN}`,
-      figure: (of: Measured) => `${grown(of).toFixed(2)} (${of.rate.toFixed(0)} a second)`,
+      result: (of: Measured) => `${grown(of).toFixed(2)} (${of.rate.toFixed(0)} a second)`,
       holds: (of) => grown(of) >= LEAST_GROWN,
     },
     moved,
@@ -132,7 +132,7 @@ async function grow(world: RunWorld): Promise<Grown> {
     shards: SHARDS,
     groups: STAGES[2],
     groupsAtFirst: STAGES[0],
-    // One server a group: the machine's cores are not to be what bounds.
+    // One server a group, so that the machine's cores are not the limit.
     readers: 0,
   });
   const { say } = world;
@@ -150,7 +150,7 @@ async function grow(world: RunWorld): Promise<Grown> {
   await lines.ready;
   const access = behind(stage.access, lines.progress as CommitLinesProgress);
   const growing: Growing = { stage, access, commits: () => lines.progress?.commits ?? [], written: [] };
-  await stage.drain({ access, looksForMore: true });
+  await stage.drain({ access, checksForMore: true });
   const atFirst = await measured(growing, STAGES[0]);
   const found: Found[] = [{ groups: STAGES[0], moved: atFirst, unmoved: atFirst }];
   const notes: string[] = [];
@@ -173,15 +173,15 @@ async function grow(world: RunWorld): Promise<Grown> {
 
 interface Growing {
   readonly stage: Stage;
-  /** By way of the forwarders. */
+  /** Leads through the forwarders. */
   readonly access: StoreAccess;
-  /** Of each group so far. */
+  /** The commits of each group so far. */
   readonly commits: () => readonly number[];
-  /** What was acknowledged so far. */
+  /** The acknowledged writes so far. */
   readonly written: Written[];
 }
 
-/** The same groups, behind their forwarders. */
+/** Returns the same groups, behind their forwarders. */
 function behind(access: StoreAccess, { addresses }: CommitLinesProgress): StoreAccess {
   return {
     ...access,
@@ -201,28 +201,28 @@ async function filled(stage: Stage): Promise<void> {
     for (let number = 0; number < FILLED; number += 1)
       yield baseCell(randomRowKey(random), { number, note: 'n'.repeat(random.integer(100, 500)) });
   })();
-  await fill({ groups: stage.access.groups, topology, indexes: [], cells, signal: stage.world.signal });
+  await fill({ groups: stage.access.groups, topology, cells, signal: stage.world.signal });
 }
 
-/** The rate that groups bear: of the tries the one in which they were busiest, where others use the machine, too. */
+/** Measures the rate that groups sustain: the try with the busiest groups, since others use the machine as well. */
 async function measured(growing: Growing, groups: number): Promise<Measured> {
   const busy = ({ commits }: Measured): number => Math.max(...commits) / (1000 / COMMIT_MS);
   let best = await measuredOnce(growing, groups);
   for (let tries = 1; tries < TRIES && busy(best) < BUSY; tries += 1) {
-    growing.stage.world.say('the machine is what bounds, and not the groups: once more');
+    growing.stage.world.say('the machine is the limit, not the groups: measuring again');
     const next = await measuredOnce(growing, groups);
     if (busy(next) > busy(best)) best = next;
   }
   return best;
 }
 
-/** The rate of callers who wait for their answers. */
+/** Measures the rate of callers who wait for their answers. */
 async function measuredOnce({ stage, access, commits, written }: Growing, groups: number): Promise<Measured> {
   const load = await stage.load({
     access,
     writers: CALLERS,
     threads: THREADS,
-    apart: true,
+    isolated: true,
     cells: NEW_CELLS,
     seed: `${stage.world.seed} ${written.length}`,
   });
@@ -243,7 +243,7 @@ async function measuredOnce({ stage, access, commits, written }: Growing, groups
   return one;
 }
 
-/** Moves shards to the groups that were added, as `schemaless rebalance` does, under load. Says what that took. */
+/** Moves shards to the added groups, as `schemaless rebalance` does, under load. Returns a line about it. */
 async function rebalanced({ stage, access, written }: Growing, groups: number): Promise<string> {
   await using parts = new AsyncDisposableStack();
   const load = await stage.load({
@@ -270,7 +270,7 @@ async function rebalanced({ stage, access, written }: Growing, groups: number): 
   const since = performance.now();
   const report = await rebalance(operations, plan, {
     completeAfterSeconds: 0,
-    pollMs: LOOK_MS,
+    pollMs: POLL_MS,
     signal: stage.world.signal,
   });
   const seconds = (performance.now() - since) / 1000;
@@ -283,7 +283,7 @@ async function rebalanced({ stage, access, written }: Growing, groups: number): 
   return line;
 }
 
-/** What lies on the groups, by plain SQL. */
+/** Reads what lies on the groups with plain SQL. */
 async function held(stage: Stage, groups: number): Promise<readonly HeldByGroup[]> {
   return onEachGroup(stage.access.groups.slice(0, groups), async (client, group) => {
     const shards = await heldBy(client);

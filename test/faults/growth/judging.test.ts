@@ -10,7 +10,7 @@ it('the group that is furthest from its part counts, above it or below', () => {
   expect(furthest(held(90, 100, 110), 'bytes')).toBeCloseTo(0.1);
 });
 
-it('what a rate has grown by is held against what groups were added', () => {
+it('the growth of a rate is compared with the growth in groups', () => {
   expect(grownOf(300, 600, { before: 3, after: 6 })).toBe(1);
   expect(grownOf(300, 390, { before: 3, after: 4 })).toBeCloseTo(0.9);
   expect(grownOf(300, 300, { before: 3, after: 6 })).toBe(0);
@@ -37,7 +37,7 @@ it('statements are found in what a client sends, however it is cut', () => {
   }
 });
 
-it('what changes something ends with a commit, several statements of a text with one', () => {
+it('a change ends with a commit, several statements of a text with one', () => {
   for (const text of ['INSERT INTO a', 'BEGIN; INSERT INTO a', 'RENAME TABLE a', 'update a'])
     expect(isCommit(text)).toBe(true);
   for (const text of ['SELECT 1', '(SELECT 1) UNION', 'SET SESSION a = 1', 'ROLLBACK'])

@@ -16,27 +16,27 @@ const WRITERS = 16;
 const PER_SECOND = 5;
 const CONTROL_PER_SECOND = 4;
 const PEACE_MS = 4000;
-/** Writes that began so shortly before the stop may meet it. */
+/** Writes that began this long before the stop may meet it. */
 const UNDER_WAY_MS = 500;
 const PAUSE_SECONDS = 20;
-/** A time limit of four seconds has to pass before any client knows. */
+/** A time limit of four seconds must pass before any client notices. */
 const TRIPPED_MS = 5000;
-/** For what was sent before to land, and for writes in peace. */
+/** The time for earlier requests to land, and for writes without a fault. */
 const AFTER_MS = 5000;
 /** Longer than the server is paused: nothing ends by itself. */
 const NO_LIMIT_MS = 60_000;
 const NO_LIMITS = { queryTimeoutMs: NO_LIMIT_MS, connectTimeoutMs: NO_LIMIT_MS, acquireTimeoutMs: NO_LIMIT_MS };
 const MOST_MS = 1000;
-/** Of the writes: one that is refused at once does not wait. */
+/** The share of refused writes: one that is refused at once does not wait. */
 const MOST_REFUSED = 0.01;
 const CONTROL_LEAST_MS = 10_000;
-/** Of the writes to a paused group, and of the others, each. */
+/** The writes to a paused group, and the others, each. */
 const LEAST_WRITES = 300;
 const LEAST_CELLS = 2000;
 
 export const pausedRun = stagedRun({
   name: 'paused',
-  promise: 'A database that hangs holds nobody up, and what it does late does no harm',
+  promise: 'A database that hangs delays no caller, and its late statements do no harm',
   fault: `SIGSTOP of a group's writer for ${PAUSE_SECONDS} s, under ${WRITERS} writers to all groups`,
   control: 'no circuit breakers, no time limits; tables without unique key',
   alone: true,
@@ -56,7 +56,7 @@ export const pausedRun = stagedRun({
       judged: judgeAnswers(answers, await readCellsThere(stage.access.groups)),
     };
   },
-  /** The same once more without circuit breakers, and without time limits, too, on tables without unique keys. */
+  /** Repeats it without circuit breakers, then also without time limits on tables without unique keys. */
   async without(stage, { shards }) {
     const { groups } = stage.access;
     await dropUniqueKeys(groups);
@@ -67,7 +67,6 @@ export const pausedRun = stagedRun({
         perSecond: CONTROL_PER_SECOND,
         access: { ...stage.without('leavingOut'), isGuarded: false, ...varied },
         seed: `${stage.world.seed} ${name}`,
-        history: undefined,
       });
     const loads = await Promise.all([start('unguarded', {}), start('unlimited', { sql: NO_LIMITS })] as const);
     const { from, to } = await pause(stage);
@@ -81,7 +80,7 @@ export const pausedRun = stagedRun({
       promptly(waited, unguarded.own, unlimited.own),
       {
         ...untrueCheck({ aftermath, untrue: judged.untrue }, LEAST_CELLS),
-        control: { figure: `${grouped(doubled)} doubled`, failed: doubled > 0 },
+        control: { result: `${grouped(doubled)} doubled`, failed: doubled > 0 },
       },
     ],
     notes: [
@@ -115,18 +114,18 @@ async function pause(stage: Stage): Promise<Phase> {
   return { from, to };
 }
 
-/** Of the controls the paused group's writes fail: all others have hints on a third group, whatever is off. */
+/** In the controls the paused group's writes fail: all others have hints on a third group, whatever is off. */
 function promptly({ own, others }: Waited, unguarded: Waits, unlimited: Waits): Check {
   const line = ({ p99, refused, count }: Waits): string => `${seconds(p99)}, ${refused} of ${grouped(count)}`;
   return {
     what: 'seconds (p99) that writes to the paused group waited, refused; all others; control: no circuit breakers; no time limits',
-    figure: `${line(own)}; ${line(others)}`,
+    result: `${line(own)}; ${line(others)}`,
     bar: `each < ${MOST_MS / 1000}, <= ${MOST_REFUSED * 100} % of at least ${LEAST_WRITES}`,
     passed: [own, others].every(
       ({ p99, refused, count }) => p99 < MOST_MS && refused <= MOST_REFUSED * count && count >= LEAST_WRITES,
     ),
     control: {
-      figure: `${seconds(unguarded.p99)}; ${seconds(unlimited.p99)}`,
+      result: `${seconds(unguarded.p99)}; ${seconds(unlimited.p99)}`,
       failed: unguarded.p99 >= MOST_MS && unlimited.p99 > CONTROL_LEAST_MS,
     },
   };

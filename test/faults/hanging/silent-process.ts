@@ -1,4 +1,4 @@
-/** A process that writes cells that are there, and is stopped as soon as a transaction of it was refused. */
+/** A process that writes existing cells, and is stopped as soon as its transaction was refused. */
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { NewCell } from '../../../shared/cell.ts';
@@ -8,9 +8,9 @@ import { openStore, type StoreAccess } from '../../support/store-access.ts';
 export interface SilentInput {
   readonly access: StoreAccess;
   readonly cells: readonly NewCell[];
-  /** Made just before it is stopped. */
+  /** A file made just before it is stopped. */
   readonly marker: string;
-  /** Whether the server is told to end an idle transaction soon. */
+  /** Whether the server ends an idle transaction soon. */
   readonly endsSoon: boolean;
 }
 

@@ -31,7 +31,7 @@ export const silentRun = stagedRun({
         {
           what: 'writes of others to the shards: not stored; seconds that the longest waited',
           bar: `0 of at least ${LEAST}; <= ${seconds(MOST_MS)}`,
-          figure: ({ writes, stored, longest }) => `${writes - stored} of ${grouped(writes)}; ${seconds(longest)}`,
+          result: ({ writes, stored, longest }) => `${writes - stored} of ${grouped(writes)}; ${seconds(longest)}`,
           holds: ({ writes, stored, longest }) => writes >= LEAST && stored === writes && longest <= MOST_MS,
         },
         real,

@@ -1,12 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
-import type { NewCell } from '../../../shared/cell.ts';
-import type { OpenStore } from '../../support/store-access.ts';
 import { check, grouped } from '../fault-run.ts';
 import type { Answer } from '../load/ask.ts';
-import { begunIn, latencyLine, percentile, seconds, type Phase, type Timed } from '../load/latency.ts';
+import { begunIn, latencyLine, p99, seconds, type Phase, type Timed } from '../load/latency.ts';
 import { bearableLoad } from '../load/paced.ts';
-import { writeCells } from '../outages/reader-reads.ts';
+import { startReads, writeCells } from '../outages/reader-reads.ts';
 import { shardsOf } from '../row-keys.ts';
 import type { Stage } from '../stage.ts';
 import { stagedRun } from '../staged-run.ts';
@@ -14,14 +11,13 @@ import { stagedRun } from '../staged-run.ts';
 const GROUP = 'group-2';
 const PHASE_SECONDS = 20;
 const PAUSE_MS = 3000;
-const READ_EVERY_MS = 20;
 const LEAST_STORED = 0.9;
 const MOST_SLOWER = 3;
-/** First hints are late by 250 ms; what waits for the stalled group is settled at once when its circuit opens. */
+/** First hints are late by 250 ms; writes that wait for the stalled group are settled when its circuit opens. */
 const MOST_MS = 500;
 const LEAST = 100;
 
-/** What stops writes of a server that answers reads. */
+/** The ways to stop the writes of a server that answers reads. */
 const STALLS = {
   'a read lock on all tables': 'FLUSH TABLES WITH READ LOCK',
   'a lock on the buffer table': 'LOCK TABLES `schemaless`.buffer WRITE',
@@ -44,7 +40,7 @@ export const stalledRun = stagedRun({
         {
           what: 'writes of healthy groups in the worst stall: share stored in it; seconds (p99), and before',
           bar: `>= ${LEAST_STORED} of at least ${LEAST}; <= ${seconds(MOST_MS)}, or ${MOST_SLOWER} times`,
-          figure: ({ before, stalls }) =>
+          result: ({ before, stalls }) =>
             `${worst(stalls).stored.toFixed(2)}; ${seconds(worst(stalls).p99)}, ${seconds(before.p99)}`,
           holds: ({ before, stalls }) =>
             before.writes.length >= LEAST &&
@@ -68,17 +64,17 @@ export const stalledRun = stagedRun({
   }),
 });
 
-interface Figures {
+interface Results {
   readonly name: string;
-  /** To healthy groups. */
+  /** Writes to healthy groups. */
   readonly writes: readonly Timed[];
   readonly own: readonly Timed[];
-  /** In the time, for each write begun in it. */
+  /** Writes stored in the phase, for each write begun in it. */
   readonly stored: number;
   readonly p99: number;
 }
 
-function worst(stalls: readonly Figures[]): Pick<Figures, 'stored' | 'p99'> {
+function worst(stalls: readonly Results[]): Pick<Results, 'stored' | 'p99'> {
   return {
     stored: Math.min(...stalls.map(({ stored }) => stored)),
     p99: Math.max(...stalls.map(({ p99 }) => p99)),
@@ -99,8 +95,7 @@ async function stallUnderLoad(stage: Stage) {
     await stage.wait(milliseconds);
     phases.push([name, { from, to: Date.now() }]);
   };
-  const reading = new AbortController();
-  const reads = readOn(store, cells, reading.signal);
+  const { reads } = stage.use(await startReads(stage.access, cells, { read: 'writer' }));
   await during('before', PHASE_SECONDS * 1000);
   for (const [name, sql] of Object.entries(STALLS)) {
     const holder = await createConnection({ ...group.writer, user: group.user, password: group.password });
@@ -113,25 +108,23 @@ async function stallUnderLoad(stage: Stage) {
     }
     await stage.wait(PAUSE_MS);
   }
-  reading.abort();
   const { answers } = await load.stop();
-  const [before, ...stalls] = phases.map(([name, phase]) => figuresOf(name, answers, phase, { healthy, own }));
-  const read = await reads;
+  const [before, ...stalls] = phases.map(([name, phase]) => resultsOf(name, answers, phase, { healthy, own }));
   return {
-    before: before as Figures,
+    before: before as Results,
     stalls,
     cells: answers.length,
-    reads: read.length,
-    badReads: read.filter((isGood) => !isGood).length,
+    reads: reads.length,
+    badReads: reads.filter(({ servedBy, isRight }) => servedBy !== 'writer' || !isRight).length,
   };
 }
 
-function figuresOf(
+function resultsOf(
   name: string,
   answers: readonly Answer[],
   phase: Phase,
   { healthy, own }: Readonly<Record<'healthy' | 'own', ReadonlySet<number>>>,
-): Figures {
+): Results {
   const writes = begunIn(answers, phase, healthy);
   const stored = answers.filter(
     ({ outcome, ended, shard }) =>
@@ -142,26 +135,6 @@ function figuresOf(
     writes,
     own: begunIn(answers, phase, own),
     stored: stored.length / writes.length,
-    p99: percentile(writes, 0.99),
+    p99: p99(writes),
   };
-}
-
-/** Whether each read of the writer was answered by it. */
-async function readOn(
-  { datastore }: OpenStore,
-  cells: readonly NewCell[],
-  signal: AbortSignal,
-): Promise<readonly boolean[]> {
-  const reads: Promise<boolean>[] = [];
-  for (let position = 0; !signal.aborted; position += 1) {
-    const cell = cells[position % cells.length] as NewCell;
-    reads.push(
-      datastore.get(cell).then(
-        (found) => found.cell !== null && found.served_by === 'writer',
-        () => false,
-      ),
-    );
-    await sleep(READ_EVERY_MS, undefined, { signal }).catch(() => undefined);
-  }
-  return Promise.all(reads);
 }

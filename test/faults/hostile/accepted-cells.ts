@@ -5,21 +5,21 @@ import type { HostileRequest, HttpAnswer } from './send.ts';
 interface AcceptedCell {
   readonly row_key: string;
   readonly column_name: string;
-  /** As the request wrote it. */
+  /** The ref key as the request wrote it. */
   readonly ref_key: string;
   readonly body: string;
 }
 
 export type AcceptedCells = Map<string, AcceptedCell>;
 
-/** Takes down what an answer says was accepted. Returns how many cells it says wrong things of. */
+/** Records the cells that an answer says were accepted. Returns how many it reports wrongly. */
 export function noteAccepted(cells: AcceptedCells, request: HostileRequest, answer: HttpAnswer): number {
   if (answer.status < 200 || answer.status >= 300 || request.body === undefined) return 0;
   if (request.method === 'PUT') {
-    const said = readExact(answer.text);
-    return note(cells, memberText(said, 'outcome'), cellOf(said, readExact(request.body.toString())));
+    const output = readExact(answer.text);
+    return note(cells, memberText(output, 'outcome'), cellOf(output, readExact(request.body.toString())));
   }
-  if (!/\/batch-(?:put|restore)$/u.test(request.target)) return 0;
+  if (!/\/batch-(?:put|restore)(?:\?|$)/u.test(request.target)) return 0;
   const results = readExact(answer.text).members?.get('results')?.items ?? [];
   const sent = readExact(request.body.toString()).members?.get('cells')?.items ?? [];
   return sent.reduce(
@@ -29,7 +29,7 @@ export function noteAccepted(cells: AcceptedCells, request: HostileRequest, answ
   );
 }
 
-/** Of an address and a body, each where it stands. */
+/** Returns the cell of an address and a body. */
 function cellOf(address: ExactJson, body: ExactJson | undefined): AcceptedCell {
   return {
     row_key: memberText(address, 'row_key').toLowerCase(),
@@ -49,20 +49,20 @@ function note(cells: AcceptedCells, outcome: string, cell: AcceptedCell): number
   const address = addressOf(cell);
   const known = cells.has(address);
   if (!known) cells.set(address, cell);
-  // Neither can be: stored twice, or nobody knows.
+  // Neither is possible: a cell stored twice, or an unknown outcome.
   return outcome === 'stored' ? Number(known) : Number(outcome !== 'stored_before' && outcome !== 'buffered');
 }
 
-/** What was accepted, held against what is there. */
+/** The comparison of accepted cells with the stored ones. */
 export interface ReadBack {
-  /** Not there, or other than they were accepted. */
+  /** Accepted cells that are missing or changed. */
   readonly changed: number;
-  /** There, but never accepted: bad input that changed something. */
+  /** Cells that were never accepted: bad input that changed something. */
   readonly extra: number;
   readonly examples: readonly string[];
 }
 
-/** Where each shard's log ended. */
+/** The end of each shard's log. */
 type Heads = ReadonlyMap<string, string>;
 
 const KEYS = 100;
@@ -77,7 +77,7 @@ export async function readHeads(url: string): Promise<Heads> {
   );
 }
 
-/** Reads what was written since from the logs of all shards, and each accepted cell by its address. */
+/** Reads the cells written since from the logs of all shards, and each accepted cell by its address. */
 export async function readAccepted(url: string, cells: AcceptedCells, heads: Heads): Promise<ReadBack> {
   const found = await readLogs(url, heads);
   const wrong = new Set<string>();
@@ -125,7 +125,7 @@ function keyText({ row_key, column_name, ref_key }: AcceptedCell): string {
   return `{"row_key":"${row_key}","column_name":${JSON.stringify(column_name)},"ref_key":${ref_key}}`;
 }
 
-/** What does not fit into one answer is asked for alone. */
+/** Reads cells, singly if they do not fit into one answer. */
 async function readKeys(url: string, keys: readonly string[]): Promise<readonly (ExactJson | undefined)[]> {
   const { members } = await ask(`${url}/v1/trips/batch-get`, `{"keys":[${keys.join(',')}]}`);
   const items = members?.get('cells')?.items ?? [];

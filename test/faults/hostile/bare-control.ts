@@ -6,16 +6,16 @@ import { readExact } from './exact-json.ts';
 import { forgetPeak, memoryOf } from './memory.ts';
 import { sender, type HostileRequest, type HttpAnswer } from './send.ts';
 
-/** Larger bodies are sent for the memory that they take; reading them exactly would take as much here. */
+/** Larger bodies are sent to use memory; reading them exactly would take as much here. */
 const MOST_COMPARED = 2 * 1024 * 1024;
 
-/** What became of requests that a server without limits and checks was sent. */
+/** The results of requests to a server without limits and checks. */
 export interface BareOutcome {
   readonly driven: Driven;
-  /** Cells that it accepted, and those of them that it kept as something else. */
+  /** Cells that it accepted, and those of them that it stored as something else. */
   readonly cells: number;
   readonly changed: number;
-  /** Bytes. */
+  /** The growth of its memory in bytes. */
   readonly grown: number;
 }
 
@@ -39,7 +39,7 @@ export async function driveBareServer(requests: readonly HostileRequest[], signa
       cells += 1;
       if (bodyOf(answer.text) !== exactOrNothing(request.body.toString())) changed += 1;
     };
-    // What it says of batches is not taken down: it says too little.
+    // Its answers to batches are not recorded: they say too little.
     const accepted: AcceptedCells = new Map();
     const driven = await drive({ sender: sending, requests, sideBySide: 1, accepted, heard, signal });
     return { driven, cells, changed, grown: memoryOf(pid).peak - start };
@@ -52,7 +52,7 @@ function bodyOf(text: string): string | undefined {
   return readExact(text).members?.get('body')?.canonical;
 }
 
-/** Undefined for what only this server takes for JSON. */
+/** Returns undefined for text that only this server takes for JSON. */
 function exactOrNothing(text: string): string | undefined {
   try {
     return readExact(text).canonical;

@@ -1,4 +1,4 @@
-/** A process that serves cells without limits or checks, as one would write it in twenty lines: the control. */
+/** A process that serves cells without limits or checks, written in twenty lines: the control. */
 import { createServer } from 'node:http';
 
 const kept: Record<string, unknown> = {};
@@ -30,5 +30,5 @@ server.listen(0, '127.0.0.1', () => {
   const address = server.address();
   process.send?.(`http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`);
 });
-// Whoever started it has gone.
+// The parent process has ended.
 process.on('disconnect', () => process.exit());

@@ -26,11 +26,11 @@ const sent =
     ...(wants && { wants }),
   });
 const [put, post] = [sent('PUT'), sent('POST')];
-/** So many, each by its place. */
+/** Returns this many items, each made from its position. */
 const many = <Item>(length: number, one: (position: number) => Item): Item[] =>
   Array.from({ length }, (_, position) => one(position));
 
-/** One of each kind, to be sent one after the other: some build on those before them. */
+/** Returns one request of each kind, to be sent in order: some build on those before them. */
 export function corpus(seed: string): readonly HostileRequest[] {
   const random = new Random(seed, 'corpus', 0);
   const row = (): string => randomRowKey(random);
@@ -44,8 +44,7 @@ function bodies(row: () => string): readonly HostileRequest[] {
 }
 
 /**
- * Each name is written, written again, and written with another body: what the server says of the duplicate quotes the
- * name.
+ * Writes each name, writes it again, and writes it with another body: the server's answer to the duplicate quotes it.
  */
 function names(row: () => string): readonly HostileRequest[] {
   const batch = (row_key: string, column_name: string, body: unknown): string =>
@@ -178,7 +177,7 @@ function batches(row: () => string): readonly HostileRequest[] {
     body,
   });
   const cells = (...items: unknown[]): string => JSON.stringify({ cells: items });
-  /** A cell as text: what JSON.stringify would not write. */
+  /** Returns a cell as text that JSON.stringify would not write. */
   const text = (inside: string): string => `{"row_key":"${row()}","column_name":"BASE",${inside}}`;
   const long = (position: number): object => cell(position, 'x'.repeat(1_000_000));
   const puts: readonly (readonly [string, string, HostileRequest['wants']?])[] = [
@@ -285,7 +284,7 @@ function headers(row: () => string): readonly HostileRequest[] {
   ];
 }
 
-/** Bytes that are hardly HTTP. */
+/** Returns bytes that are hardly HTTP. */
 function wires(row: () => string): readonly HostileRequest[] {
   const start = (): string => `PUT ${V1}/cells/${row()}/BASE/1 HTTP/1.1\r\nHost: localhost\r\n`;
   return [
@@ -317,18 +316,18 @@ function wires(row: () => string): readonly HostileRequest[] {
 }
 
 const REQUESTS = 200;
-/** Every so many are near the limit of a body. */
+/** Every nth request is near the limit of a body. */
 const LARGE_EVERY = 10;
 
 /**
- * Requests as anybody sends them, small and large: heaps that fill for the first time are then no part of what hostile
- * ones cost.
+ * Returns ordinary requests, small and large, so that heaps which fill for the first time do not count as a cost of
+ * hostile ones.
  */
 export function ordinary(seed: string, shards: number): readonly HostileRequest[] {
   return [...puts(seed), ...reads(shards), ...reads(shards)];
 }
 
-/** Full pages of the logs. */
+/** Returns reads of full pages of the logs. */
 function reads(shards: number): readonly HostileRequest[] {
   return Array.from({ length: shards }, (_, shard) => ({
     what: 'an ordinary log',

@@ -3,11 +3,11 @@ import { judge, type AnswerFault } from './judge.ts';
 import type { HostileRequest, HttpAnswer, Sender } from './send.ts';
 import { sumOf } from '../fault-run.ts';
 
-/** What became of requests. */
+/** The results of requests. */
 export interface Driven {
   readonly sent: number;
   readonly faults: Readonly<Record<AnswerFault, number>>;
-  /** How often each status was answered; 0 is none. */
+  /** The count of each status; 0 is no answer. */
   readonly statuses: ReadonlyMap<number, number>;
   readonly examples: readonly string[];
 }
@@ -16,7 +16,7 @@ interface DriveOptions {
   readonly sender: Sender;
   readonly requests: Iterable<HostileRequest>;
   readonly sideBySide: number;
-  /** Takes down what is accepted. */
+  /** Records the accepted cells. */
   readonly accepted: AcceptedCells;
   readonly heard?: (request: HostileRequest, answer: HttpAnswer) => void;
   readonly signal: AbortSignal;

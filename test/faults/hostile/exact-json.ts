@@ -1,15 +1,15 @@
 /**
- * A JSON value as its text has it: numbers as exact decimals, members in their order. A reader for the checks alone, so
- * that the parser under test does not judge itself.
+ * A JSON value as its text has it: numbers as exact decimals, members in their order. This parser is for the checks
+ * alone, so that the parser under test does not judge itself.
  */
 export interface ExactJson {
-  /** The same for texts of equal values with their keys in the same order, and for no others. */
+  /** The same for texts of equal values with keys in the same order, and for no others. */
   readonly canonical: string;
   readonly string?: string;
   readonly number?: string;
-  /** Of an object; the last of two members of one name. */
+  /** The members of an object; the last of two with one name. */
   readonly members?: ReadonlyMap<string, ExactJson>;
-  /** Of an array. */
+  /** The items of an array. */
   readonly items?: readonly ExactJson[];
 }
 
@@ -17,7 +17,7 @@ const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 const SPACE = /[ \t\n\r]*/y;
 
-/** Reads one JSON value. Throws an Error at text that is none. */
+/** Reads one JSON value. Throws an Error on invalid text. */
 export function readExact(text: string): ExactJson {
   let at = 0;
 
@@ -34,7 +34,7 @@ export function readExact(text: string): ExactJson {
     return found;
   }
 
-  /** Passes this character when it comes next, and the space behind it. */
+  /** Consumes this character if it comes next, and the space after it. */
   function passes(character: string): boolean {
     if (text[at] !== character) return false;
     at += 1;
@@ -110,7 +110,7 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** `1200`, `1.2e3` and `1200.0` as `12e2`; -0 is 0. */
+/** Returns `1200`, `1.2e3` and `1200.0` as `12e2`, and -0 as 0. */
 function decimalOf(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];

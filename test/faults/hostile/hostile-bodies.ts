@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../shared/errors.ts';
 
-/** A request body, and how it has to be answered as a cell. */
+/** A request body, and the answer that it requires as a cell. */
 interface HostileBody {
   readonly what: string;
   readonly bytes: Buffer;
@@ -11,8 +11,8 @@ const MIB = 1024 * 1024;
 const nested = (open: string, inner: string, close: string, depth: number): string =>
   open.repeat(depth) + inner + close.repeat(depth);
 
-/** JSON that has to be kept as it is. */
-const KEPT: Readonly<Record<string, string>> = {
+/** JSON that must be stored verbatim. */
+export const KEPT: Readonly<Record<string, string>> = {
   'a null': 'null',
   'minus zero': '-0',
   'an empty string': '""',
@@ -46,7 +46,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'many members': `{${Array.from({ length: 50_000 }, (_, position) => `"k${position}":${position}`).join(',')}}`,
 };
 
-/** Text that is no JSON, or none that can be kept. */
+/** Text that is no JSON, or that cannot be stored. */
 const REFUSED: Readonly<Record<string, string>> = {
   'a number past a double': '1e999',
   'a negative number past a double': '{"a":-1e999}',
@@ -54,7 +54,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   'a number of a million digits': '9'.repeat(1_000_000),
   'one more than 64 bits': '18446744073709551616',
   'one less than 64 bits': '-9223372036854775809',
-  'digits that no double keeps': '0.1000000000000000055511151231257827',
+  'digits that no double keeps': '0.1234567890123456789',
   'a leading zero': '01',
   'a plus': '+1',
   'no digit before the point': '.5',
@@ -106,7 +106,7 @@ const NO_UTF8: Readonly<Record<string, readonly number[]>> = {
   'a gzip stream': [0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03],
 };
 
-/** Of a size that is refused, whatever is in them. */
+/** Bodies of a size that is refused, whatever is in them. */
 export const LARGE_BODIES: readonly HostileBody[] = [
   { what: 'a string over 1 MiB', bytes: Buffer.from(`"${'x'.repeat(MIB - 1)}"`), wants: 'body_too_large' },
   { what: 'an array of 3 MiB', bytes: Buffer.from(`[${'12345678,'.repeat(330_000)}1]`), wants: 'body_too_large' },

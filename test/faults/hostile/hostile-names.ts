@@ -1,6 +1,6 @@
 import { words } from './words.ts';
 
-/** Column names that are allowed, and that something on the way could take for something else. */
+/** Valid column names that some component could take for something else. */
 export const COLUMN_NAMES: readonly string[] = [
   ...words("'cell' entity.cell'"),
   "x' for key 'cell'",
@@ -11,7 +11,7 @@ export const COLUMN_NAMES: readonly string[] = [
   "' OR '1'='1",
   ...words('` ``'),
   '`; --',
-  ...words('"', "'' \\' \\ \\\\ \\0 \0 a\0b \n \r\n \t % _ ? ?? :name @@version"),
+  ...words('"', "'' \\' \\ \\\\ \\0 a\0b \n \r\n \t % _ ? ?? :name @@version"),
   '/*!50000 x */',
   ...words('../.. . .. / a/b %2e%2e %00 # & = +'),
   ' ',
@@ -24,18 +24,18 @@ export const COLUMN_NAMES: readonly string[] = [
     'a'.repeat(255),
     'é'.repeat(127),
     '😀'.repeat(63),
-    '\0'.repeat(255),
+    `a${'\0'.repeat(254)}`,
     "'".repeat(255),
     '\\'.repeat(255),
   ),
 ];
 
-/** What stands where a column name should. */
+/** Invalid values in place of a column name. */
 export const NO_COLUMN_NAMES: readonly string[] = words(
   '""',
   `"${'a'.repeat(256)}"`,
   `"${'é'.repeat(128)}"`,
-  '1 null true ["BASE"] {"toString":"BASE"}',
+  '"\\u0000" "\\u0001a" 1 null true ["BASE"] {"toString":"BASE"}',
 );
 
 export const NO_ROW_KEYS: readonly string[] = words(
@@ -46,14 +46,14 @@ export const NO_ROW_KEYS: readonly string[] = words(
   '%EF%BC%96e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 urn:uuid:6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
 );
 
-/** Parts of a path, or values of a parameter, that are no counts. */
+/** Invalid counts, as parts of a path or values of a parameter. */
 export const NO_COUNTS: readonly string[] = words(
   '-1 -0 +1 1.5 1e3 01 0x1 1_000 9007199254740992 18446744073709551616',
   '9'.repeat(400),
   "NaN Infinity null true %D9%A1 1%00 1%20 %201 1;2 1,2 1' %ef%bc%91 []",
 );
 
-/** Names and values that mean something elsewhere; encoded. */
+/** Names and values with a meaning elsewhere; encoded. */
 export const NO_PARAMETERS: readonly string[] = words(
   '__proto__=1 constructor=1 limit[]=1 limit=1&limit=2 LIMIT=1 %00=1 =1 && = % %f %ff=1 a=%C0%AF',
   'read[gt]=writer read=writer%00 order=asc;desc upsert=true %6cimit=0 limit=%31%65%33',

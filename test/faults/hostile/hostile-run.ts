@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { processesWithArgument } from '../../../infra/local/platform/process-table.ts';
-import { apiClient } from '../../../shared/client/api-client.ts';
 import { untilBuffersEmpty } from '../aftermath.ts';
 import { check, grouped, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
-import { DATASTORE } from '../../support/store-access.ts';
 import { readAccepted, readHeads, type AcceptedCells, type ReadBack } from './accepted-cells.ts';
 import { driveBareServer, type BareOutcome } from './bare-control.ts';
 import { corpus, ordinary } from './corpus.ts';
@@ -14,17 +11,18 @@ import { fuzzed } from './fuzz.ts';
 import { watchMemory, type MemoryWatch } from './memory.ts';
 import { sender, type HostileRequest } from './send.ts';
 import { stackEngine, startProduct } from '../stack-program.ts';
+import { WholeStack } from '../whole-stack.ts';
 
 const FUZZED = 10_000;
-/** Of them, what the control is sent. */
+/** Those of them that the control receives. */
 const CONTROL_FUZZED = 1000;
-/** Few: an instance in the cloud serves one request at a time, and what its memory grows by is judged. */
+/** Few: an instance in the cloud serves one request at a time, and its memory growth is judged. */
 const SIDE_BY_SIDE = 2;
 const SHARDS = 16;
-/** A fourteenth of what the functions have in the cloud: one that needs more ends, and counts as crashed. */
+/** A fourteenth of the functions' memory in the cloud: one that needs more ends, and counts as crashed. */
 const FUNCTION_MB = 128;
 const MIB = 1024 * 1024;
-/** Beyond what ordinary requests take. */
+/** Memory beyond that of ordinary requests. */
 const MOST_GROWN = 256 * MIB;
 const BUFFER_PATIENCE_MS = 30_000;
 const DATASTORES = fileURLToPath(new URL('datastores', import.meta.url));
@@ -63,49 +61,40 @@ interface Attacked {
 }
 
 async function attackStack(world: RunWorld): Promise<Attacked> {
-  const { folder, seed, signal, say } = world;
-  const data = join(folder, 'stack');
-  const stack = await startProduct(world, 'stack', {
-    shards: SHARDS,
-    'restart-after': 0,
-    functions: 'process',
-    'function-memory': FUNCTION_MB,
-    datastores: DATASTORES,
-  });
-  try {
-    const [pid = 0] = processesWithArgument(data);
-    using sending = sender(stack.url, SIDE_BY_SIDE);
-    const accepted: AcceptedCells = new Map();
-    const heads = await readHeads(stack.url);
-    const send = (requests: Iterable<HostileRequest>, sideBySide: number): Promise<Driven> =>
-      drive({ sender: sending, requests, sideBySide, accepted, signal });
-    const usual = await send(ordinary(seed, SHARDS), SIDE_BY_SIDE);
-    const memory = watchMemory(pid);
+  const { seed, signal, say } = world;
+  const flags = { shards: SHARDS, 'restart-after': 0, functions: 'process', 'function-memory': FUNCTION_MB };
+  const start = () => startProduct(world, 'stack', { ...flags, datastores: DATASTORES });
+  await using stack = await WholeStack.start(world, 'stack', start);
+  const { url } = stack.process;
+  using sending = sender(url, SIDE_BY_SIDE);
+  const accepted: AcceptedCells = new Map();
+  const heads = await readHeads(url);
+  const send = (requests: Iterable<HostileRequest>, sideBySide: number): Promise<Driven> =>
+    drive({ sender: sending, requests, sideBySide, accepted, signal });
+  const usual = await send(ordinary(seed, SHARDS), SIDE_BY_SIDE);
+  const memory = watchMemory(stack.process.pid);
 
-    // One by one: what a case builds on was answered before.
-    const known = await send(corpus(seed), 1);
-    say(
-      `the corpus: ${grouped(known.sent)} requests, ${grouped(accepted.size)} cells accepted, ${megabytes(memory.most().bytes)} more at the peak`,
-    );
-    const random = await send(fuzz(seed, FUZZED), SIDE_BY_SIDE);
-    const grown = memory.most();
-    say(`${grouped(random.sent)} fuzzed requests; reading ${grouped(accepted.size)} cells back`);
+  // One by one: a case may build on earlier answers.
+  const known = await send(corpus(seed), 1);
+  say(
+    `the corpus: ${grouped(known.sent)} requests, ${grouped(accepted.size)} cells accepted, ${megabytes(memory.most().bytes)} more at the peak`,
+  );
+  const random = await send(fuzz(seed, FUZZED), SIDE_BY_SIDE);
+  const grown = memory.most();
+  say(`${grouped(random.sent)} fuzzed requests; reading ${grouped(accepted.size)} cells back`);
 
-    await untilBuffersEmpty(apiClient({ url: stack.url, datastore: DATASTORE }), BUFFER_PATIENCE_MS, signal);
-    const readBack = await readAccepted(stack.url, accepted, heads);
-    const crashes = crashesIn(join(data, 'functions.log'));
-    await stack.stop();
-    return { driven: together([usual, known, random]), crashes, cells: accepted.size, readBack, grown };
-  } finally {
-    await stack.killAll().catch(() => undefined);
-  }
+  await untilBuffersEmpty(stack.client(), BUFFER_PATIENCE_MS, signal);
+  const readBack = await readAccepted(url, accepted, heads);
+  const crashes = crashesIn(join(stack.data, 'functions.log'));
+  await stack.process.stop();
+  return { driven: together([usual, known, random]), crashes, cells: accepted.size, readBack, grown };
 }
 
 function* fuzz(seed: string, count: number) {
   for (let position = 0; position < count; position += 1) yield fuzzed(seed, position);
 }
 
-/** Instances of functions that ended, or ran out of their time, while they had something to answer. */
+/** Counts instances of functions that ended, or ran out of time, with a request to answer. */
 function crashesIn(log: string): number {
   return readFileSync(log, 'utf8').match(/ended before it answered| timed out after /g)?.length ?? 0;
 }
@@ -116,11 +105,11 @@ function checksOf({ driven, crashes, cells, readBack, grown }: Attacked, control
   return [
     {
       what: 'answers of 5xx or none, crashed functions',
-      figure: `${grouped(broken(driven))} of ${grouped(driven.sent)}, ${crashes}`,
+      result: `${grouped(broken(driven))} of ${grouped(driven.sent)}, ${crashes}`,
       bar: `0 of at least ${grouped(FUZZED)}, 0`,
       passed: broken(driven) + crashes === 0 && driven.sent >= FUZZED,
       control: {
-        figure: `${grouped(broken(control.driven))} of ${grouped(control.driven.sent)}`,
+        result: `${grouped(broken(control.driven))} of ${grouped(control.driven.sent)}`,
         failed: broken(control.driven) > 0,
       },
     },
@@ -128,7 +117,7 @@ function checksOf({ driven, crashes, cells, readBack, grown }: Attacked, control
       {
         what: 'refusals that name nothing, wrong answers',
         bar: '0',
-        figure: (of) => grouped(unnamed(of)),
+        result: (of) => grouped(unnamed(of)),
         holds: (of) => unnamed(of) === 0,
       },
       driven,
@@ -136,17 +125,17 @@ function checksOf({ driven, crashes, cells, readBack, grown }: Attacked, control
     ),
     {
       what: 'accepted cells that read back otherwise, cells of refused input',
-      figure: `${grouped(readBack.changed)} of ${grouped(cells)}, ${grouped(readBack.extra)}`,
+      result: `${grouped(readBack.changed)} of ${grouped(cells)}, ${grouped(readBack.extra)}`,
       bar: '0, 0',
       passed: readBack.changed + readBack.extra === 0 && cells > 0,
-      control: { figure: `${grouped(control.changed)} of ${grouped(control.cells)}`, failed: control.changed > 0 },
+      control: { result: `${grouped(control.changed)} of ${grouped(control.cells)}`, failed: control.changed > 0 },
     },
     {
       what: 'memory that a process of the stack grew by, at the peak',
-      figure: `${megabytes(grown.bytes)} (${grown.process})`,
+      result: `${megabytes(grown.bytes)} (${grown.process})`,
       bar: `< ${megabytes(MOST_GROWN)}`,
       passed: grown.bytes < MOST_GROWN,
-      control: { figure: megabytes(control.grown), failed: control.grown >= MOST_GROWN },
+      control: { result: megabytes(control.grown), failed: control.grown >= MOST_GROWN },
     },
   ];
 }

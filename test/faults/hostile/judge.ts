@@ -8,7 +8,7 @@ import type { HostileRequest, HttpAnswer } from './send.ts';
 
 export type AnswerFault = 'server error' | 'no answer' | 'unnamed refusal' | 'wrong answer';
 
-/** Codes that are about a field or a part of the path, and have to name it. */
+/** Codes about a field or a part of the path, which must name it. */
 const NAMING: readonly ErrorCode[] = [
   'invalid_json',
   'invalid_field',
@@ -24,10 +24,10 @@ const NAMING: readonly ErrorCode[] = [
 
 const routes = routeTable(ROUTES.map(({ method, path }) => ({ routeKey: `${method} ${path}`, target: undefined })));
 
-/** What is wrong with an answer; undefined when nothing is. */
+/** Returns the fault of an answer; undefined if there is none. */
 export function judge(request: HostileRequest, answer: HttpAnswer): AnswerFault | undefined {
   if (answer.status >= 500) return 'server error';
-  // Bytes that are no HTTP are answered by no function, and may be left without an answer.
+  // No function answers bytes that are no HTTP, and they may stay without an answer.
   if (request.raw !== undefined) return undefined;
   if (answer.status === 0) return isOverGateway(request) ? undefined : 'no answer';
   if (!reachesFunction(request) || saysGateway(request, answer)) return undefined;
@@ -38,7 +38,7 @@ export function judge(request: HostileRequest, answer: HttpAnswer): AnswerFault 
   return request.wants === undefined || meets(request.wants, answer, json) ? undefined : 'wrong answer';
 }
 
-/** Undefined for what is no JSON, or more than a function can answer. */
+/** Returns undefined for text that is no JSON, or more than a function can answer. */
 function readAnswer({ text }: HttpAnswer): ExactJson | undefined {
   if (text.length > GATEWAY_LIMITS.functionBytes) return undefined;
   try {
@@ -49,7 +49,7 @@ function readAnswer({ text }: HttpAnswer): ExactJson | undefined {
 }
 
 /**
- * A problem document with a code that is known, of the answer's own status, which names the field where there is one.
+ * Returns whether it is a problem document with a known code, of the answer's own status, that names the field if any.
  */
 function isNamed({ status, contentType, text }: HttpAnswer, json: ExactJson): boolean {
   const code = memberText(json, 'code') as ErrorCode;
@@ -61,7 +61,7 @@ function isNamed({ status, contentType, text }: HttpAnswer, json: ExactJson): bo
     memberText(json, 'detail') === ''
   )
     return false;
-  // Nothing of the inside gets out.
+  // No internals leak.
   if (/\.ts:\d+|node_modules/.test(text)) return false;
   // The name may be empty: that of the parameter in `?=1`.
   return !NAMING.includes(code) || json.members.get('field')?.string !== undefined;
@@ -77,7 +77,7 @@ function meets(wants: NonNullable<HostileRequest['wants']>, { status }: HttpAnsw
     : outcome === wants || (wants === 'stored' && outcome === 'buffered');
 }
 
-/** A text member, '' where there is none. */
+/** Returns a text member, or '' without one. */
 export function memberText(json: ExactJson | undefined, name: string): string {
   return json?.members?.get(name)?.string ?? '';
 }
@@ -88,8 +88,8 @@ function reachesFunction({ method, target }: HostileRequest): boolean {
 }
 
 /**
- * More than the gateway takes, or by another name than this machine's: it refuses by itself, as in the cloud, or ends the
- * connection.
+ * Returns whether the gateway refused the request itself, as in the cloud, or ended the connection: the request is too
+ * large for it, or names another host than this machine.
  */
 function saysGateway(request: HostileRequest, { status, text }: HttpAnswer): boolean {
   if (status === 431 || status === 417) return true;

@@ -2,17 +2,17 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const KIB = 1024;
 
-/** How much the processes of a stack grow: the gateway's, and that of each function behind the HTTP API. */
+/** The memory growth of a stack's processes: the gateway's, and that of each function behind the HTTP API. */
 export interface MemoryWatch {
-  /** The most that any of them has held beyond the most that it had held at the start, in bytes, and which. */
+  /** Returns the largest growth of a process above its peak at the start, in bytes, and which process. */
   most(): { readonly bytes: number; readonly process: string };
 }
 
-/** Begins with the most that they have held so far. */
+/** Starts with the peaks so far. */
 export function watchMemory(stack: number): MemoryWatch {
   const starts = [stack, ...functionsOf(stack)].map((pid) => ({ pid, name: nameOf(pid), start: memoryOf(pid).peak }));
   return {
-    // An instance that nobody needed any more was let go; one that crashed is counted as that.
+    // Idle instances were ended; a crashed one is counted as such.
     most: () =>
       starts
         .filter(({ pid }) => readOr(`/proc/${pid}/status`) !== '')
@@ -21,10 +21,10 @@ export function watchMemory(stack: number): MemoryWatch {
   };
 }
 
-/** What a process holds in memory, in bytes. */
+/** The memory of a process, in bytes. */
 interface Memory {
   readonly now: number;
-  /** The most since `forgetPeak`. */
+  /** The peak since `forgetPeak`. */
   readonly peak: number;
 }
 
@@ -34,12 +34,12 @@ export function memoryOf(pid: number): Memory {
   return { now: read('VmRSS'), peak: read('VmHWM') };
 }
 
-/** From now on the peak is counted anew. */
+/** Resets the peak. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** Those behind the HTTP API: the others come and go with the minutes. */
+/** Functions behind the HTTP API: the others come and go each minute. */
 const ASKED = /writecells|readcells|queryindex|managetriggers/;
 
 function functionsOf(stack: number): readonly number[] {
@@ -58,7 +58,7 @@ function nameOf(pid: number): string {
   return ASKED.exec(/"name":"([^"]*)"/.exec(readOr(`/proc/${pid}/cmdline`))?.[1] ?? '')?.[0] ?? 'gateway';
 }
 
-/** A process may end between two looks. */
+/** A process may end between two polls. */
 function readOr(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../shared/errors.ts';
 
 /** Longer than any function may take. */
 const PATIENCE_MS = 40_000;
-/** Whoever sends nonsense may be left waiting for the rest of a request; the connection is given up then. */
+/** The server may wait for the rest of an invalid request; the connection is closed after this time. */
 const RAW_PATIENCE_MS = 400;
 
 export interface Sender extends Disposable {
@@ -49,7 +49,7 @@ function sendOver(
         );
       },
     );
-    // A body that is refused half-way is not read to its end: the answer may be there all the same.
+    // A refused body is not read to its end: the answer may be there all the same.
     outgoing.on('error', (error) => setTimeout(cut, 100, error));
     outgoing.end(body);
   });
@@ -57,41 +57,41 @@ function sendOver(
 
 function sendRaw(host: string, port: number, bytes: Buffer): Promise<HttpAnswer> {
   return new Promise((resolve) => {
-    let said = '';
+    let output = '';
     const socket = connect(port, host, () => socket.write(bytes));
     socket.setTimeout(RAW_PATIENCE_MS, () => socket.destroy());
     socket.on('data', (chunk: Buffer) => {
-      said += chunk.toString('latin1');
-      if (said.includes('\r\n\r\n')) socket.end();
+      output += chunk.toString('latin1');
+      if (output.includes('\r\n\r\n')) socket.end();
     });
-    // An end is what is waited for, whatever the reason.
+    // Only the end matters, whatever the reason.
     socket.on('error', () => undefined);
     socket.on('close', () =>
-      resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(said)?.[1] ?? 0), contentType: '', text: said }),
+      resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(output)?.[1] ?? 0), contentType: '', text: output }),
     );
   });
 }
 
-/** A request that nobody sends by accident. */
+/** A request that no client sends by accident. */
 export interface HostileRequest {
-  /** What is odd about it. */
+  /** The oddity of the request. */
   readonly what: string;
   readonly method: string;
-  /** Path and query as they go over the wire. */
+  /** Path and query as they are sent. */
   readonly target: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
-  /** Sent instead of all that, on a connection of its own. */
+  /** Bytes sent instead of all that, on a separate connection. */
   readonly raw?: Buffer;
   /**
-   * The code that it has to be refused with, the outcome of its first cell, or `answered` with 200. @default any answer
-   * that is none of the server's faults
+   * The code that must refuse it, the outcome of its first cell, or `answered` with 200. @default any answer that is no
+   * fault of the server
    */
   readonly wants?: ErrorCode | 'stored' | 'stored_before' | 'differs' | 'answered';
 }
 
 export interface HttpAnswer {
-  /** 0 when the connection ended without an answer. */
+  /** 0 if the connection ended without an answer. */
   readonly status: number;
   readonly contentType: string;
   readonly text: string;

@@ -1,6 +1,6 @@
 /**
- * The function `write-cells` that takes any outage it has not heard of for news, however old, and what is told for
- * true: it asks nobody for a sign of life before its circuit opens. A control.
+ * The function `write-cells` that takes each outage new to it as current, however old, and trusts every report of one.
+ * It makes no health check before its circuit opens. A control.
  */
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { connectorOf } from '#connector';
@@ -14,7 +14,7 @@ import type { OpenCircuits } from '../../../shared/access/open-circuits.ts';
 import { OPENINGS_KEY } from '../../../shared/granted-names.ts';
 import { blamingClient, type BlamingClient } from '../without/blaming-client.ts';
 
-const LOOK_EVERY_MS = 2000;
+const POLL_EVERY_MS = 2000;
 
 let opened: Deployment | undefined;
 
@@ -26,7 +26,7 @@ function open(): Deployment {
   const circuits: OpenCircuits = {
     tell: (group, role) => options.circuits?.tell(group, role),
     tellMoved: () => options.circuits?.tellMoved(),
-    look: anyOpening(config.stateTable, (group) => clients.get(group)?.blame()),
+    poll: anyOpening(config.stateTable, (group) => clients.get(group)?.blame()),
   };
   return openDeployment({
     ...options,
@@ -39,12 +39,12 @@ function open(): Deployment {
   });
 }
 
-function anyOpening(table: string, onOpening: (group: string) => void): OpenCircuits['look'] {
+function anyOpening(table: string, onOpening: (group: string) => void): OpenCircuits['poll'] {
   const seen = new Map<string, string>();
-  let lookedAt = 0;
+  let polledAt = 0;
   return (onNews) => {
-    if (Date.now() - lookedAt < LOOK_EVERY_MS) return;
-    lookedAt = Date.now();
+    if (Date.now() - polledAt < POLL_EVERY_MS) return;
+    polledAt = Date.now();
     void dynamoClient()
       .send(new GetItemCommand({ TableName: table, Key: { pk: { S: OPENINGS_KEY } } }))
       .then(({ Item: item = {} }) => {

@@ -14,7 +14,7 @@ const KEEPING = {
 export const freezeRun: FaultRun = {
   name: 'freeze',
   promise: 'The first requests after a freeze are answered as if there had been none',
-  fault: `SIGSTOP of all processes of functions for ${FROZEN_SECONDS / 60} minutes, their connections to MySQL forgotten meanwhile; then requests as soon as they go on`,
+  fault: `SIGSTOP of all processes of functions for ${FROZEN_SECONDS / 60} minutes, in which their connections to MySQL are dropped; then requests as soon as they continue`,
   control: 'connections that are kept, and trusted, for ever, and whose loss is blamed on the node',
   alone: true,
 
@@ -26,7 +26,7 @@ export const freezeRun: FaultRun = {
     });
     const before = [product, keeping].map(({ requests }) => requests.circuitsOpened());
     await freeze(world, [product, keeping]);
-    // One after the other: each has the machine for itself.
+    // One after the other: each has the machine to itself.
     const [real, control] = [await product.ask('', before[0]), await keeping.ask('', before[1])];
     return {
       checks: [
@@ -34,7 +34,7 @@ export const freezeRun: FaultRun = {
           {
             what: 'of the first writes stored, of the first reads fresh; circuits opened; control: connections kept',
             bar: 'all, all; 0',
-            figure: ({ stored, writes, fresh, reads, circuits }) =>
+            result: ({ stored, writes, fresh, reads, circuits }) =>
               `${stored} of ${writes}, ${fresh} of ${reads}; ${circuits}`,
             holds: (answers) => arePerfect(answers) && answers.circuits === 0,
             fails: (answers) => !arePerfect(answers),
@@ -74,7 +74,7 @@ function signalAll(pids: readonly number[], name: 'SIGSTOP' | 'SIGCONT'): void {
     try {
       process.kill(pid, name);
     } catch {
-      // It ended meanwhile.
+      // It has ended.
     }
   }
 }

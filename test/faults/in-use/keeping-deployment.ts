@@ -19,12 +19,12 @@ import { toSqlError } from '../../../shared/sql/mysql-error.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 
-/** What is asked, and the sign of life after it, find a kept one each. */
+/** A statement, and the health check after it, find a kept one each. */
 const CONNECTIONS = 3;
 
 /**
- * A group's client that trusts every connection which it kept, however long it was idle, the one that a sign of life is
- * asked on too, and takes the loss of one for that of the node. A control.
+ * A group's client that trusts every connection it kept, however long that was idle, even for health checks. It takes
+ * the loss of a connection for that of the node. A control.
  */
 function keepingClient(address: GroupAddress, login: () => Promise<Credentials>): SqlClient {
   const pools = new Map<Endpoint, Promise<Pool>>();
@@ -49,7 +49,7 @@ function keepingClient(address: GroupAddress, login: () => Promise<Credentials>)
     return pool;
   }
 
-  /** However few were asked for at once before the freeze: there is a second one that is trusted. */
+  /** Opens all: however few were used at once before the freeze, there is a second one to trust. */
   async function openAll(pool: Pool): Promise<void> {
     const opened = await Promise.allSettled(Array.from({ length: CONNECTIONS }, () => pool.promise().getConnection()));
     for (const one of opened) if (one.status === 'fulfilled') one.value.release();
@@ -88,7 +88,7 @@ function keepingClient(address: GroupAddress, login: () => Promise<Credentials>)
 
 let opened: Deployment | undefined;
 
-/** A function's deployment over connections that it keeps, and trusts, for ever. A control. */
+/** Returns a function's deployment over connections that it keeps, and trusts, for ever. A control. */
 export function keepingDeployment(): Deployment {
   const config = readConfig(STORE_VARIABLES);
   const secrets = new SecretsManagerClient();

@@ -12,7 +12,7 @@ const BELIEVING = { 'write-cells': new URL('believing-write-cells.ts', import.me
 
 export const quietRun: FaultRun = {
   name: 'quiet',
-  promise: 'An outage that is over is no news to anybody',
+  promise: 'An outage that is over affects no later request',
   fault: `kill -9 of one writer, of two, and of all, each time ${QUIET_SECONDS} s of quiet, then writes and reads; functions as threads and as processes`,
   control: 'writes that believe whatever is told, however old it is',
   alone: true,
@@ -34,7 +34,7 @@ export const quietRun: FaultRun = {
         {
           what: `first writes stored, reads fresh, after one, two and ${GROUPS} writers were killed: functions as ${what}`,
           bar: `${answers[0]?.writes} each`,
-          figure: (all) => all.map(({ stored, fresh }) => `${stored}, ${fresh}`).join('; '),
+          result: (all) => all.map(({ stored, fresh }) => `${stored}, ${fresh}`).join('; '),
           holds: (all) => all.length === GROUPS && all.every(arePerfect),
           fails: (all) => !all.every(arePerfect),
         },

@@ -11,12 +11,12 @@ import { DATASTORE } from '../../support/store-access.ts';
 export interface StackInUse extends AsyncDisposable {
   readonly stack: LocalStack;
   readonly requests: FirstRequests;
-  /** What came of the first requests after something was done to it. @param circuitsBefore see `FirstRequests` */
+  /** Returns the results of the first requests after a fault. @param circuitsBefore see `FirstRequests` */
   ask(what: string, circuitsBefore?: number): Promise<FirstAnswers>;
 }
 
 const SHARDS = 24;
-/** Instances that were let go meanwhile would have nothing to remember wrongly. */
+/** Instances that ended in the meantime would remember nothing wrong. */
 const FUNCTION_IDLE_SECONDS = 3600;
 
 export async function startInUse(
@@ -53,13 +53,13 @@ export interface FirstAnswers {
   readonly stored: number;
   readonly reads: number;
   readonly fresh: number;
-  /** The others, by what came instead: "buffered", "stale". */
+  /** The counts of other results: "buffered", "stale". */
   readonly others: Readonly<Record<string, number>>;
   readonly circuits: number;
   readonly slowestMs: number;
 }
 
-/** Writes, and reads of cells that were written before, side by side over HTTP; none is repeated. */
+/** Writes, and reads of cells written before, in parallel over HTTP, without retries. */
 class FirstRequests {
   readonly #url: string;
   readonly #functionLog: string;
@@ -70,7 +70,7 @@ class FirstRequests {
     this.#functionLog = functionLog;
   }
 
-  /** Opens connections, and has cells to read later. Throws where a cell is not stored however often it is sent. */
+  /** Opens connections, and stores cells to read later. Throws if a cell is not stored after all tries. */
   async warmUp(): Promise<void> {
     await atOnce(async () => {
       for (let turn = 0; turn < FIRST_REQUESTS / AT_ONCE; turn += 1) {

@@ -1,34 +1,35 @@
 import type { FieldValue } from '../../../shared/definitions/field-value.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import { followerLag } from '../../../shared/follow/follower-lag.ts';
 import { forgetFollower } from '../../../shared/follow/rewind-follower.ts';
 import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
 import { buildName } from '../../../shared/index/repair/build-follower.ts';
 import { setIndexState } from '../../../shared/topology/index-catalogue.ts';
 import { shardOf } from '../../../shared/address.ts';
-import { lookUntil } from '../../support/look-until.ts';
+import { pollUntil } from '../../support/poll-until.ts';
 import { inChunks } from '../../support/parallel.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
-import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
-import { check, grouped, type Check } from '../fault-run.ts';
+import { openStore, type OpenStore } from '../../support/store-access.ts';
+import { check, grouped, sumOf, type Check } from '../fault-run.ts';
 import type { Stage } from '../stage.ts';
 import { stagedRun } from '../staged-run.ts';
-import { figureOf, isClean, judge, liveIndexes, untilQuiet, type Judged } from './judge-indexes.ts';
+import { resultOf, isClean, judge, liveIndexes, untilQuiet, type Judged } from './judge-indexes.ts';
 import { DRIVER_INDEX, RacingCells, ZONE_INDEX, raceDrivers, raceRows } from './racing-cells.ts';
 import { startRepair } from './race.ts';
 import type { RaceInput, RaceProgress } from './race-process.ts';
 import { AS_IT_IS } from './variation.ts';
 
 const CELLS = Number(process.env['SCHEMALESS_FAULTS_CELLS'] ?? 100_000);
-/** How far the build is when the repair is killed. */
+/** The share of the build at which the repair is killed. */
 const KILLED_AT = 0.5;
 const CONTROL_KILLED_AT = 0.3;
-/** What a crash lets happen twice is far less. */
+/** A crash repeats far less than this. */
 const REPEATED_AT_MOST = 0.05;
-const SETTINGS = { lookMs: 500 };
-/** Of the writers next to the build, which is to have most of the machine. */
+const SETTINGS = { pollMs: 500 };
+/** The writers during the build, which should have most of the machine. */
 const WRITERS = { writers: [1, 2, 3, 4], pauseMs: 40, freshShare: 0.3 };
 const BATCH = 100;
 const VERSIONS = 3;
@@ -60,7 +61,7 @@ export const buildRun = stagedRun({
   }),
 });
 
-/** What a build came to, and how far it was when the repair was killed, and when the next one began: shares. */
+/** The result of a build, and its progress when the repair was killed and when the next one began, as shares. */
 interface Built {
   readonly judged: Judged;
   readonly killed: number;
@@ -72,20 +73,20 @@ function checks(real: Built, control: Built): readonly Check[] {
   const entries = {
     what: 'entries once it is live',
     bar: '0, 0, 0',
-    figure: ({ judged }: Built): string => `${figureOf(judged)} of ${grouped(judged.entries)}`,
+    result: ({ judged }: Built): string => `${resultOf(judged)} of ${grouped(judged.entries)}`,
     holds: ({ judged, early }: Built): boolean => isClean(judged) && judged.entries > 0 && early === 0,
     fails: ({ judged }: Built): boolean => !isClean(judged),
   };
   const progress = {
     what: 'progress after the kill',
     bar: `at most ${percent(REPEATED_AT_MOST)} again`,
-    figure: ({ resumed, killed }: Built): string => `${percent(resumed)} after ${percent(killed)}`,
+    result: ({ resumed, killed }: Built): string => `${percent(resumed)} after ${percent(killed)}`,
     holds: ({ resumed, killed }: Built): boolean => resumed >= killed - REPEATED_AT_MOST,
   };
   return [check(entries, real, control), check(progress, real, control)];
 }
 
-/** Writes so many cells, about, in batches of a hundred, each to one shard: one append. */
+/** Writes about this many cells, in batches of a hundred, each to one shard: one append. */
 async function fill(stage: Stage, since: number): Promise<void> {
   const { seed, signal } = stage.world;
   const { datastore } = await stage.open({ sql: {} });
@@ -102,7 +103,7 @@ async function fill(stage: Stage, since: number): Promise<void> {
       if (refused) throw new Error(`a cell was answered ${refused.outcome} while the datastore was filled`);
     }
   };
-  // Lanes are far apart, so that none waits for another's lock on a shard.
+  // Lanes are far from each other, so that none waits for another's lock on a shard.
   await Promise.all(inChunks(rows, Math.ceil(rows.length / LANES)).map(fillLane));
 }
 
@@ -137,9 +138,7 @@ async function buildUnderWriters(stage: Stage, since: number) {
   for (const share of [0.1, 0.3, KILLED_AT]) await until(share);
   const { share: killed } = await ask(store, question);
   await repair.kill();
-  const moment = new Date().toISOString();
-  await repair.start();
-  const resumed = await firstShareSince(access, index, moment, signal);
+  const resumed = await resumedAt(store, index, repair, signal);
   say(`kill -9 of the repair at ${percent(killed)}; the next one begins at ${percent(resumed)}`);
   await until(0.8);
   await untilSeen(store, question, ({ isLive }) => isLive, signal);
@@ -163,16 +162,14 @@ async function buildBadly(stage: Stage): Promise<Built> {
   const question: BuildQuestion = { index: ZONE_INDEX.name, field: 'zone', value: 1 };
   const { share: killed } = await untilSeen(store, question, ({ share }) => share >= CONTROL_KILLED_AT, signal);
   await repair.kill();
-  const moment = new Date().toISOString();
   await forgetFollower(store.stateTable, { name: buildName(index), datastore: access.datastore });
-  await repair.start();
-  const resumed = await firstShareSince(access, index, moment, signal);
+  const resumed = await resumedAt(store, index, repair, signal);
   await repair.kill();
   const catalogue = { datastore: access.datastore, name: index.name };
   await setIndexState(store.topologyTable, catalogue, index.hash, 'building', 'live');
   const judged = await judge(store, access.groups, [index]);
   stage.say(
-    `killed at ${percent(killed)}, the next one begins at ${percent(resumed)}; made live by hand: ${figureOf(judged)}`,
+    `killed at ${percent(killed)}, the next one begins at ${percent(resumed)}; made live by hand: ${resultOf(judged)}`,
   );
   return { judged, killed, resumed, early: 0 };
 }
@@ -192,7 +189,7 @@ interface BuildQuestion {
   readonly value: Exclude<FieldValue, null>;
 }
 
-/** What a client sees of an index: whether it is answered, and how far its build is. */
+/** A client's view of an index: whether it answers, and the progress of its build. */
 interface Seen {
   readonly isLive: boolean;
   readonly share: number;
@@ -201,7 +198,7 @@ interface Seen {
 async function ask({ datastore, context }: OpenStore, { index, field, value }: BuildQuestion): Promise<Seen> {
   context.topology.refresh();
   try {
-    await datastore.query({ index, where: [{ field, operator: 'eq', values: [value] }] });
+    await datastore.query({ index, where: { [field]: value } });
     return { isLive: true, share: 1 };
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'index_building') throw error;
@@ -216,25 +213,36 @@ async function untilSeen(
   isWanted: (seen: Seen) => boolean,
   signal: AbortSignal,
 ): Promise<Seen> {
-  const seen = await lookUntil(() => ask(store, question), isWanted, { ...PATIENCE, signal });
+  const seen = await pollUntil(() => ask(store, question), isWanted, { ...PATIENCE, signal });
   if (isWanted(seen)) return seen;
   throw new Error(`${question.index} is still ${JSON.stringify(seen)} after ${PATIENCE.patienceMs / 1000} s`);
 }
 
-/** The first progress that a repair wrote after this moment (RFC 3339): what is there before is its predecessor's. */
-async function firstShareSince(
-  access: DatastoreAccess,
-  { name: index, hash }: PhysicalIndex,
-  moment: string,
+/**
+ * Starts the next repair. Returns the progress at which it begins: by the offsets left to it, or its first own
+ * progress, if less. Its first progress comes some seconds later, when it has built on from the offsets.
+ */
+async function resumedAt(
+  { context, name, stateTable }: OpenStore,
+  index: PhysicalIndex,
+  repair: { start(): Promise<void> },
   signal: AbortSignal,
 ): Promise<number> {
-  await using store = await openStore(access);
-  const look = async () => (await store.context.topology.indexNow(store.name, index)).progress;
-  const isSince = (progress: Awaited<ReturnType<typeof look>>): boolean => (progress?.at ?? '') > moment;
-  const progress = await lookUntil(look, isSince, { ...PATIENCE, signal });
-  if (!progress || !isSince(progress)) throw new Error(`no repair wrote the progress of ${index}`);
-  const build = progress.builds[hash];
-  return build && build.total > 0 ? build.done / build.total : build ? 0 : 1;
+  const lag = await followerLag(stateTable, context, { name: buildName(index), datastore: name });
+  const left = sumOf(lag.map(({ offset = 0 }) => offset)) / Math.max(1, sumOf(lag.map(({ head = 0 }) => head)));
+  const moment = new Date().toISOString();
+  await repair.start();
+  // Nothing is less, and a control that waited for its progress would have built most of the index by then.
+  if (left === 0) return left;
+  const poll = async () => {
+    context.topology.refresh();
+    return (await context.topology.indexNow(name, index.name)).progress;
+  };
+  const isSince = (progress: Awaited<ReturnType<typeof poll>>): boolean => (progress?.at ?? '') > moment;
+  const progress = await pollUntil(poll, isSince, { ...PATIENCE, signal });
+  if (!progress || !isSince(progress)) throw new Error(`no repair wrote the progress of ${index.name}`);
+  const build = progress.builds[index.hash];
+  return Math.min(left, build && build.total > 0 ? build.done / build.total : build ? 0 : 1);
 }
 
 function percent(share: number): string {

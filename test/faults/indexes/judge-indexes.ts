@@ -19,8 +19,8 @@ import { untilBuffersEmpty } from '../aftermath.ts';
 import { sumOf } from '../fault-run.ts';
 
 /**
- * Compares an index with the cells as both lie in the tables of the groups' writers: whatever versions, tombstones and
- * leases say, these are the entries that queries find. Returns also how many there should be.
+ * Compares an index with the cells, both as in the tables of the groups' writers: queries find these entries, whatever
+ * versions, tombstones and leases say. Also returns how many there should be.
  */
 export async function compareTables(
   groups: readonly GroupAccess[],
@@ -109,7 +109,7 @@ export function problemsText(problems: Problems): string {
 
 export type Judged = Awaited<ReturnType<typeof judge>>;
 
-/** Compares indexes with the cells, in both ways. Nothing may be written meanwhile. */
+/** Compares indexes with the cells, in both ways. Nothing may be written at that time. */
 export async function judge(store: OpenStore, groups: readonly GroupAccess[], indexes: readonly PhysicalIndex[]) {
   const [problems, inTables]: [Problems, Problems] = [{ ...NONE }, { ...NONE }];
   let entries = 0;
@@ -134,8 +134,8 @@ export async function liveIndexes({ context, name }: OpenStore): Promise<readonl
   );
 }
 
-/** The worse of both ways to look. */
-export function figureOf({ problems, inTables }: Judged): string {
+/** Returns the worse of both comparisons. */
+export function resultOf({ problems, inTables }: Judged): string {
   return problemsText(total(inTables) > total(problems) ? inTables : problems);
 }
 
@@ -146,7 +146,7 @@ export function isClean({ problems, inTables }: Judged): boolean {
 const POLL_MS = 250;
 const PATIENCE_MS = 90_000;
 
-/** Waits until the buffers are empty and the repair, if one runs, has seen every cell and owes nothing. */
+/** Waits until the buffers are empty and the repair, if one runs, has seen every cell and has no work left. */
 export async function untilQuiet(
   store: OpenStore,
   isRepaired: boolean,

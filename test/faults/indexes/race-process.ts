@@ -1,4 +1,4 @@
-/** A process of writers that race for the same rows, as a function's instances do, and that is killed. */
+/** A process of writers that race for the same rows, like instances of a function, and that is killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
@@ -11,15 +11,15 @@ export interface RaceInput {
   readonly seed: string;
   readonly since: number;
   readonly variation: Variation;
-  /** After each write of a writer. */
+  /** The pause after each write of a writer. */
   readonly pauseMs?: number;
-  /** Of the rows that were never written before. @default 0 */
+  /** The share of rows that were never written before. @default 0 */
   readonly freshShare?: number;
 }
 
 export interface RaceProgress {
   readonly acked: number;
-  /** Writes of index entries, and how many of them were late or done otherwise. */
+  /** Writes of index entries, and how many of them were late or varied. */
   readonly entries: number;
   readonly late: number;
   readonly changed: number;
@@ -43,7 +43,7 @@ await runAsProcess<RaceInput, RaceProgress>(async (input, control) => {
       if (pauseMs > 0) await sleep(pauseMs);
     }
   };
-  /** Rows get a driver whose entry comes late, and then another one: by then the repair has passed them. */
+  /** Rows get a driver whose entry comes late, and then another one: the repair has passed them by then. */
   const partWithLateEntries = async (): Promise<void> => {
     if (variation.late === 0) return;
     const [number = 0] = writers;

@@ -11,14 +11,14 @@ interface RaceOptions {
   readonly access: DatastoreAccess;
   readonly seconds: number;
   readonly variation: Variation;
-  /** Killed in the middle too. Undefined: none runs. */
+  /** Killed during the race as well. Undefined: none runs. */
   readonly repair: Repair | undefined;
 }
 
 const PROCESSES = 4;
 const WRITERS_EACH = 2;
 const KILL_EVERY_MS = 1500;
-/** Into the race, as shares of it: when the repair is killed, and when a group's writer is. */
+/** Shares of the race at which the repair and a group's writer are killed. */
 const REPAIR_KILLED_AT = 0.35;
 const SERVER_KILLED_AT = 0.6;
 const POLL_MS = 50;
@@ -26,8 +26,8 @@ const LEAST_CELLS = 1500;
 const PATIENCE_MS = 300_000;
 
 /**
- * Eight writers in four processes race for the same rows, while they, the repair and a group's writer are killed.
- * Returns once all servers run again, with how many processes of writers were killed.
+ * Races eight writers in four processes for the same rows, while they, the repair and a group's writer are killed.
+ * Returns once all servers run again, with the count of killed processes of writers.
  */
 export async function race(
   stage: Stage,
@@ -38,7 +38,7 @@ export async function race(
   using stack = new DisposableStack();
   const since = Date.now();
   const inputOf = (position: number) => (life: number) => {
-    // A process that starts again is other writers: their ref keys and choices are others.
+    // A restarted process has other writers, with other ref keys and choices.
     const first = (life * PROCESSES + position) * WRITERS_EACH;
     const writers = Array.from({ length: WRITERS_EACH }, (_, writer) => (first + writer) % 100);
     return { access, writers, seed, since, variation };
@@ -57,9 +57,9 @@ export async function race(
   const killRacers = async (): Promise<void> => {
     for (let kill = 1; kill * KILL_EVERY_MS < seconds * 1000; kill += 1) {
       await at(kill * KILL_EVERY_MS);
-      // Where processes take long to start there are fewer kills.
+      // If processes take long to start there are fewer kills.
       if (elapsed() > seconds * 1000) return;
-      // The last one lives: what it writes late comes.
+      // The last one lives: its late writes arrive.
       await racers[kill % (PROCESSES - 1)]?.killAndStart();
     }
   };
@@ -75,7 +75,7 @@ export async function race(
   };
   await Promise.all([killRacers(), killRepair(), killServer(), at(seconds * 1000)]);
   const sum = (what: keyof RaceProgress): number =>
-    sumOf(racers.flatMap(({ progress }) => progress).map((said) => said[what]));
+    sumOf(racers.flatMap(({ progress }) => progress).map((output) => output[what]));
   // On a busy machine little is written in that time.
   await stage.comes(() => sum('acked') >= LEAST_CELLS, { patienceMs: PATIENCE_MS });
   await Promise.all(racers.map((racer) => racer.stop()));
@@ -90,7 +90,7 @@ export async function race(
 
 type Repair = RestartedProcess<RepairInput, RepairProgress>;
 
-/** A process that repairs the indexes of a datastore, and can be killed. Returns once it works; its caller ends it. */
+/** Starts a process that repairs the indexes of a datastore. Returns once it works; its caller ends it. */
 export async function startRepair(
   { cluster }: Stage,
   access: DatastoreAccess,

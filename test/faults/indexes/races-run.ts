@@ -1,14 +1,13 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/address.ts';
-import { lookUntil } from '../../support/look-until.ts';
+import { pollUntil } from '../../support/poll-until.ts';
 import { killWithDisk, stopReceiving } from '../../support/nodes.ts';
-import { inChunks } from '../../support/parallel.ts';
 import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
 import { check, countsLine, grouped, type Check } from '../fault-run.ts';
-import { addressAlone } from '../row-keys.ts';
 import type { Stage } from '../stage.ts';
 import { stagedRun } from '../staged-run.ts';
-import { figureOf, isClean, judge, liveIndexes, problemsText, untilQuiet, type Judged } from './judge-indexes.ts';
+import { ackedCells, countUnreadable } from '../stored-cells.ts';
+import { resultOf, isClean, judge, liveIndexes, problemsText, untilQuiet, type Judged } from './judge-indexes.ts';
 import { DRIVER_INDEX, ROWS, RacingCells, ZONE_INDEX, raceRows } from './racing-cells.ts';
 import { race, startRepair } from './race.ts';
 import { AS_IT_IS, vary, type Variation } from './variation.ts';
@@ -25,12 +24,12 @@ const POLL_MS = 2000;
 export const racesRun = stagedRun({
   name: 'races',
   promise: 'An index converges to what the cells say',
-  fault: `8 writers racing versions of the same ${ROWS} rows, processes of writers, the repair and a group's writer killed, entries up to 9 s late; a promotion that loses the last cells`,
+  fault: `8 writers racing versions of the same ${ROWS} rows; writers, the repair and a group's writer killed; entries up to 9 s late; a promotion that loses the last cells`,
   control: 'no repair; tombstones deleted instead of kept; all entries of one epoch',
   servers: { groups: 3, shards: 24, indexes: INDEXES, restartAfterSeconds: 2, promotes: true },
   async real(stage) {
     const { access, world } = stage;
-    await stage.drain({ looksForMore: true });
+    await stage.drain({ checksForMore: true });
     await using store = await openStore(access);
     using repair = await startRepair(stage, access);
     const raced = await race(stage, { access, seconds: world.seconds ?? SECONDS, variation: LATE, repair });
@@ -75,7 +74,7 @@ function entriesCheck(what: string, real: Judged, control: Judged): Check {
     {
       what,
       bar: `0, 0, 0 of at least ${least}`,
-      figure: (judged) => `${figureOf(judged)} of ${judged.entries}`,
+      result: (judged) => `${resultOf(judged)} of ${judged.entries}`,
       holds: (judged) => isClean(judged) && judged.entries >= least,
       fails: (judged) => !isClean(judged),
     },
@@ -92,7 +91,7 @@ async function onceClean({ world }: Stage, access: DatastoreAccess, patienceMs: 
   await using store = await openStore(access);
   const end = performance.now() + patienceMs;
   await untilQuiet(store, true, world);
-  return await lookUntil(async () => judge(store, access.groups, await liveIndexes(store)), isClean, {
+  return await pollUntil(async () => judge(store, access.groups, await liveIndexes(store)), isClean, {
     pollMs: POLL_MS,
     patienceMs: end - performance.now(),
     signal: world.signal,
@@ -127,17 +126,17 @@ async function lostInOneEpoch(stage: Stage): Promise<Judged> {
   return judged;
 }
 
-/** The repair has followed the first of the lost cells by then, and the last of them not. */
+/** The time in which the repair follows the first of the lost cells, but not the last. */
 const FOLLOWED_MS = 6000;
 const SIDE_BY_SIDE = 8;
-/** Versions of each row before the promotion, and after it. */
+/** The versions of each row before the promotion, and after it. */
 const LOST_VERSIONS = 2;
 const NEW_VERSIONS = 1;
 
 /**
- * A group's reader stops receiving, the writer goes on and dies with its disk, and the reader is promoted: cells, and
- * entries of other rows, are gone. Then half of the rows are written again, so that new cells take the added ids of
- * lost ones. Returns how many cells were lost.
+ * Stops the replication of a group's reader; the writer continues and dies with its disk, and the reader is promoted:
+ * cells, and entries of other rows, are gone. Then half of the rows are written again, so that new cells take the added
+ * ids of lost ones. Returns the count of lost cells.
  */
 async function loseLastCells(
   stage: Stage,
@@ -148,7 +147,7 @@ async function loseLastCells(
   const { servers, say } = stage;
   const { seed } = stage.world;
   const varied = vary(variation, seed);
-  // Without copies in the buffer, which would bring every cell back.
+  // Without copies in the buffer, which would restore every cell.
   await using uncopied = await openStore({ ...access, bufferCopies: 0 }, { wrap: varied.wrap });
   const cells = new RacingCells(seed, 0, Date.now() - 3_600_000);
   const rows = raceRows(seed);
@@ -162,11 +161,11 @@ async function loseLastCells(
   const writer = await killWithDisk(stage.cluster, group);
   await servers.promote(group);
 
-  const lost = await countMissing(uncopied, [...early, ...late]);
+  const lost = await countUnreadable(uncopied.datastore, ackedCells([...early, ...late]));
   if (lost === 0) throw new Error(`${group} lost no cell`);
   say(`${writer} died with its disk; the promoted reader lacks ${lost} cells`);
   await using store = await openStore(access, { wrap: varied.wrap });
-  // The others keep what the promotion left them.
+  // The others keep the state that the promotion left.
   const rewritten = rows.filter((_, position) => position % 2 === 0);
   await write(store, rewritten, cells, NEW_VERSIONS);
   await varied.idle();
@@ -190,11 +189,4 @@ async function write(
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane));
   return stored;
-}
-
-async function countMissing({ datastore }: OpenStore, cells: readonly NewCell[]): Promise<number> {
-  let missing = 0;
-  for (const page of inChunks(cells.map(addressAlone), 100))
-    missing += (await datastore.batchGet(page)).filter((item) => item === null).length;
-  return missing;
 }

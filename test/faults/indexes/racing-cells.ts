@@ -29,11 +29,11 @@ export const ZONE_INDEX: IndexDefinition = {
 
 /** The rows that all writers race for: few, so that each is written many times. */
 export const ROWS = 300;
-/** Few, so that rows come back to values that they had before. */
+/** Few, so that rows return to earlier values. */
 const DRIVERS = 12;
 const CITIES = 4;
 const ZONES = 10;
-/** How far a version may come after higher ones, in milliseconds. */
+/** The milliseconds by which a version may come after higher ones. */
 const OUT_OF_ORDER_MS = 400;
 
 export function raceRows(seed: string): readonly string[] {
@@ -67,7 +67,7 @@ export class RacingCells {
     this.#since = since;
   }
 
-  /** The next version of some row, or the last one again. @param freshShare of rows that were never written */
+  /** Returns the next version of some row, or the last one again. @param freshShare of rows that were never written */
   next(freshShare = 0): NewCell {
     if (this.#random.chance(freshShare)) return this.of(randomRowKey(this.#random));
     if (this.#last && this.#random.chance(0.03)) return this.#last;
@@ -82,7 +82,7 @@ export class RacingCells {
     return (this.#last = { row_key: rowKey, column_name, ref_key, body });
   }
 
-  /** A version of this row that has a driver, and comes after all others. */
+  /** Returns a version of this row that has a driver, and comes after all others. */
   move(rowKey: string): NewCell {
     this.#number += 1;
     const driver = this.#drivers[this.#random.integer(0, DRIVERS - 1)] ?? '';
@@ -90,7 +90,7 @@ export class RacingCells {
     return { row_key: rowKey, column_name: 'BASE', ref_key: this.#refKey(0), body };
   }
 
-  /** Rising as time goes by, often below the row's latest, and no other writer's. */
+  /** Returns a ref key that rises with time, is often below the row's latest, and is no other writer's. */
   #refKey(mostMsBack = OUT_OF_ORDER_MS): number {
     const back = this.#random.chance(0.5) ? this.#random.integer(0, mostMsBack) : 0;
     const at = Math.max(0, Date.now() - this.#since - back);
@@ -116,7 +116,7 @@ export class RacingCells {
     };
   }
 
-  /** There, absent, null, or of another type. */
+  /** Returns it present, absent, null, or of another type. */
   #oftenAbsent(field: string, value: Json): { readonly [field: string]: Json } {
     const draw = this.#random.next();
     if (draw < 0.75) return { [field]: value };

@@ -14,7 +14,7 @@ export interface RepairInput {
 
 export interface RepairProgress {
   readonly repaired: number;
-  /** How often entries of a group that was down were left for later. */
+  /** How often entries of a group that was down were deferred. */
   readonly pending: number;
   readonly cuts: number;
   readonly writers: number;
@@ -22,7 +22,7 @@ export interface RepairProgress {
 
 /** How long a run of the function lasts; the next one takes over then. */
 const RUN_MS = 60_000;
-/** A killed run is taken for dead soon, so that less time is spent waiting for that. */
+/** A killed run is declared dead soon, which shortens the wait. */
 const HEARTBEAT = { heartbeatMs: 500, silenceMs: 8000 };
 const SAY_MS = 200;
 

@@ -9,7 +9,7 @@ export class RestartedProcess<Input, Progress> implements Disposable {
   readonly #ended: Progress[] = [];
   #current: KillableProcess<Progress>;
 
-  /** @param inputOf by its life, from 0: each may go on otherwise than the one before */
+  /** @param inputOf the input by its life, from 0: each may differ from the one before */
   constructor(module: URL, folder: string, inputOf: (life: number) => Input) {
     this.#module = module;
     this.#folder = folder;
@@ -26,7 +26,7 @@ export class RestartedProcess<Input, Progress> implements Disposable {
     return progress === undefined || this.#ended.includes(progress) ? this.#ended : [...this.#ended, progress];
   }
 
-  /** kill -9, and another one at once; returns when that works. */
+  /** Kills it (kill -9), and starts another at once; returns when that works. */
   async killAndStart(): Promise<void> {
     await this.kill();
     await this.start();
@@ -37,18 +37,10 @@ export class RestartedProcess<Input, Progress> implements Disposable {
     this.#noteDeath();
   }
 
-  /** Waits until it has died by itself, in the middle of what it does. */
+  /** Waits until it has died by itself, in the middle of its work. */
   async untilDead(): Promise<void> {
     await this.#current.gone;
     this.#noteDeath();
-  }
-
-  pause(): void {
-    this.#current.pause();
-  }
-
-  resume(): void {
-    this.#current.resume();
   }
 
   async start(): Promise<void> {

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlChange, SqlClient, SqlParameter, Statement } from '../../../shared/sql/client.ts';
 import { Random } from '../../support/random.ts';
 
-/** How index entries are written otherwise than the store does it: a fault, and what controls do without. */
+/** Changes to writes of index entries: a fault, and the missing protections of controls. */
 export interface Variation {
   readonly late: number;
-  /** Off: what would become a tombstone is deleted. */
+  /** Off: entries are deleted instead of becoming tombstones. */
   readonly tombstones: boolean;
   /** Off: all entries are of epoch 1. */
   readonly epochs: boolean;
@@ -13,7 +13,7 @@ export interface Variation {
 
 export const AS_IT_IS: Variation = { late: 0, tombstones: true, epochs: true };
 
-/** Longer than the repair is behind: it has passed the row by then. */
+/** Longer than the repair's delay: it has passed the row by then. */
 const LATE_MS = [5000, 9000] as const;
 
 /** Stands between the store and its groups, and varies the statements that write entries. */
@@ -50,14 +50,14 @@ export function vary(variation: Variation, seed: string) {
   };
 }
 
-/** Table, fields, a row's placeholders, and what follows the rows. */
+/** Table, fields, a row's placeholders, and the text after the rows. */
 const PUT_ENTRIES =
   /^INSERT INTO (\S+) \((f0[^)]*), row_key, epoch, added_id, tombstone_at\) VALUES (\([?, ]*, IF\(\?, SYSDATE\(6\), NULL\)\)).*( ON DUPLICATE KEY UPDATE .*)$/su;
 
-/** The same, of rows that have no entry yet. */
+/** The same for rows without an entry. */
 const INSERT_ENTRIES = /^INSERT INTO \S+ \((f0[^)]*), row_key, epoch, added_id\) VALUES /u;
 
-/** What is done instead: the statement itself where nothing is different. */
+/** Returns the varied statements: the statement itself if nothing differs. */
 function otherwise(statement: Statement, { tombstones, epochs }: Variation): readonly Statement[] {
   const [, inserted] = INSERT_ENTRIES.exec(statement.sql) ?? [];
   if (inserted !== undefined) {

@@ -2,7 +2,7 @@ import type { NewCell } from '../../../shared/cell.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 
-/** How often cells are written that were written before. */
+/** How often earlier cells are written again. */
 export interface Mix {
   /** Share of the writes that are batches: cells of one row, the last of them a repeat. */
   readonly batchShare: number;
@@ -13,19 +13,19 @@ export interface Mix {
 
 /** About one cell in ten is a repeat. */
 export const BATCHES_AND_REPEATS: Mix = { batchShare: 0.3, batchSize: 10, repeatShare: 0.05 };
-/** Puts of new cells: a cell that is lost for a moment is rightly `stored` once more when its writer repeats it. */
+/** Puts of new cells: a cell that is lost for a moment is rightly `stored` again when its writer repeats it. */
 export const NEW_CELLS: Mix = { batchShare: 0, batchSize: 1, repeatShare: 0 };
 
-/** One call of a writer. `together` are puts of the same cell sent at once. */
+/** One call of a writer. `batched` are puts of the same cell sent at once. */
 export type Write =
   | { readonly kind: 'put'; readonly cell: NewCell }
-  | { readonly kind: 'together'; readonly cell: NewCell }
+  | { readonly kind: 'batched'; readonly cell: NewCell }
   | { readonly kind: 'batch'; readonly cells: readonly NewCell[] };
 
-/** Earlier cells that are remembered for repeats. */
+/** The number of earlier cells remembered for repeats. */
 const REMEMBERED = 500;
 
-/** What one writer writes: new cells, and old ones again. */
+/** Generates the writes of one writer: new cells, and old ones again. */
 export class CellSource {
   readonly #random: Random;
   readonly #writer: number;
@@ -44,7 +44,7 @@ export class CellSource {
     if (this.#random.chance(batchShare)) return { kind: 'batch', cells: this.#batch(batchSize) };
     if (!this.#random.chance(repeatShare)) return { kind: 'put', cell: this.#fresh() };
     const again = this.#random.chance(0.5) ? this.#again() : undefined;
-    return again ? { kind: 'put', cell: again } : { kind: 'together', cell: this.#fresh() };
+    return again ? { kind: 'put', cell: again } : { kind: 'batched', cell: this.#fresh() };
   }
 
   #batch(size: number): readonly NewCell[] {
@@ -71,11 +71,11 @@ export class CellSource {
   }
 }
 
-/** Addresses that are hot at the same time, and for how long: once a cell is stored, every other body meets it. */
+/** The number of addresses that are hot at a time, and for how long: each other body then meets a stored cell. */
 const HOT = 8;
 const HOT_MS = 400;
 /**
- * Hot addresses of the last so many times are written again: what a lost disk took is met with other bodies at once.
+ * The number of earlier times whose hot addresses are written again: other bodies meet cells lost with a disk at once.
  */
 const REMEMBERED_TIMES = 15;
 const COLD = 20_000;
@@ -83,7 +83,7 @@ const COLD = 20_000;
 const BODIES = 6;
 
 /**
- * What one writer writes: all writers of a seed contend for the same addresses, with different and with equal bodies.
+ * Generates the writes of one writer: all of a seed contend for the same addresses, with different and equal bodies.
  */
 export class ContestedCells {
   readonly #random: Random;

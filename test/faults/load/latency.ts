@@ -1,7 +1,8 @@
+import { percentile } from '../../support/percentile.ts';
 import { grouped } from '../../support/text-table.ts';
 import type { Answer } from './ask.ts';
 
-/** What of an answer is looked at here. */
+/** The part of an answer that latency needs. */
 export type Timed = Pick<Answer, 'begun' | 'milliseconds' | 'shard'>;
 
 /** Milliseconds since 1970. */
@@ -10,7 +11,7 @@ export interface Phase {
   readonly to: number;
 }
 
-/** The writes that began in a time; to these shards alone where they are given. */
+/** Returns the writes that began in a time; to these shards alone if they are given. */
 export function begunIn<Write extends Timed>(
   writes: readonly Write[],
   { from, to }: Phase,
@@ -19,21 +20,23 @@ export function begunIn<Write extends Timed>(
   return writes.filter(({ begun, shard }) => begun >= from && begun < to && (shards?.has(shard) ?? true));
 }
 
-/** The time, in milliseconds, under which this share of the writes was answered. NaN when there is none. */
-export function percentile(writes: readonly Pick<Timed, 'milliseconds'>[], share: number): number {
-  const sorted = writes.map(({ milliseconds }) => milliseconds).sort((one, other) => one - other);
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+/** Returns milliseconds, or NaN without writes. */
+export function p99(writes: readonly Pick<Timed, 'milliseconds'>[], share = 0.99): number {
+  return percentile(
+    writes.map(({ milliseconds }) => milliseconds),
+    share,
+  );
 }
 
 /** "p50 2.1, p99 9.4 ms of 2,412" */
 export function latencyLine(writes: readonly Timed[]): string {
-  return `p50 ${percentile(writes, 0.5).toFixed(1)}, p99 ${percentile(writes, 0.99).toFixed(1)} ms of ${grouped(writes.length)}`;
+  return `p50 ${p99(writes, 0.5).toFixed(1)}, p99 ${p99(writes).toFixed(1)} ms of ${grouped(writes.length)}`;
 }
 
-/** How long writes waited for their answers, in milliseconds, and what these were. */
+/** The latencies of writes, in milliseconds, and their outcomes. */
 export interface Waits {
   readonly count: number;
-  /** NaN where there is none. */
+  /** NaN without writes. */
   readonly p50: number;
   readonly p99: number;
   readonly most: number;
@@ -41,7 +44,7 @@ export interface Waits {
   readonly refused: number;
 }
 
-/** Of the writes that began in a time, those to some shards, and those to all others. */
+/** The waits of writes that began in a time: of those to some shards, and of all others. */
 export interface Waited {
   readonly own: Waits;
   readonly others: Waits;
@@ -56,12 +59,11 @@ export function waitedIn(answers: readonly Answer[], phase: Phase, shards: Reado
 }
 
 function waitsOf(answers: readonly Answer[]): Waits {
-  const [p50, p99, most] = [0.5, 0.99, 1].map((share) => percentile(answers, share)) as [number, number, number];
   return {
     count: answers.length,
-    p50,
-    p99,
-    most,
+    p50: p99(answers, 0.5),
+    p99: p99(answers),
+    most: p99(answers, 1),
     refused: answers.filter(({ outcome }) => outcome === 'unavailable').length,
   };
 }

@@ -2,7 +2,7 @@ import type { NewCell, PutResult } from '../../../shared/cell.ts';
 import { countsLine, sumOf } from '../fault-run.ts';
 import { toldOf, type Answer, type Told } from './ask.ts';
 import { addressOf, type AckedCell } from '../stored-cells.ts';
-import type { StoredCell } from './look-back.ts';
+import type { StoredCell } from './check-back.ts';
 
 export type Outcomes = Record<PutResult['outcome'], number>;
 
@@ -10,19 +10,19 @@ export function noOutcomes(): Outcomes {
   return { stored: 0, stored_before: 0, buffered: 0, conflict: 0, erased: 0, subject_forgotten: 0, unavailable: 0 };
 }
 
-/** What writers were told. */
+/** The answers to writers. */
 export interface Written {
   readonly acked: readonly AckedCell[];
-  /** Answers, repeats among them. */
+  /** Answers, including repeats. */
   readonly outcomes: Outcomes;
-  /** Answers that cannot be true beside an earlier one, the first of them as text. */
+  /** Answers that contradict an earlier one, the first of them as text. */
   readonly wrong: number;
   readonly wrongExamples: readonly string[];
 }
 
 const EXAMPLES = 5;
 
-/** Writes down every answer, and holds it against earlier answers for the same cell. */
+/** Records every answer, and compares it with earlier answers for the same cell. */
 export class Ledger {
   readonly outcomes = noOutcomes();
   readonly #acked = new Map<string, AckedCell>();
@@ -69,8 +69,8 @@ export class Ledger {
 }
 
 /**
- * @param overlap calls overlapped: who stored a cell may have heard of it later than those who were told that it was
- * there, and is noted first. What was said when is for `judgeAnswers` then.
+ * @param overlap calls overlapped: the writer that stored a cell may learn it after others were told that it was there,
+ * and is recorded first. The times are for `judgeAnswers` then.
  */
 export function writtenOf(answers: readonly Told[], overlap: boolean): Written {
   const ledger = new Ledger();
@@ -98,12 +98,12 @@ export function outcomesLine(outcomes: Outcomes): string {
   return `answers: ${countsLine(outcomes)}`;
 }
 
-/** What the writers of one thread were told. */
+/** The answers to the writers of one thread. */
 export class Book {
   readonly answers: Answer[] = [];
-  /** The first cells of calls that stored them, where they are looked at later. */
+  /** The first cells of calls that stored them, if they are read later. */
   readonly stored: StoredCell[] = [];
-  /** Without those to whoever tried another body: there a conflict is the truth. */
+  /** Excludes answers to another body for the address: there a conflict is the truth. */
   readonly ofRecord: Answer[] = [];
   readonly #confirmed = new Set<string>();
 

@@ -5,9 +5,9 @@ import type { StoreEvent } from '../../../shared/access/context.ts';
 import { Random } from '../../support/random.ts';
 import { runAsWorker, type WorkerControl } from '../../support/workers/worker-side.ts';
 import { Book, writtenOf, type Written } from './ledger.ts';
-import { asker, askUntilTold, isTold, openHistory, type Answer, type AskerOptions, type Patience } from './ask.ts';
+import { asker, askUntilTold, isTold, type Answer, type AskerOptions, type Patience } from './ask.ts';
 import { CellSource, ContestedCells, type Mix, type Write } from './cell-source.ts';
-import { lookBack, type Sample } from './look-back.ts';
+import { checkBack, type Sample } from './check-back.ts';
 import { openTarget, type WriteTarget } from './write-target.ts';
 
 export interface LoadInput {
@@ -16,33 +16,30 @@ export interface LoadInput {
   readonly seed: string;
   /** New cells, and old ones again; or bodies for addresses that all writers contend for since this time. */
   readonly cells: Mix | { readonly contestedSince: number };
-  /** Calls that each writer begins in a second, whatever their answers take. @default one under way at a time */
+  /** Calls that each writer begins in a second, regardless of their answers. @default one under way at a time */
   readonly perSecond?: number | undefined;
   /**
-   * Writers ask again until they are told what became of their cells, and go on meanwhile. @default they are content
-   * with any answer
+   * Writers retry until they know the outcome of their cells, and continue in the meantime. @default they accept any
+   * answer
    */
   readonly again?:
     | (Patience & {
         /** Share of the buffered writes: the others are the drain's alone. @default 1 */ readonly ofBuffered?: number;
       })
     | undefined;
-  /** Share of the single cells at whose address another body is tried, once the first is confirmed. @default 0 */
+  /** Share of the single cells at whose address another body is tried once the first is confirmed. @default 0 */
   readonly otherShare?: number | undefined;
-  /** Stored cells are looked at again and again. @default false */
-  readonly looksBack?: boolean | undefined;
-  /** Name of the run in histories. */
-  readonly run: string;
-  readonly history: string | undefined;
+  /** Stored cells are read again and again. @default false */
+  readonly checksBack?: boolean | undefined;
   /**
-   * Each writer opens the store by itself, so that nothing joins their appends, as function instances do. @default they
-   * share one
+   * Each writer opens the store by itself, so that their appends are not batched, as with function instances. @default
+   * they share one
    */
-  readonly apart?: boolean | undefined;
+  readonly isolated?: boolean | undefined;
 }
 
 export interface LoadProgress {
-  /** Cells confirmed. */
+  /** The count of confirmed cells. */
   readonly acked: number;
   readonly answers: number;
 }
@@ -56,56 +53,55 @@ interface Opening {
 
 export interface Loaded {
   readonly written: Written;
-  /** In the order in which they came, but for those to whoever asked again. */
+  /** In order of arrival, except for answers to retries. */
   readonly answers: readonly Answer[];
   readonly openings: readonly Opening[];
   readonly samples: readonly Sample[];
 }
 
 const REPORT_MS = 100;
-/** Before the next write, when one was not confirmed: whatever is down needs some time. */
+/** The pause after a write that was not confirmed: a failed node needs some time. */
 const REFUSED_PAUSE_MS = 20;
 
 type Control = WorkerControl<'stop', LoadProgress>;
 
 await runAsWorker<LoadInput, 'stop', LoadProgress, Loaded>(async (input, control: Control) => {
   const openings: Opening[] = [];
-  let holderFailures = 0;
+  let hintFailures = 0;
   const report = (event: StoreEvent): void => {
     if (event.kind === 'circuit_opened') openings.push({ circuit: `${event.group}'s ${event.role}`, at: Date.now() });
-    else if (event.kind === 'secondary_failed') holderFailures += 1;
+    else if (event.kind === 'secondary_failed') hintFailures += 1;
   };
   await using stores = new AsyncDisposableStack();
   const open = async () => stores.use(await openTarget(input.target, report));
-  const opened = input.apart ? await Promise.all(input.writers.map(open)) : [await open()];
+  const opened = input.isolated ? await Promise.all(input.writers.map(open)) : [await open()];
   const openedFor = (position: number) => opened[position % opened.length] as (typeof opened)[number];
-  using history = openHistory(input.history, input.run);
   const book = new Book();
   control.ready();
   const reporting = setInterval(() => control.say({ acked: book.acked, answers: book.answers.length }), REPORT_MS);
-  const common = { input, control, history, book, holderFailures: () => holderFailures };
+  const common = { input, control, book, hintFailures: () => hintFailures };
   const random = new Random(input.seed, 'samples', input.writers[0] ?? 0);
   const isOver = (): boolean => control.stopped !== undefined;
-  const looking = input.looksBack ? lookBack(opened[0], book.stored, random, isOver) : [];
+  const polling = input.checksBack ? checkBack(opened[0], book.stored, random, isOver) : [];
   try {
     await Promise.all(
       input.writers.map((number, position) => write({ ...common, number, writer: openedFor(position) })),
     );
     const written = writtenOf(book.ofRecord, input.again !== undefined);
-    return { written, answers: book.answers, openings, samples: await looking };
+    return { written, answers: book.answers, openings, samples: await polling };
   } finally {
     clearInterval(reporting);
   }
 });
 
-interface Writing extends Pick<AskerOptions, 'writer' | 'history' | 'holderFailures'> {
+interface Writing extends Pick<AskerOptions, 'writer' | 'hintFailures'> {
   readonly input: LoadInput;
   readonly control: Control;
   readonly book: Book;
   readonly number: number;
 }
 
-/** One writer. Returns once everything that it began is answered. */
+/** Runs one writer. Returns once all of its calls are answered. */
 async function write({ input, control, book, number, ...asking }: Writing): Promise<void> {
   const { seed, cells, perSecond, again, otherShare = 0 } = input;
   const source: { next(): Write } =
@@ -113,14 +109,14 @@ async function write({ input, control, book, number, ...asking }: Writing): Prom
       ? new ContestedCells(seed, number, cells.contestedSince)
       : new CellSource(seed, number, cells);
   const random = new Random(seed, 'pace', number);
-  const ask = asker({ ...asking, name: `writer-${number}` });
+  const ask = asker(asking);
   const underWay = new Set<Promise<void>>();
   const begin = (work: Promise<void>): void => {
     const done: Promise<void> = work.finally(() => underWay.delete(done));
     underWay.add(done);
   };
 
-  /** Calls that are made at once: the one that stored is noted first. */
+  /** Makes calls at once: the one that stored is recorded first. */
   const call = async (calls: readonly (readonly NewCell[])[], isOfRecord = true): Promise<readonly Answer[]> => {
     const told = await Promise.all(calls.map(ask));
     book.note(
@@ -128,7 +124,7 @@ async function write({ input, control, book, number, ...asking }: Writing): Prom
       isOfRecord,
     );
     for (const [position, [answer]] of told.entries())
-      if (input.looksBack && answer?.outcome === 'stored')
+      if (input.checksBack && answer?.outcome === 'stored')
         book.stored.push({ cell: calls[position]?.[0] as NewCell, shard: answer.shard });
     for (const [position, answers] of told.entries())
       if (again && !answers.every(isOver)) begin(repeat(calls[position] ?? [], answers, again, isOfRecord));
@@ -144,7 +140,7 @@ async function write({ input, control, book, number, ...asking }: Writing): Prom
   ): Promise<void> => book.note(await askUntilTold(ask, wanted, first, random, patience), isOfRecord);
   const carryOut = async (next: Write): Promise<readonly Answer[]> => {
     if (next.kind === 'batch') return call([next.cells]);
-    const told = await call(next.kind === 'together' ? [[next.cell], [next.cell]] : [[next.cell]]);
+    const told = await call(next.kind === 'batched' ? [[next.cell], [next.cell]] : [[next.cell]]);
     if (otherShare > 0 && next.kind === 'put' && told.every(isTold) && random.chance(otherShare))
       await call([[{ ...next.cell, body: { other: true } }]], false);
     return told;

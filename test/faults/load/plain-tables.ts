@@ -7,10 +7,10 @@ import { withClient } from '../../support/past-the-store.ts';
 import { groupClient, type GroupAccess } from '../../support/store-access.ts';
 import type { CellWriter } from './ask.ts';
 
-/** The name of the control's tables, where a datastore's would stand. */
+/** The name of the control's tables, instead of a datastore's. */
 export const PLAIN = 'plain';
 
-/** Tables as one would write them without the append: the server numbers the cells. */
+/** Tables without the append: the server numbers the cells. */
 export interface PlainAccess {
   readonly group: GroupAccess;
   readonly shards: number;
@@ -31,7 +31,7 @@ export async function createPlainTables({ group, shards }: PlainAccess): Promise
   });
 }
 
-/** Writers without the append. What became of each cell of a batch they do not know. */
+/** Opens writers without the append. They do not know the outcome of each cell of a batch. */
 export function openPlainTables({ group, shards }: PlainAccess): CellWriter {
   const client = groupClient([group], group.name);
   const insert = async (cells: readonly NewCell[]): Promise<readonly PutResult[]> => {

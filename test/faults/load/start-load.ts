@@ -5,26 +5,25 @@ import { allWritten } from './ledger.ts';
 import type { Loaded, LoadInput, LoadProgress } from './load-thread.ts';
 import { sumOf } from '../fault-run.ts';
 
-export interface LoadOptions extends Omit<LoadInput, 'writers' | 'history'> {
+export interface LoadOptions extends Omit<LoadInput, 'writers'> {
   readonly writers: number;
-  /** Each is an instance of the store, with circuits of its own. @default as many as there are eight writers */
+  /** The instances of the store, with circuits of their own. @default one for every eight writers */
   readonly threads?: number;
-  readonly history?: string | undefined;
 }
 
 export interface Load extends Disposable {
   /** Settled once all writers write. */
   readonly ready: Promise<void>;
-  /** Cells confirmed so far, about. */
+  /** Cells confirmed so far, approximately. */
   readonly acked: number;
-  /** Writes answered so far, about. */
+  /** Writes answered so far, approximately. */
   readonly answers: number;
   /**
-   * Goes on until so many cells are confirmed; returns whether they were in time. @param patienceMs @default as long as
-   * it takes
+   * Continues until this many cells are confirmed; returns whether they were in time. @param patienceMs @default
+   * unlimited
    */
   untilAcked(cells: number, patienceMs?: number): Promise<boolean>;
-  /** Returns once all calls have ended, and everything is told that is asked for again. */
+  /** Returns once all calls, and all retries, are answered. */
   stop(): Promise<Loaded>;
 }
 
@@ -39,7 +38,7 @@ export function startLoad(
   const each = Math.ceil(writers / count);
   const threads = Array.from({ length: count }, (_, thread) => {
     const own = numbers.slice(thread * each, (thread + 1) * each);
-    const input: LoadInput = { ...options, history: options.history, writers: own };
+    const input: LoadInput = { ...options, writers: own };
     return startWorker<LoadInput, 'stop', LoadProgress, Loaded>(new URL('load-thread.ts', import.meta.url), input);
   });
   const sum = (what: keyof LoadProgress): number => sumOf(threads.map(({ progress }) => progress?.[what] ?? 0));

@@ -2,6 +2,7 @@ import type { StoreEvent } from '../../../shared/access/context.ts';
 import type { PutResult } from '../../../shared/cell.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import { storeOf } from '../../support/store-of.ts';
 import { DATASTORE, openStore, type StoreAccess } from '../../support/store-access.ts';
 import type { CellWriter } from './ask.ts';
 import { openPlainTables, type PlainAccess } from './plain-tables.ts';
@@ -11,7 +12,7 @@ export type WriteTarget =
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'plain'; readonly access: PlainAccess };
 
-/** @param report told of what the store met, where it is opened here */
+/** @param report called with the events of the store, if it is opened here */
 export async function openTarget(target: WriteTarget, report: (event: StoreEvent) => void): Promise<CellWriter> {
   switch (target.kind) {
     case 'store': {
@@ -26,16 +27,16 @@ export async function openTarget(target: WriteTarget, report: (event: StoreEvent
   }
 }
 
-/** What a write came to that was answered "later". */
+/** Returns the outcome of a write that was answered "later". */
 export function unconfirmed(error: unknown): PutResult {
   if (error instanceof SchemalessError && error.retry === 'later')
     return { outcome: 'unavailable', shard: -1, reason: error.message };
   throw error;
 }
 
-/** A client that asks once: repeats are the load's own, and are counted. */
+/** Returns a client that asks once: retries are the load's own, and are counted. */
 function overHttp(url: string): CellWriter {
-  const { put, batchPut } = schemalessClient({ url, datastore: DATASTORE, attempts: 1 });
+  const { put, batchPut } = storeOf(schemalessClient({ url, datastore: DATASTORE, attempts: 1 }));
   return {
     put: (cell) => put(cell).catch(unconfirmed),
     batchPut: (cells) => batchPut(cells).catch((error: unknown) => cells.map(() => unconfirmed(error))),

@@ -1,16 +1,16 @@
 import type { StoredLog } from '../stored-cells.ts';
 import type { SeenLog } from './log-readers.ts';
 
-/** Holds what readers saw against what is stored. Sums are over all readers. */
+/** Compares the cells that readers saw with the stored ones. Sums are over all readers. */
 export function judgeReaders(readers: readonly SeenLog[], logs: readonly StoredLog[]) {
   const sums = {
-    /** Cells that a reader should have seen, times readers. */
+    /** Cells that each reader should have seen, times readers. */
     due: 0,
-    /** Stored, and never seen by a reader. */
+    /** Stored cells that a reader never saw. */
     skipped: 0,
-    /** Seen by a reader again, or after a later one. */
+    /** Cells that a reader saw again, or after a later one. */
     outOfOrder: 0,
-    /** Seen with another address or body than is stored. */
+    /** Cells seen with another address or body than stored. */
     different: 0,
     timesBack: 0,
     readsFromWriter: 0,

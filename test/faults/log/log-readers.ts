@@ -7,7 +7,7 @@ import { runAsWorker } from '../../support/workers/worker-side.ts';
 import { PLAIN, type PlainAccess } from '../load/plain-tables.ts';
 import { markOf } from '../stored-cells.ts';
 
-/** What log readers read: the store's logs, or, for the control, plain tables with a reader that steps over holes. */
+/** The source of log readers: the store's logs or, for the control, plain tables with a reader that skips holes. */
 export type LogAccess =
   | { readonly kind: 'store'; readonly access: StoreAccess }
   | { readonly kind: 'plain'; readonly access: PlainAccess };
@@ -23,7 +23,7 @@ interface LogPage {
     readonly mark: number;
     readonly created_at: string;
   }[];
-  /** Where each shard is to be read on. */
+  /** The added id after which each shard continues. */
   readonly after: readonly number[];
   readonly failures: number;
   readonly role: Role;
@@ -53,7 +53,7 @@ async function storeLogs(access: StoreAccess, read: Role): Promise<LogSource> {
   };
 }
 
-/** Ids alone: a reader that has to decode bodies comes round less often, and skips less. */
+/** Reads ids alone: a reader that decodes bodies polls less often, and skips less. */
 function plainLogs({ group }: PlainAccess, read: Role): LogSource {
   const client = groupClient([group], group.name, { connections: 2 });
   return {
@@ -78,7 +78,7 @@ function plainLogs({ group }: PlainAccess, read: Role): LogSource {
   };
 }
 
-/** A thread of log readers: each tails all shards from the start, and keeps what it saw. */
+/** A thread of log readers: each tails all shards from the start, and records the cells it saw. */
 
 export interface LogReaders {
   readonly log: LogAccess;
@@ -86,13 +86,13 @@ export interface LogReaders {
   readonly roles: readonly Role[];
 }
 
-/** Told once the writers have ended: how far each shard's log goes. */
+/** Sent once the writers have ended: the end of each shard's log. */
 export interface LogEnds {
   readonly heads: readonly number[];
   readonly patienceMs: number;
 }
 
-/** What one reader saw, shard by shard, in the order in which it saw it. */
+/** The cells that one reader saw, by shard, in order. */
 export interface SeenLog {
   readonly role: Role;
   readonly shards: readonly {
@@ -100,7 +100,7 @@ export interface SeenLog {
     readonly marks: readonly number[];
     readonly timesBack: number;
   }[];
-  /** Log reads by who answered them. */
+  /** Log reads by the role that answered. */
   readonly reads: Readonly<Record<Role, number>>;
   readonly failures: number;
   readonly reachedEnd: boolean;

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { Role } from '../../../shared/cell.ts';
 import { withClient } from '../../support/past-the-store.ts';
 import { startWorker } from '../../support/workers/running-worker.ts';
@@ -13,7 +13,7 @@ import type { LogAccess, LogEnds, LogReaders, SeenLog } from './log-readers.ts';
 
 /** Few, so that writers meet in each. */
 const SHARDS = 4;
-/** One, where all writers meet: the rate of what a reader skips is the rate at which writers meet. */
+/** One, where all writers meet: a reader skips cells as often as writers meet. */
 const CONTROL_SHARDS = 1;
 const SECONDS = 60;
 const CONTROL_SECONDS = 10;
@@ -28,15 +28,16 @@ const REPORT_SECONDS = 10;
 
 export const logRun = stagedRun({
   name: 'log',
-  promise: 'A shard is a log: dense, in commit order; a reader that goes on from where it stopped never skips a cell',
+  promise: 'A shard is a log: dense, in commit order; a reader that continues from its offset never skips a cell',
   fault: `${WRITERS} writers with 10 % repeated cells on ${SHARDS} shards, ${READERS} log readers on the writer and on a reader, CPU pressure`,
   control: 'a plain AUTO_INCREMENT table, plain inserts with 20 % repeats, readers that step over holes',
   servers: { groups: 1, readers: 1, shards: SHARDS, bufferCopies: 0 },
   async real(stage) {
-    // Processes that take CPU time: threads of writers and servers then stop at every place there is.
+    // CPU pressure from processes stops threads of writers and servers at every point there is. They are found by the
+    // folder when the run is cut off.
     using pressure = new DisposableStack();
     for (let busy = 0; busy < BUSY_PROCESSES; busy += 1) {
-      const child = fork(new URL('busy-loop.ts', import.meta.url), { execArgv: [], stdio: 'ignore' });
+      const child = spawn(process.execPath, ['--eval', 'for (;;);', stage.cluster.folder], { stdio: 'ignore' });
       pressure.defer(() => void child.kill('SIGKILL'));
     }
     const { access } = stage;
@@ -51,7 +52,7 @@ export const logRun = stagedRun({
     const access: PlainAccess = { group, shards: CONTROL_SHARDS };
     await createPlainTables(access);
     const target = { kind: 'plain', access } as const;
-    const load = { cells: { batchShare: 1, batchSize: 5, repeatShare: 0 }, history: undefined };
+    const load = { cells: { batchShare: 1, batchSize: 5, repeatShare: 0 } };
     const stored = () =>
       withClient([group], group.name, (client) =>
         Promise.all(Array.from({ length: CONTROL_SHARDS }, (_, shard) => storedLog(client, PLAIN, shard))),
@@ -74,12 +75,12 @@ export const logRun = stagedRun({
 
 type TailedLoad = Awaited<ReturnType<typeof runTailedLoad>>;
 
-/** Writers and log readers side by side, half of them on the writer, half on a reader. */
+/** Runs writers and log readers in parallel, half of the readers on the writer, half on a reader. */
 async function runTailedLoad(
   stage: Stage,
   target: LogAccess,
   seconds: number,
-  varied: Pick<StageLoad, 'cells' | 'history'>,
+  varied: Pick<StageLoad, 'cells'>,
   readStored: () => Promise<readonly StoredLog[]>,
 ) {
   const shards = target.kind === 'store' ? SHARDS : CONTROL_SHARDS;
@@ -93,7 +94,7 @@ async function runTailedLoad(
     ),
   );
   await Promise.all(threads.map(({ ready }) => ready));
-  const load = await stage.load({ target, writers: WRITERS, run: 'log', apart: true, ...varied });
+  const load = await stage.load({ target, writers: WRITERS, isolated: true, ...varied });
   for (let second = 0; second < seconds; second += 1) {
     await stage.wait(1000);
     if ((second + 1) % REPORT_SECONDS === 0) stage.say(`${grouped(load.acked)} cells`);
@@ -118,27 +119,27 @@ function checks({ written, stored, readers }: TailedLoad, control: TailedLoad): 
   return [
     {
       what: 'cells skipped, out of order, different',
-      figure: `${verdict.skipped}, ${verdict.outOfOrder}, ${verdict.different} of ${grouped(verdict.due)}`,
+      result: `${verdict.skipped}, ${verdict.outOfOrder}, ${verdict.different} of ${grouped(verdict.due)}`,
       bar: '0, 0, 0',
       passed:
         verdict.due > 0 &&
         verdict.readsFromReader > 0 &&
         verdict.skipped + verdict.outOfOrder + verdict.different + verdict.late === 0,
-      control: { figure: `${(100 * skippedShare).toFixed(1)} % skipped`, failed: skippedShare > 0.01 },
+      control: { result: `${(100 * skippedShare).toFixed(1)} % skipped`, failed: skippedShare > 0.01 },
     },
     {
       what: 'ids missing between 1 and the last; acknowledged cells lost, moved; wrong answers',
-      figure: `${holes}; ${kept.lost}, ${kept.moved}; ${written.wrong}`,
+      result: `${holes}; ${kept.lost}, ${kept.moved}; ${written.wrong}`,
       bar: '0; 0, 0; 0',
       passed: written.acked.length > 0 && holes + kept.lost + kept.moved + kept.doubled + written.wrong === 0,
-      control: { figure: `${grouped(plainHoles)} ids missing`, failed: plainHoles > 0 },
+      control: { result: `${grouped(plainHoles)} ids missing`, failed: plainHoles > 0 },
     },
     {
       what: 'times that go back',
-      figure: String(timesBack),
+      result: String(timesBack),
       bar: '0',
       passed: verdict.due > 0 && timesBack === 0,
-      control: { figure: grouped(plainTimesBack), failed: plainTimesBack > 0 },
+      control: { result: grouped(plainTimesBack), failed: plainTimesBack > 0 },
     },
   ];
 }

@@ -11,9 +11,9 @@ const WRITERS = 32;
 const GROUPS = 3;
 const KILLS = 8;
 const CELLS = 30_000;
-/** Before each kill, so that every server is hit in the middle of writing. */
+/** The pause before each kill, so that every server is hit in the middle of writing. */
 const PAUSE_MS = [1500, 3500] as const;
-/** For the cells, on a slow machine. */
+/** The time for the cells, on a slow machine. */
 const PATIENCE_MS = 600_000;
 
 export const killRun = stagedRun({
@@ -31,7 +31,7 @@ export const killRun = stagedRun({
   }),
 });
 
-/** Kills writers, in turn over the groups, each once all servers are back; then waits for so many cells. */
+/** Kills writers, in turn over the groups, each once all servers are back; then waits for this many cells. */
 async function killUnderLoad(stage: Stage, kills: number, cells: number) {
   const drain = await stage.drain();
   const load = await stage.load({ writers: WRITERS, cells: BATCHES_AND_REPEATS });

@@ -13,31 +13,31 @@ import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
 
 export interface DiskLoss extends Copies {
   readonly group: string;
-  /** What the promoted reader had of each log: the rest is lost until it is appended again. */
+  /** The end of the promoted reader's logs: later cells are lost until they are appended again. */
   readonly cut: Heads;
   readonly lostAt: number;
 }
 
 export interface DiskLossOptions {
-  /** Its first reader lags and is promoted; all others are stopped meanwhile. */
+  /** The group whose first reader lags and is promoted, while all others are stopped. */
   readonly group: string;
   readonly random: Random;
-  /** How long the reader receives nothing. The drain has seen each copy a few times by then. */
+  /** How long the reader receives nothing. The drain sees each copy a few times in that time. */
   readonly lagMs: number;
-  /** What has to have come of the copies before the disk is lost; a minute is waited for it. */
+  /** The condition on copies before the disk is lost; waits up to a minute for it. */
   readonly awaits?: (copies: Copies) => boolean;
-  /** As soon as it is promoted. @default nothing is done to it */
+  /** Called as soon as it is promoted. @default does nothing to it */
   readonly promoted?: () => Promise<void>;
 }
 
 const STOPPED_MS = [300, 1200] as const;
-const MOST_LOOKS = 60;
-const LOOK_MS = 1000;
+const MOST_POLLS = 60;
+const POLL_MS = 1000;
 const TABLES_MS = 60_000;
 
 /**
- * A group's first reader stops receiving; then its other readers are stopped with SIGSTOP, the writer dies with its
- * disk, and the reader that lags is promoted. Returns once every node is back.
+ * Stops replication to a group's first reader; then its other readers are stopped with SIGSTOP, the writer dies with
+ * its disk, and the lagging reader is promoted. Returns once every node is back.
  */
 export async function loseDisk(
   stage: Stage,
@@ -61,8 +61,8 @@ export async function loseDisk(
   await stopReceiving(servers, name);
   await stage.wait(lagMs);
   let copies = await copiesOfUnshown(groups, name, position);
-  for (let looks = 0; awaits?.(copies) === false && looks < MOST_LOOKS; looks++) {
-    await stage.wait(LOOK_MS);
+  for (let polls = 0; awaits?.(copies) === false && polls < MOST_POLLS; polls++) {
+    await stage.wait(POLL_MS);
     copies = await copiesOfUnshown(groups, name, position);
   }
   for (const { node } of others) servers.pause(node);
@@ -81,19 +81,19 @@ export async function loseDisk(
   return { ...copies, group: name, cut, lostAt };
 }
 
-/** How far one node shows the log of each of its group's shards. */
+/** The end of the log that one node shows, for each of its group's shards. */
 type Heads = ReadonlyMap<number, number>;
 
 interface Copies {
-  /** Cells on the writer that the node does not show. */
+  /** Cells on the writer that the node lacks. */
   readonly ahead: number;
-  /** Those of them of which no buffer table holds a copy. */
+  /** Those of them without a copy in any buffer table. */
   readonly uncopied: number;
 }
 
 /**
- * Holds what a group's writer has and one of its nodes, which receives nothing, has not against the buffer tables of
- * the other groups. The writer is read first: each of its cells was copied before.
+ * Compares the cells that a group's writer has, and one of its nodes, which receives nothing, lacks, with the buffer
+ * tables of the other groups. The writer is read first: each of its cells was copied before.
  */
 async function copiesOfUnshown(groups: readonly GroupAccess[], group: string, node: number): Promise<Copies> {
   const ahead = await withClient(groups, group, async (client) => {
@@ -134,17 +134,17 @@ async function heads(client: SqlClient, target: Target): Promise<Heads> {
 
 export interface LostAftermath {
   readonly aftermath: Aftermath;
-  /** Acknowledged cells that have another added id than answered. */
+  /** Acknowledged cells with another added id than answered. */
   readonly again: number;
 }
 
-/** As `Stage.inspect`, where cells behind a cut may have been appended again. */
+/** Inspects as `Stage.inspect`, if cells behind a cut may have been appended again. */
 export async function inspectLosses(
   stage: Stage,
   written: Written,
   losses: readonly DiskLoss[],
 ): Promise<LostAftermath> {
-  // Where they are is judged by `misplaced`: the store may have given them new added ids.
+  // `misplaced` judges their positions: the store may have given them new added ids.
   const anywhere = written.acked.map((cell) => ({ ...cell, added_id: 0 }));
   const aftermath = await stage.inspect({ ...written, acked: anywhere });
   const moved = movedCells(written.acked, await storedLogs(stage.access.groups));
@@ -157,10 +157,10 @@ export async function inspectLosses(
 }
 
 /**
- * Counts acknowledged cells that are at another place of their log than answered, though no cut explains it: a cell
- * that was lost with a disk is appended again behind the cut; what the promoted reader had stays where it was.
+ * Counts acknowledged cells with another added id than answered, unless a cut explains it. A cell lost with a disk is
+ * appended again behind the cut; cells that the promoted reader had keep their added ids.
  *
- * @param cuts where each log was cut; shards that are not named were not
+ * @param cuts the end of each log that was cut; other shards were not
  */
 function misplaced(moved: ReturnType<typeof movedCells>, cuts: Heads): number {
   return moved.filter(

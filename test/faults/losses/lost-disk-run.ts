@@ -1,7 +1,7 @@
 import { Random } from '../../support/random.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import { faultsLine, lossCheck } from '../aftermath.ts';
-import { countsLine, grouped, shareFigure, sumOf, type Share } from '../fault-run.ts';
+import { countsLine, grouped, shareResult, sumOf, type Share } from '../fault-run.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';
 import type { Stage } from '../stage.ts';
 import { stagedRun } from '../staged-run.ts';
@@ -10,7 +10,7 @@ import { inspectLosses, loseDisk, type DiskLoss, type DiskLossOptions, type Lost
 const GROUPS = ['group-1', 'group-2', 'group-3'];
 const WRITERS = 12;
 const CELLS = 5000;
-/** Cells that only the lagging reader does not show: so many copies at least have to be there still. */
+/** Cells that only the lagging reader lacks: at least this many copies must still be there. */
 const COPIES = 200;
 /** The drain polls rows from 2 s on, about once a second. */
 const LAG_MS = 6000;
@@ -25,7 +25,7 @@ export const lostDiskRun = stagedRun({
   async real(stage) {
     const drain = await stage.drain();
     const lost = await loseUnderLoad(stage, { losing: GROUPS, cells: CELLS });
-    // Throws what the drain died of, if it did.
+    // Throws the error that the drain died of, if any.
     return { ...lost, drained: countsLine(drain.progress ?? {}) };
   },
   async without(stage) {
@@ -34,7 +34,7 @@ export const lostDiskRun = stagedRun({
     const believing = await loseUnderLoad(stage, {
       losing: ['group-1'],
       seed: `${seed} believing`,
-      // However slow the drain is on a busy machine: it has its turn.
+      // However slow the drain is on a busy machine, it has its turn.
       awaits: ({ uncopied }) => uncopied > 0,
     });
     const unbuffered = { seed: `${seed} unbuffered`, access: { ...stage.access, bufferCopies: 0 } };
@@ -48,12 +48,12 @@ export const lostDiskRun = stagedRun({
       checks: [
         lossCheck('acknowledged cells lost, other faults', aftermath, unbuffered.aftermath, CELLS),
         {
-          // Copies may go only when every reader that could be promoted shows the cell: also the one that lags.
+          // Copies may go only when every reader that could be promoted shows the cell, including the lagging one.
           what: 'copies deleted before every reader showed the cell',
-          figure: shareFigure(copies),
+          result: shareResult(copies),
           bar: `0 of at least ${COPIES}`,
           passed: copies.wrong === 0 && copies.of >= COPIES,
-          control: { figure: `${shareFigure(control)}, ${grouped(lost)} lost`, failed: control.wrong > 0 && lost > 0 },
+          control: { result: `${shareResult(control)}, ${grouped(lost)} lost`, failed: control.wrong > 0 && lost > 0 },
         },
       ],
       notes: [
@@ -69,9 +69,9 @@ export const lostDiskRun = stagedRun({
 });
 
 interface LossRun extends Pick<DiskLossOptions, 'awaits'> {
-  /** Groups, each once: a log is cut at one place. */
+  /** Groups, each once: a log is cut once. */
   readonly losing: readonly string[];
-  /** The load goes on until so many are acknowledged. @default it ends with the last loss */
+  /** The load continues until this many are acknowledged. @default it ends with the last loss */
   readonly cells?: number;
   readonly seed?: string;
   readonly access?: StoreAccess;

@@ -15,13 +15,13 @@ const SHARDS = 6;
 /** Cells that are buffered, drained and read before the disk is lost. */
 const CELLS = 200;
 const AT_ONCE = 20;
-/** Until the readers of a writer that came back follow it again. */
+/** The time for the readers of a writer that came back to follow it again. */
 const FOLLOWS_MS = 5000;
 
 export const shownRun = stagedRun({
   name: 'shown',
   promise: 'A cell that was read keeps its body, also when its writer was told 202 and its group loses a disk',
-  fault: `${CELLS} writes are answered 202 while a writer is down, drained, and read; then the writer dies with its disk, a reader without them is promoted, and another body is put at each address`,
+  fault: `${CELLS} writes answered 202 while a writer is down, drained and read; the writer dies with its disk; a reader without them is promoted; other bodies are put there`,
   control: 'a drain that does not mark a copy as shown before it appends it',
   servers: { shards: SHARDS, promotes: true, restartAfterSeconds: 1 },
   controlServers: {},
@@ -34,7 +34,7 @@ export const shownRun = stagedRun({
         {
           what: 'other bodies stored where a cell was read that the promoted reader lacked',
           bar: `0 at ${CELLS} at least`,
-          figure: ({ stored, seen }) => `${grouped(stored)} at ${grouped(seen)}`,
+          result: ({ stored, seen }) => `${grouped(stored)} at ${grouped(seen)}`,
           holds: ({ stored, seen }) => stored === 0 && seen >= CELLS,
           fails: ({ stored }) => stored > 0,
         },
@@ -59,7 +59,7 @@ async function replaceSeen(stage: Stage, access: StoreAccess) {
     group: LOSING,
     random,
     lagMs: 0,
-    // Before any drain comes to the copies again.
+    // Before any drain reaches the copies again.
     async promoted() {
       await stage.comes(async () => {
         const recovery = await recoverPrimary(store.context, LOSING, { topologyTable: store.topologyTable }).catch(

@@ -10,22 +10,22 @@ import { runAsProcess } from '../../support/processes/process-side.ts';
 
 export interface MoverInput {
   readonly access: StoreAccess;
-  /** Dies hard with the nth statement of this step. @default never */
+  /** Crashes at the nth statement of this step. @default never */
   readonly dies?: { readonly step: MoveStep; readonly statement: number } | undefined;
-  /** Stands still for so long the first time that it has closed a shard. @default 0 */
+  /** How long it pauses the first time that it has closed a shard. @default 0 */
   readonly stallsMs?: number | undefined;
   readonly plants?: boolean | undefined;
 }
 
 export interface MoverProgress {
-  /** Cells that were altered on their way. */
+  /** Cells that were altered in transit. */
   readonly planted: number;
   readonly stumbles: number;
   readonly lastError: string;
 }
 
 const RUN_MS = 60_000;
-/** A killed run is taken for dead soon, so that less time is spent waiting for that. */
+/** A killed run is declared dead soon, which shortens the wait. */
 const LEASE_MS = 3000;
 const SETTINGS = { announcedMs: 700, turnMs: 500, share: 0.8 };
 

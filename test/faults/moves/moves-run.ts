@@ -13,6 +13,7 @@ import { startRepair } from '../indexes/race.ts';
 import { RestartedProcess } from '../indexes/restarted-process.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';
 import { Stage } from '../stage.ts';
+import { ackedCells, countUnreadable } from '../stored-cells.ts';
 import type { MoverInput, MoverProgress } from './mover-process.ts';
 import { isFollowing, MOVER, openMoves } from './moving.ts';
 import type { Watched, WatchInput } from './watch-thread.ts';
@@ -30,9 +31,9 @@ const UNDISTURBED = { what: 'undisturbed' };
 export const movesRun: FaultRun = {
   name: 'moves',
   promise: 'A shard moves while everything runs: nothing is lost, doubled, reordered, refused or read wrongly',
-  fault: `${MOVES} moves under ${WRITERS} writers, readers, index queries and a follower; the mover killed in every step and cancelled, and the writers of the old and of the new group killed while it copies and switches`,
+  fault: `${MOVES} moves under ${WRITERS} writers, readers, index queries and a follower; the mover killed in every step and cancelled; both groups' writers killed during copy and switch`,
   control:
-    'a shard that is not closed before it is switched; a copy that is not compared; readers that do not look where a shard is now; a switch that stands still',
+    'a switch without closing the shard; a copy without comparison; readers that do not check where a shard is; a switch that stands still',
   alone: true,
 
   async run(world) {
@@ -66,8 +67,8 @@ export const movesRun: FaultRun = {
       cells: aftermath.acked,
       notes: [
         moves,
-        `closed, where nobody died: p50 ${percentile(closedMs, 0.5).toFixed(0)} ms, p99 ${percentile(closedMs, 0.99).toFixed(0)} ms of ${closedMs.length} closings; reads: p50 ${percentile(watched.readMs, 0.5).toFixed(1)} ms, p99 ${percentile(watched.readMs, 0.99).toFixed(1)} ms (${MOST_READ_MS} wanted) of ${grouped(watched.reads)}`,
-        `a copy was begun anew ${restarts} times, once since a difference was planted`,
+        `closed, without kills: p50 ${percentile(closedMs, 0.5).toFixed(0)} ms, p99 ${percentile(closedMs, 0.99).toFixed(0)} ms of ${closedMs.length} closings; reads: p50 ${percentile(watched.readMs, 0.5).toFixed(1)} ms, p99 ${percentile(watched.readMs, 0.99).toFixed(1)} ms (${MOST_READ_MS} wanted) of ${grouped(watched.reads)}`,
+        `a copy restarted ${restarts} times, once because of a planted difference`,
         `the index in the end: ${real.entries}`,
         ...watched.examples,
         ...aftermathNotes(aftermath),
@@ -80,10 +81,10 @@ export const movesRun: FaultRun = {
 
 interface Plan {
   readonly what: string;
-  /** The mover dies with the nth statement of a step; a switch has some twenty. */
+  /** The mover crashes at the nth statement of a step; a switch has some twenty. */
   readonly dies?: (turn: number) => { readonly step: MoveStep; readonly statement: number };
   readonly cancelsAt?: MoveStep;
-  /** Whose writer is killed, and at which step. */
+  /** The group whose writer is killed, and at which step. */
   readonly kills?: { readonly whose: 'from' | 'to'; readonly at: MoveStep };
   readonly reverses?: boolean;
   readonly plants?: boolean;
@@ -113,11 +114,11 @@ const PLANS: readonly Plan[] = [
 ];
 
 interface Moving extends Pick<MoverInput, 'stallsMs'> {
-  /** What the mover does without. @default nothing */
+  /** The protection that the mover lacks. @default nothing */
   readonly without?: Parameters<Stage['without']>[0];
   readonly moves: number;
   readonly plans: readonly Plan[];
-  /** Readers do not look where a shard is now. */
+  /** Readers do not check where a shard is now. */
   readonly asIs?: boolean;
 }
 
@@ -132,12 +133,12 @@ async function moveUnderLoad(world: RunWorld, name: string, moving: Moving) {
   });
   const store = await stage.open();
   const known = await knownCells(store, new Random(world.seed, name, 0));
-  await stage.drain({ looksForMore: true });
+  await stage.drain({ checksForMore: true });
   using repair = await startRepair(stage, stage.access);
   const input: WatchInput = { access: stage.access, seed: world.seed, known, asIs: moving.asIs ?? false };
   using watch = startWorker<WatchInput, 'stop', never, Watched>(new URL('watch-thread.ts', import.meta.url), input);
   await watch.ready;
-  const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS, looksBack: true });
+  const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS, checksBack: true });
   const done: { readonly plan: Plan; readonly status: MoveStatus }[] = [];
   for (let number = 0; number < moving.moves; number += 1) {
     const plan = moving.plans[number % moving.plans.length] as Plan;
@@ -151,13 +152,13 @@ async function moveUnderLoad(world: RunWorld, name: string, moving: Moving) {
   await repair.stop();
   const steps = Object.entries(Object.groupBy(done, ({ status }) => status.step));
   const { wrong, of } = wrongOf(aftermath);
-  const changed = await changedCells(store, known);
+  const changed = await countUnreadable(store.datastore, ackedCells(known));
   return {
     aftermath,
-    /** Writes that were refused count, too, and cells written before that are not as they were written. */
+    /** Includes refused writes, and cells written before that have changed. */
     wrong: { wrong: wrong + aftermath.outcomes.unavailable + changed, of: of + KNOWN },
     watched: { ...seen, reads: seen.reads + samples.length, wrong: seen.wrong + missed },
-    // Of one whose writer or mover is killed it is that which keeps it closed.
+    // Without moves whose writer or mover is killed, which keeps the shard closed.
     closedMs: done.flatMap(({ plan, status }) => (plan.kills || plan.dies ? [] : status.closed_ms)),
     writeMs: answers.map(({ milliseconds }) => milliseconds),
     entries,
@@ -233,7 +234,7 @@ async function moveOnce(
   return ended as MoveStatus;
 }
 
-/** It dies by itself where the step has so many statements; another one takes over. */
+/** Waits until it dies by itself, if the step has so many statements; another one takes over. */
 async function revived(mover: RestartedProcess<MoverInput, MoverProgress>): Promise<void> {
   const gaveUp = new Promise<'gave up'>((resolve) => {
     setTimeout(resolve, 10_000, 'gave up').unref();
@@ -241,20 +242,7 @@ async function revived(mover: RestartedProcess<MoverInput, MoverProgress>): Prom
   if ((await Promise.race([mover.untilDead(), gaveUp])) !== 'gave up') await mover.start();
 }
 
-async function changedCells({ datastore }: OpenStore, known: readonly NewCell[]): Promise<number> {
-  let changed = 0;
-  for (let from = 0; from < known.length; from += 100) {
-    const some = known.slice(from, from + 100);
-    const found = await datastore.batchGet(some);
-    changed += some.filter((cell, position) => {
-      const there = found[position];
-      return !there || !('body' in there) || JSON.stringify(there.body) !== JSON.stringify(cell.body);
-    }).length;
-  }
-  return changed;
-}
-
-/** Where a writer that was promoted lost its last entries, the repair compares the index whole. */
+/** If a promoted writer lost its last entries, the repair compares the whole index. */
 async function entriesAtTheEnd(stage: Stage, { context, name }: OpenStore): Promise<string> {
   const [catalogue] = await context.topology.indexes(name);
   const live = catalogue?.versions.find(({ state }) => state === 'live');
@@ -270,9 +258,9 @@ function watchedCheck(watched: Watched, control: Watched): Check {
   const isClean = (of: Watched): boolean => of.wrong + of.refused + of.unfound + of.outOfOrder === 0;
   return check(
     {
-      what: 'reads wrong, reads refused, rows not found by index, cells followed out of order; readers that look once',
+      what: 'reads wrong, reads refused, rows not found by index, cells followed out of order; readers that read once',
       bar: `0, 0, 0, 0 of ${grouped(LEAST_CELLS)} reads`,
-      figure: ({ wrong, refused, unfound, outOfOrder, reads, queries }) =>
+      result: ({ wrong, refused, unfound, outOfOrder, reads, queries }) =>
         `${wrong}, ${refused}, ${unfound}, ${outOfOrder} of ${grouped(reads)} reads, ${grouped(queries)} queries`,
       holds: (of) => isClean(of) && of.reads >= LEAST_CELLS,
       fails: (of) => !isClean(of),
@@ -283,16 +271,16 @@ function watchedCheck(watched: Watched, control: Watched): Check {
 }
 
 function stallCheck(real: Moved, control: Moved): Check {
-  const figures = ({ closedMs, writeMs }: Moved) => [closedMs, writeMs].map((all) => percentile(all, 0.99));
+  const results = ({ closedMs, writeMs }: Moved) => [closedMs, writeMs].map((all) => percentile(all, 0.99));
   return check(
     {
       what: 'ms that a shard is closed, that a writer waits, p99; a switch that stands still for a second',
       bar: `< ${MOST_CLOSED_MS}, < ${MOST_CLOSED_MS}`,
-      figure: (of: Moved) =>
-        figures(of)
+      result: (of: Moved) =>
+        results(of)
           .map((ms) => ms.toFixed(0))
           .join(', '),
-      holds: (of) => figures(of).every((ms) => ms < MOST_CLOSED_MS),
+      holds: (of) => results(of).every((ms) => ms < MOST_CLOSED_MS),
     },
     real,
     control,

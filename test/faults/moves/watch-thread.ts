@@ -6,7 +6,6 @@ import { runFollower } from '../../../shared/follow/run-follower.ts';
 import { Workers } from '../../../shared/follow/workers.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { cellReads } from '../../../shared/store/read-cells.ts';
-import { eq } from '../../support/index-on.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import { openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
@@ -16,18 +15,18 @@ export interface WatchInput {
   readonly access: StoreAccess;
   readonly seed: string;
   readonly known: readonly [NewCell, ...NewCell[]];
-  /** Reads where a shard was a moment ago, and does not look again: as a control. @default false */
+  /** Reads where a shard was a moment ago, without a second read: as a control. @default false */
   readonly asIs?: boolean;
 }
 
 export interface Watched {
   reads: number;
-  /** Neither the cell as it was written, nor marked as stale. */
+  /** Reads with neither the cell as it was written, nor one marked as stale. */
   wrong: number;
   refused: number;
   readMs: number[];
   queries: number;
-  /** Rows that the index did not show so long after they were written. */
+  /** Rows that the index did not show this long after they were written. */
   unfound: number;
   outOfOrder: number;
   examples: string[];
@@ -36,7 +35,7 @@ export interface Watched {
 const READERS = 4;
 const PAUSE_MS = 2;
 const ENTRY_PAUSE_MS = 30;
-/** By then the repair has compared what a promoted writer lost of its last entries. */
+/** The time for the repair to compare the last entries that a promoted writer lost. */
 const ENTRY_MS = 45_000;
 const EXAMPLES = 5;
 const FOLLOW_PATIENCE_MS = 60_000;
@@ -59,7 +58,7 @@ await runAsWorker<WatchInput, 'stop', { readonly reads: number }, Watched>(async
     ),
     writeAndQuery(store, new Random(input.seed, 'entries', 0), state, isOver),
   ]);
-  // What was written last is followed, too.
+  // The last cells are followed as well.
   await untilFollowed(store, last);
   end.abort();
   await following_;
@@ -99,7 +98,7 @@ async function readKnown(
   }
 }
 
-/** Rows of an index, each asked for by its field once it has to be there. */
+/** Writes rows of an index, and queries each by its field once it has to be there. */
 async function writeAndQuery(
   { datastore }: OpenStore,
   random: Random,
@@ -115,7 +114,7 @@ async function writeAndQuery(
     if (due && Date.now() - due.at >= ENTRY_MS) {
       written.shift();
       const found = await datastore
-        .query({ index: 'by_city', where: [eq('city', due.city)] })
+        .query({ index: 'by_city', where: { city: due.city } })
         .catch((error: unknown) => String(error));
       state.queries += 1;
       if (typeof found === 'string' || found.entries.length !== 1 || found.entries[0]?.row_key !== due.row_key) {
@@ -133,7 +132,7 @@ async function follow(
   state: Watched,
   signal: AbortSignal,
 ): Promise<void> {
-  const workers = new Workers({ stateTable, crew: 'watch', owner: randomUUID() });
+  const workers = new Workers({ stateTable, workerGroup: 'watch', owner: randomUUID() });
   await runFollower({
     follower: {
       name: 'watch',
@@ -143,7 +142,7 @@ async function follow(
         const done = new Map<number, number>();
         for (const { shard, added_id } of cells) {
           const before = last.get(shard) ?? 0;
-          // Again what was given before is a repeat; anything else is the next.
+          // A cell that was given before is a repeat; any other must be the next.
           if (added_id > before + 1) {
             state.outOfOrder += 1;
             note(state, `follower: ${shard}/${added_id} after ${before}`);

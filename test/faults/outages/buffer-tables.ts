@@ -14,7 +14,7 @@ import type { Stage } from '../stage.ts';
 
 export type BufferTables = ReturnType<typeof openBufferTables>;
 
-/** Every group's buffer table by plain SQL, past the store. */
+/** Opens every group's buffer table by plain SQL, past the store. */
 export function openBufferTables(access: readonly GroupAccess[]) {
   const clients = new Map(access.map(({ name }) => [name, groupClient(access, name, { ...PATIENT, connections: 2 })]));
   const all = [...clients.keys()];
@@ -34,7 +34,7 @@ export function openBufferTables(access: readonly GroupAccess[]) {
   };
 }
 
-/** Rows of these groups in a state. @default those that wait to be drained */
+/** Counts rows of these groups in a state. @default those that wait to be drained */
 export async function countRows(
   tables: BufferTables,
   groups: readonly string[],
@@ -45,26 +45,23 @@ export async function countRows(
 }
 
 interface Awaited {
-  /** Milliseconds since 1970: rows that were buffered earlier are waited for. */
+  /** Milliseconds since 1970: waits for rows that were buffered earlier. */
   readonly before: number;
-  /** Row keys that are not meant. */
-  readonly except?: readonly Uint8Array[];
   readonly patienceMs: number;
 }
 
 const POLL_MS = 250;
 
-/** Waits until no row waits that was buffered before a moment. Returns whether it came to that in time. */
+/** Waits until no row waits that was buffered before a moment. Returns whether that was in time. */
 export async function comesToDrained(
   stage: Stage,
   tables: BufferTables,
-  { before, except = [], patienceMs }: Awaited,
+  { before, patienceMs }: Awaited,
 ): Promise<boolean> {
-  const other = except.length > 0 ? `AND row_key NOT IN (${except.map(() => '?').join(', ')}) ` : '';
-  // Looks at the oldest alone, so that asking often costs nothing. The time stands first in the text.
-  const sql = `SELECT created_at < FROM_UNIXTIME(?) FROM ${CONTROL}.buffer WHERE state = 'waiting' ${other}ORDER BY id LIMIT 1`;
+  // Selects the oldest alone, so that frequent polls cost nothing. The time comes first in the text.
+  const sql = `SELECT created_at < FROM_UNIXTIME(?) FROM ${CONTROL}.buffer WHERE state = 'waiting' ORDER BY id LIMIT 1`;
   const isDrained = async (): Promise<boolean> =>
-    (await tables.rows(sql, [before / 1000, ...except])).every(([isEarlier]) => toNumber(isEarlier) !== 1);
+    (await tables.rows(sql, [before / 1000])).every(([isEarlier]) => toNumber(isEarlier) !== 1);
   return await stage.comes(isDrained, { pollMs: POLL_MS, patienceMs });
 }
 
@@ -76,7 +73,7 @@ interface Tries {
   readonly wrap?: (client: SqlClient) => SqlClient;
 }
 
-/** Puts of new cells to some shards, one after the other, of a store that is opened for it: what they were answered. */
+/** Puts new cells to some shards, one after the other, through a store opened for it. Returns the answers. */
 export async function tryPuts({ access, shards, puts, random, wrap = (client) => client }: Tries): Promise<Outcomes> {
   await using store = await openStore(access, { wrap });
   const outcomes = noOutcomes();
@@ -98,7 +95,7 @@ interface Backlog {
 const BATCH = 100;
 const PAUSE_MS = 50;
 
-/** Writes batches of cells, beside everything else, until enough wait. */
+/** Writes batches of cells, in parallel with everything else, until enough wait. */
 export async function addToBacklog(
   { datastore, shards, seed, ledger, signal }: Backlog,
   isEnough: () => Promise<boolean>,

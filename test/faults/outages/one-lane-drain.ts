@@ -1,6 +1,6 @@
 /**
- * A thread that drains all primaries of a group in one lane, in the order in which their rows came, each run beginning
- * at the first row again: a control. Everything else is the store's own.
+ * A thread that drains all primaries of a group in one lane, in the order of their rows, with each run beginning at the
+ * first row: a control. Everything else is the store's own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appendPace } from '../../../shared/drain/append-pace.ts';
@@ -14,9 +14,9 @@ import { runAsWorker } from '../../support/workers/worker-side.ts';
 
 const RUN_MS = 60_000;
 const PAGE_ROWS = 100;
-/** The least rate of the store's own drain, which is that of a backlog that came at 50 rows a second. */
+/** The least rate of the store's own drain, for a backlog that came at 50 rows a second. */
 const PER_SECOND = 100;
-const LOOK_SHARE = 0.25;
+const CHECK_SHARE = 0.25;
 
 await runAsWorker<StoreAccess, 'stop', never, undefined>(async (access, control) => {
   await using store = await openStore(access);
@@ -34,10 +34,10 @@ await runAsWorker<StoreAccess, 'stop', never, undefined>(async (access, control)
 });
 
 async function drainInOrder(context: StoreContext, group: string, mayGoOn: () => boolean): Promise<void> {
-  const holder = await context.groups.client(group);
+  const hintHolder = await context.groups.client(group);
   const pace = appendPace(() => PER_SECOND);
   for (let after = 0; mayGoOn();) {
-    const rows = await holder
+    const rows = await hintHolder
       .select(
         {
           sql: `SELECT ${KEY_COLUMNS} FROM \`schemaless\`.buffer WHERE state = 'waiting' AND id > ? ORDER BY id LIMIT ?`,
@@ -46,37 +46,37 @@ async function drainInOrder(context: StoreContext, group: string, mayGoOn: () =>
         'writer',
       )
       .then((found) => found.map(toWaitingRow))
-      .catch(noneWhereAway);
+      .catch(noneWhereUnavailable);
     after = rows.at(-1)?.id ?? after;
     const homes = (await context.topology.datastore(DATASTORE))?.homes ?? [];
     await Promise.all(
       [...Map.groupBy(rows, ({ shard }) => homes[shard]?.group ?? '')].map(async ([primary, ofPrimary]) => {
         const settled = await settlePrimary(
           context,
-          { holder, primary, pace },
+          { hintHolder, primary, pace },
           [...Map.groupBy(ofPrimary, byShard).values()].map((some) => ({
             datastore: DATASTORE,
             shard: some[0]?.shard ?? 0,
             rows: some,
           })),
-        ).catch(undefinedWhereAway);
+        ).catch(undefinedWhereUnavailable);
         if (settled && settled.drained.length > 0)
-          await holder.change(deleteBuffered(settled.drained)).catch(undefinedWhereAway);
+          await hintHolder.change(deleteBuffered(settled.drained)).catch(undefinedWhereUnavailable);
       }),
     );
     if (rows.length < PAGE_ROWS) return;
-    await pace.turn(rows.length * LOOK_SHARE);
+    await pace.turn(rows.length * CHECK_SHARE);
   }
 }
 
 const byShard = ({ shard }: WaitingRow): number => shard;
 
-function noneWhereAway(error: unknown): WaitingRow[] {
-  undefinedWhereAway(error);
+function noneWhereUnavailable(error: unknown): WaitingRow[] {
+  undefinedWhereUnavailable(error);
   return [];
 }
 
-function undefinedWhereAway(error: unknown): undefined {
+function undefinedWhereUnavailable(error: unknown): undefined {
   if (!(error instanceof SqlError)) throw error;
   return undefined;
 }

@@ -3,11 +3,11 @@ import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { DrainSettings } from '../../../shared/drain/drain-lane.ts';
 import { Random } from '../../support/random.ts';
 import { lossCheck } from '../aftermath.ts';
-import { check, grouped, shareFigure, sumOf, type Check, type Share } from '../fault-run.ts';
-import { begunIn, latencyLine, percentile, type Phase } from '../load/latency.ts';
+import { check, grouped, shareResult, sumOf, type Check, type Share } from '../fault-run.ts';
+import { begunIn, latencyLine, p99, type Phase } from '../load/latency.ts';
 import { allWritten, Ledger, noOutcomes } from '../load/ledger.ts';
 import { bearableLoad } from '../load/paced.ts';
-import { rowKeyIn, shardsOf } from '../row-keys.ts';
+import { shardsOf } from '../row-keys.ts';
 import type { Stage } from '../stage.ts';
 import { stagedRun } from '../staged-run.ts';
 import {
@@ -18,26 +18,21 @@ import {
   tryPuts,
   type BufferTables,
 } from './buffer-tables.ts';
-import { DAMAGED, damageRows, fateOf, removeDamaged, type DamagedFate } from './damaged-rows.ts';
-import { loseHolders } from './lost-holders.ts';
+import { loseHintHolders } from './lost-hint-holders.ts';
 
 const DOWN = 'group-1';
 const OUTAGE_SECONDS = 60;
 const NORMAL_SECONDS = 30;
-/** Put into the buffer early, some four times those of the steady load: the drain has to have work for some time. */
+/** Put into the buffer early, some four times those of the steady load: the drain needs work for some time. */
 const BACKLOG_ROWS = 10_000;
 const PUTS = 300;
-/** The control's drain takes the leases of the one before it when these have run out. */
+/** The time until the control's drain takes the expired leases of the one before it. */
 const LEASES_SECONDS = 11;
-/** Large pages without a pause between them; and no row is ever given up. */
-const HURRIED: DrainSettings = {
-  appendsPerSecond: 1_000_000_000,
-  pageRows: 1000,
-  maxAttempts: Number.MAX_SAFE_INTEGER,
-};
-/** Twice the bar of a whole outage: what takes longer has failed, and is not waited for. */
+/** Large pages without a pause between them. */
+const HURRIED: DrainSettings = { appendsPerSecond: 1_000_000_000, pageRows: 1000 };
+/** Twice the bar of a whole outage: a longer one has failed. */
 const PATIENCE_MS = 240_000;
-/** Asked at once, the tables would still be busy with what comes first. */
+/** At once, the tables would still be busy with the first rows. */
 const AT_FIRST_MS = 250;
 const LEAST_ACCEPTED = 0.999;
 const MOST_SLOWER = 2;
@@ -45,10 +40,9 @@ const LEAST_CELLS = 10_000;
 
 export const outageRun = stagedRun({
   name: 'outage',
-  promise: 'Writes go on while a primary is down, are drained once it is back, and its own writes come first',
-  fault: `a group's writer down for ${OUTAGE_SECONDS} s under a steady load; rows of the buffer damaged by hand; the groups with copies killed`,
-  control:
-    'no buffer; a drain without throttle and without parking; a single copy, whose group dies while the primary is down',
+  promise: 'Writes continue while a primary is down, are drained once it is back, and its own writes come first',
+  fault: `a group's writer down for ${OUTAGE_SECONDS} s under a steady load; the groups with copies killed`,
+  control: 'no buffer; a drain without throttle; a single copy, whose group dies while the primary is down',
   alone: true,
   servers: { shards: 48 },
   async real(stage) {
@@ -63,7 +57,7 @@ export const outageRun = stagedRun({
     const [normal, busy] = [{ from, to: Date.now() }, busyShare()];
     stage.say(`normal times: ${load.perSecond} puts a second, the machine is ${(busy * 100).toFixed(0)} % busy`);
     const ledger = new Ledger();
-    const writes = { datastore, shards, seed, ledger, random: new Random(seed, 'damaged', 0) };
+    const writes = { datastore, shards, seed, ledger };
     let unbuffered = noOutcomes();
     const rows = (BACKLOG_ROWS * seconds) / OUTAGE_SECONDS;
     const outage = await takeDown(stage, tables, { ...writes, leastSeconds: seconds, rows }, async () => {
@@ -72,7 +66,7 @@ export const outageRun = stagedRun({
     });
     return { tables, drain, load, normal, busy, writes, unbuffered, outage, seconds };
   },
-  /** A second outage of the same writer under the same load, with a drain that hurries; then the copies are lost. */
+  /** A second outage of the same writer under the same load, with a fast drain; then the copies are lost. */
   async without(stage, { tables, drain, load, writes, outage }) {
     const more = { ...writes, leastSeconds: LEASES_SECONDS, rows: outage.backlog };
     const hurried = await takeDown(stage, tables, more, async () => {
@@ -81,7 +75,7 @@ export const outageRun = stagedRun({
     });
     const { written, answers } = await load.stop();
     const aftermath = await stage.inspect(allWritten([written, load.before, writes.ledger.written()]));
-    return { hurried, answers, aftermath, holders: await loseHolders(stage.world) };
+    return { hurried, answers, aftermath, holders: await loseHintHolders(stage.world) };
   },
   judge(real, { hurried, answers, aftermath, holders }) {
     const { outage, unbuffered, normal, seconds } = real;
@@ -89,9 +83,9 @@ export const outageRun = stagedRun({
     const during = (phase: Phase) => begunIn(answers, phase, shards);
     const missing = check(
       {
-        what: 'missing when all groups with copies die; control: the primary is down, too',
+        what: 'missing when all groups with copies die; control: the primary is down as well',
         bar: '0',
-        figure: shareFigure,
+        result: shareResult,
         holds: ({ wrong }) => wrong === 0,
         fails: ({ wrong }) => wrong > 0,
       },
@@ -100,20 +94,20 @@ export const outageRun = stagedRun({
     );
     const lost = 'acknowledged cells lost, other faults; control: a single copy';
     const refused = during(outage.down).filter(({ outcome }) => outcome === 'unavailable' || outcome === 'conflict');
-    const base = percentile(during(normal), 0.99);
-    const slower = ({ drained }: Outage): number => percentile(during(drained), 0.99) / base;
+    const base = p99(during(normal));
+    const slower = ({ drained }: Outage): number => p99(during(drained)) / base;
     return {
       checks: [
         acceptedCheck(
           { wrong: refused.length, of: during(outage.down).length },
           { wrong: unbuffered.unavailable, of: sumOf(Object.values(unbuffered)) },
         ),
-        drainedCheck(outage, hurried, 2 * seconds),
+        drainedCheck(outage, 2 * seconds),
         check(
           {
             what: "p99 of the primary's own writes while drained, in normal ones; control: no throttle",
             bar: `< ${MOST_SLOWER}`,
-            figure: (times) => times.toFixed(2),
+            result: (times) => times.toFixed(2),
             holds: (times) => times < MOST_SLOWER,
             fails: (times) => times >= MOST_SLOWER,
           },
@@ -121,17 +115,6 @@ export const outageRun = stagedRun({
           slower(hurried),
         ),
         { ...lossCheck(lost, aftermath, aftermath, LEAST_CELLS), control: missing.control },
-        check<DamagedFate>(
-          {
-            what: 'damaged rows parked, appended as they are; other rows parked; control: no parking',
-            bar: `${DAMAGED}, 0; 0`,
-            figure: (fate) => `${fate.parked}, ${fate.gone}; ${fate.othersParked}`,
-            holds: (fate) => fate.parked === DAMAGED && fate.gone + fate.othersParked === 0,
-            fails: (fate) => fate.parked < DAMAGED,
-          },
-          outage.damaged,
-          hurried.damaged,
-        ),
         missing,
       ],
       notes: [
@@ -151,7 +134,7 @@ function acceptedCheck(real: Share, control: Share): Check {
     {
       what: 'writes accepted while their primary is down; control: no buffer',
       bar: `>= ${percent(LEAST_ACCEPTED)}`,
-      figure: (share) => `${percent(shareOf(share))} of ${grouped(share.of)}`,
+      result: (share) => `${percent(shareOf(share))} of ${grouped(share.of)}`,
       holds: (share) => share.of > 0 && shareOf(share) >= LEAST_ACCEPTED,
       fails: (share) => shareOf(share) < LEAST_ACCEPTED,
     },
@@ -160,15 +143,15 @@ function acceptedCheck(real: Share, control: Share): Check {
   );
 }
 
-/** The control's drain never gives a row up: those that cannot be drained wait for ever. */
-function drainedCheck({ drained, damaged }: Outage, hurried: Outage, mostSeconds: number): Check {
+/** The control asks the same with the primary still down. */
+function drainedCheck({ drained, backlog, left, parked }: Outage, mostSeconds: number): Check {
   const seconds = (drained.to - drained.from) / 1000;
   return {
-    what: 'seconds until the buffer is empty; control: rows still waiting without parking',
-    figure: `${seconds.toFixed(1)}, ${damaged.waiting} left`,
-    bar: `< ${mostSeconds}, 0`,
-    passed: seconds < mostSeconds && damaged.waiting === 0,
-    control: { figure: `${hurried.damaged.waiting} left`, failed: hurried.damaged.waiting > 0 },
+    what: 'seconds until the buffer is empty; rows left, parked; control: the primary still down',
+    result: `${seconds.toFixed(1)}; ${left}, ${parked}`,
+    bar: `< ${mostSeconds}; 0, 0`,
+    passed: seconds < mostSeconds && left + parked === 0,
+    control: { result: `${grouped(backlog)} left`, failed: backlog > 0 },
   };
 }
 
@@ -177,38 +160,37 @@ interface Going {
   readonly shards: ReadonlySet<number>;
   readonly seed: string;
   readonly ledger: Ledger;
-  readonly random: Random;
   readonly leastSeconds: number;
   readonly rows: number;
 }
 
-/** One outage of a group's writer; moments in milliseconds since 1970. */
+/** One outage of a group's writer; times in milliseconds since 1970. */
 interface Outage {
-  /** Until the writer takes writes again. */
+  /** Until the writer accepts writes again. */
   readonly down: Phase;
-  /** From then until nothing waits that was buffered before. */
+  /** From then until all rows buffered before are drained. */
   readonly drained: Phase;
   readonly backlog: number;
-  readonly damaged: DamagedFate;
+  /** Those of the rows that were buffered before the writer accepted writes again. */
+  readonly left: number;
+  readonly parked: number;
 }
 
-/** kill -9 of a writer, which stays down while rows are damaged and added; then waits for the drain. */
+/** Kills a writer (kill -9), which stays down while rows are added; then waits for the drain. */
 async function takeDown(
   stage: Stage,
   tables: BufferTables,
-  { leastSeconds, rows, random, ...writes }: Going,
+  { leastSeconds, rows, ...writes }: Going,
   meanwhile: () => Promise<void>,
 ): Promise<Outage> {
   const { say } = stage;
   const { signal } = stage.world;
   const others = tables.groups.filter((name) => name !== DOWN);
-  const { datastore, shards } = writes;
   const downAt = Date.now();
   const node = await stage.kill(DOWN);
   say(`kill -9 of ${node}, which stays down`);
   const ended = stage.wait(leastSeconds * 1000);
   await meanwhile();
-  const damaged = await damageRows(datastore, tables, others, () => rowKeyIn(random, shards, datastore.shards));
   const isEnough = async (): Promise<boolean> => (await countRows(tables, others)) >= rows;
   await addToBacklog({ ...writes, seed: `${writes.seed} ${rows}`, signal }, isEnough);
   await ended;
@@ -219,15 +201,14 @@ async function takeDown(
   const backAt = Date.now();
   say(`${node} is back after ${downSeconds.toFixed(0)} s, with ${grouped(backlog)} rows in the buffer`);
   await stage.wait(AT_FIRST_MS);
-  await comesToDrained(stage, tables, { before: backAt, except: damaged.rowKeys, patienceMs: PATIENCE_MS });
+  const isDrained = await comesToDrained(stage, tables, { before: backAt, patienceMs: PATIENCE_MS });
   const drained = { from: backAt, to: Date.now() };
   say(`nothing of them waits any more after ${((drained.to - backAt) / 1000).toFixed(1)} s`);
-  const fate = await fateOf(damaged, tables, signal);
-  await removeDamaged(damaged, tables);
-  return { down: { from: downAt, to: backAt }, drained, backlog, damaged: fate };
+  const [left, parked] = [isDrained ? 0 : await countRows(tables, others), await countRows(tables, others, 'parked')];
+  return { down: { from: downAt, to: backAt }, drained, backlog, left, parked };
 }
 
-/** Begins to measure how busy the machine is; ask for the share, 0 to 1, since then. */
+/** Begins to measure how busy the machine is. The result returns the share, 0 to 1, since then. */
 function startBusyShare(): () => number {
   const times = () => {
     const each = cpus().map((cpu) => cpu.times);

@@ -9,7 +9,7 @@ import { baseCell, rowKeyIn } from '../row-keys.ts';
 
 export interface ReaderRead {
   readonly sentAt: number;
-  /** Who answered; undefined where nobody did. */
+  /** The role that answered; undefined without an answer. */
   readonly servedBy: Role | undefined;
   readonly isRight: boolean;
 }
@@ -31,17 +31,18 @@ export async function writeCells(
   return cells;
 }
 
-export async function startReaderReads(
+/** Reads cells in turn until it is ended. */
+export async function startReads(
   access: StoreAccess,
   cells: readonly NewCell[],
-  wrap: (client: SqlClient) => SqlClient = (client) => client,
+  { read, wrap = (client) => client }: { readonly read: Role; readonly wrap?: (client: SqlClient) => SqlClient },
 ) {
   const store = await openStore(access, { wrap });
   const reads: ReaderRead[] = [];
   const stop = new AbortController();
   const reading = (async () => {
     for (let position = 0; !stop.signal.aborted; position += 1) {
-      reads.push(await readOnce(store, cells[position % cells.length] as NewCell));
+      reads.push(await readOnce(store, cells[position % cells.length] as NewCell, read));
       await sleep(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();
@@ -56,15 +57,15 @@ export async function startReaderReads(
   };
 }
 
-/** Whoever is asked, the reader is: a store that does not turn to the writer. */
+/** Returns a client that sends every read to the reader: a store that does not fall back to the writer. */
 export function readerOnly(client: SqlClient): SqlClient {
   return { ...client, select: (statement) => client.select(statement, 'reader') };
 }
 
-async function readOnce({ datastore }: OpenStore, cell: NewCell): Promise<ReaderRead> {
+async function readOnce({ datastore }: OpenStore, cell: NewCell, read: Role): Promise<ReaderRead> {
   const sentAt = Date.now();
   try {
-    const found = await datastore.get(cell, { read: 'reader' });
+    const found = await datastore.get(cell, { read });
     return { sentAt, servedBy: found.served_by, isRight: found.cell !== null && equalJson(found.cell.body, cell.body) };
   } catch (error) {
     if (error instanceof SchemalessError && error.code === 'unavailable')

@@ -1,3 +1,5 @@
+import { percentile } from '../../support/percentile.ts';
+
 export interface AnsweredPut {
   readonly dueAt: number;
   readonly endedAt: number;
@@ -10,22 +12,17 @@ export function goodput(puts: readonly AnsweredPut[], from: number, to: number):
   return (accepted.length * 1000) / (to - from);
 }
 
-/** The latency that 99 of 100 stay below, in milliseconds. A put that was not accepted took for ever. */
+/** Returns the latency that 99 of 100 stay below, in milliseconds. A put that was not accepted counts as infinite. */
 export function latencyP99(puts: readonly AnsweredPut[]): number {
-  return p99(puts.map(({ accepted, dueAt, endedAt }) => (accepted ? endedAt - dueAt : Number.POSITIVE_INFINITY)));
+  const waits = puts.map(({ accepted, dueAt, endedAt }) => (accepted ? endedAt - dueAt : Number.POSITIVE_INFINITY));
+  return percentile(waits, 0.99);
 }
 
-/** 0 of nothing. */
-export function p99(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
-}
-
-/** So long the latency has to stay low. */
+/** The latency must stay low for this long. */
 const CALM_MS = 3000;
 const STEP_MS = 250;
 
-/** Seconds after `from` until the p99 latency was under a limit for three seconds; undefined when it never was. */
+/** Returns the seconds after `from` until the p99 was under a limit for three seconds; undefined if it never was. */
 export function secondsUntilCalm(
   puts: readonly AnsweredPut[],
   limitMs: number,

@@ -1,5 +1,5 @@
 import { otherFaults, type Aftermath } from '../aftermath.ts';
-import { grouped, shareFigure, type Check } from '../fault-run.ts';
+import { grouped, shareResult, type Check } from '../fault-run.ts';
 import type { LoadResult } from './put-client.ts';
 
 interface Overloads {
@@ -7,7 +7,7 @@ interface Overloads {
   readonly aftermath: Aftermath;
   readonly refusedMissing: number;
   readonly unbounded: LoadResult;
-  /** With nothing that refuses a request, or bounds a wait. */
+  /** Without anything that refuses a request, or bounds a wait. */
   readonly openDoor: LoadResult;
 }
 
@@ -22,32 +22,32 @@ export function judgeOverload({ load, aftermath, refusedMissing, unbounded, open
   return [
     {
       what: 'goodput of the peak, seconds until calm; control: an open door',
-      figure: goodputFigure(load),
+      result: goodputResult(load),
       bar: `≥ ${LEAST_GOODPUT * 100} %, < ${MOST_RECOVERY_SECONDS} s`,
       passed: goesOn(load),
-      control: { figure: goodputFigure(openDoor), failed: !goesOn(openDoor) },
+      control: { result: goodputResult(openDoor), failed: !goesOn(openDoor) },
     },
     {
       what: 'p99 of the time to any answer; 503s without Retry-After; control: an open door',
-      figure: refusalFigure(load),
+      result: refusalResult(load),
       bar: `< ${MOST_WAIT_MS / 1000} s, 0 of at least 100`,
       passed: load.refusals.count >= 100 && refusesEarly(load),
-      control: { figure: refusalFigure(openDoor), failed: !refusesEarly(openDoor) },
+      control: { result: refusalResult(openDoor), failed: !refusesEarly(openDoor) },
     },
     {
       what: 'tries per request; control: no retry budget',
-      figure: triesPerRequest(load).toFixed(2),
+      result: triesPerRequest(load).toFixed(2),
       bar: `≤ ${MOST_TRIES}`,
       passed: triesPerRequest(load) <= MOST_TRIES,
-      control: { figure: triesPerRequest(unbounded).toFixed(2), failed: triesPerRequest(unbounded) > CONTROL_TRIES },
+      control: { result: triesPerRequest(unbounded).toFixed(2), failed: triesPerRequest(unbounded) > CONTROL_TRIES },
     },
     {
       what: 'acknowledged cells lost, other faults; control: refused cells that are not there',
-      figure: `${shareFigure({ wrong: aftermath.lost, of: aftermath.acked })}, ${wrong}`,
+      result: `${shareResult({ wrong: aftermath.lost, of: aftermath.acked })}, ${wrong}`,
       bar: '0, 0',
       passed: aftermath.lost + wrong === 0 && aftermath.acked > 0,
       control: {
-        figure: shareFigure({ wrong: refusedMissing, of: load.refusedCells.length }),
+        result: shareResult({ wrong: refusedMissing, of: load.refusedCells.length }),
         failed: refusedMissing > 0,
       },
     },
@@ -57,14 +57,14 @@ export function judgeOverload({ load, aftermath, refusedMissing, unbounded, open
 export function loadLine(load: LoadResult): string {
   const { normal, offered, requests, refusals, latenessP99, open } = load;
   const calm = `peak ${normal.peak.toFixed(0)}/s, gentle p99 ${normal.gentleP99.toFixed(0)} ms`;
-  return `${calm}; ${offered.toFixed(0)}/s offered: ${goodputFigure(load)}, ${triesPerRequest(load).toFixed(2)} tries for each of ${grouped(requests)} requests, ${grouped(refusals.count)} answered 503; ${open} open in the end; started late by ${latenessP99.toFixed(0)} ms (p99)`;
+  return `${calm}; ${offered.toFixed(0)}/s offered: ${goodputResult(load)}, ${triesPerRequest(load).toFixed(2)} tries for each of ${grouped(requests)} requests, ${grouped(refusals.count)} answered 503; ${open} open in the end; started late by ${latenessP99.toFixed(0)} ms (p99)`;
 }
 
 function goesOn({ goodput, normal, recoverySeconds = Infinity }: LoadResult): boolean {
   return goodput >= LEAST_GOODPUT * normal.peak && recoverySeconds < MOST_RECOVERY_SECONDS;
 }
 
-function goodputFigure({ goodput, normal, recoverySeconds }: LoadResult): string {
+function goodputResult({ goodput, normal, recoverySeconds }: LoadResult): string {
   const calm = recoverySeconds === undefined ? 'never calm' : `${recoverySeconds.toFixed(2)} s`;
   return `${((goodput / normal.peak) * 100).toFixed(0)} %, ${calm}`;
 }
@@ -73,8 +73,8 @@ function refusesEarly({ refusals, waitedP99 }: LoadResult): boolean {
   return refusals.withoutRetryAfter === 0 && waitedP99 < MOST_WAIT_MS;
 }
 
-function refusalFigure({ waitedP99, refusals: { count, withoutRetryAfter } }: LoadResult): string {
-  return `${(waitedP99 / 1000).toFixed(2)} s, ${shareFigure({ wrong: withoutRetryAfter, of: count })}`;
+function refusalResult({ waitedP99, refusals: { count, withoutRetryAfter } }: LoadResult): string {
+  return `${(waitedP99 / 1000).toFixed(2)} s, ${shareResult({ wrong: withoutRetryAfter, of: count })}`;
 }
 
 function triesPerRequest({ tries, requests }: LoadResult): number {

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allWritten } from '../load/ledger.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
-import { goodput, latencyP99, p99, secondsUntilCalm } from './answered-puts.ts';
+import { percentile } from '../../support/percentile.ts';
+import { goodput, latencyP99, secondsUntilCalm } from './answered-puts.ts';
 import {
   putClient,
   type LoadPlan,
@@ -15,19 +16,19 @@ import { closedLoop, openLoop } from '../../support/pace.ts';
 
 const OVER = 3;
 const WARM_UP_MS = 3000;
-/** Clients side by side, each number for a while: the best of them is the peak. */
+/** Numbers of concurrent clients, each for a while: the best of them is the peak. */
 const CLIENTS = [16, 32, 64];
 const PEAK_MS = 3500;
 const GENTLE_SHARE = 0.1;
 const GENTLE_MS = 6000;
-/** The latency is back when it is under so many times what it was. */
+/** The latency is normal again below this multiple of its earlier value. */
 const CALM_TIMES = 2;
-/** Until the overload has set in; left out of its goodput. */
+/** The time until the overload has set in; excluded from its goodput. */
 const ONSET_MS = 5000;
 const REST_MS = 1000;
-/** For the last requests of a gentle load. */
+/** The time for the last requests of a gentle load. */
 const PATIENCE_MS = 15_000;
-/** A client of a closed loop that was refused comes again after this. */
+/** The pause of a client of a closed loop after a refusal. */
 const REFUSED_PAUSE_MS = 20;
 
 await runAsProcess<LoadPlan, LoadProgress>(async (plan, control) => {
@@ -37,11 +38,11 @@ await runAsProcess<LoadPlan, LoadProgress>(async (plan, control) => {
   await control.say({ line: `peak ${peak.toFixed(0)} writes/s, p99 of a gentle load ${gentleP99.toFixed(0)} ms` });
   const result = await overload(plan, calm.normal, calm.clients);
   await control.say({ result });
-  // What is still under way is nobody's matter any more.
+  // The outcome of open requests no longer matters.
   if (result.open > 0) process.exit(0);
 });
 
-/** Finds the peak, then what a gentle load's latency is. */
+/** Finds the peak, then the latency of a gentle load. */
 async function calmLoad(plan: LoadPlan): Promise<{ readonly normal: Normal; readonly clients: readonly PutClient[] }> {
   const once = { ...plan, retries: 'as they are' } as const;
   const peaking = putClient({ ...once, name: 'peak' });
@@ -86,9 +87,9 @@ async function overload(plan: LoadPlan, normal: Normal, before: readonly PutClie
     tries: counts.tries,
     goodput: goodput(crowd.puts, start + ONSET_MS, end),
     recoverySeconds: secondsUntilCalm(gentle.puts, CALM_TIMES * normal.gentleP99, end, watchedUntil),
-    waitedP99: p99(waitedMs()),
+    waitedP99: percentile(waitedMs(), 0.99),
     refusals: { count: counts.refused, withoutRetryAfter: counts.withoutRetryAfter },
-    latenessP99: p99(crowd.latenessMs),
+    latenessP99: percentile(crowd.latenessMs, 0.99),
     open: crowd.started - crowd.puts.length,
     written: allWritten([...before, crowd, gentle].map((client) => client.written())),
     refusedCells: crowd.refusedCells,

@@ -1,6 +1,6 @@
 /**
- * The function `write-cells` with an open door: no admission control, no joining, with which many writes take little
- * more than one, and nothing else either that ends the wait of whoever has come. A control.
+ * The function `write-cells` with an open door: no admission control, no batching, by which many writes take little
+ * more than one, and no other limit to a wait. A control.
  */
 import { connectorOf } from '#connector';
 import { readConfig } from '../../../functions/environment/config.ts';
@@ -31,7 +31,7 @@ function openOptions(): DeploymentOptions {
   };
 }
 
-// A deployment for each request, over the same connections: it finds nobody to share a statement with.
+// A deployment for each request, over the same connections: it has no other request to batch with.
 export const handler = makeWriteHandler(() => {
   const options = openOptions();
   return { ...openDeployment(options), datastore: (name) => openDeployment(options).datastore(name) };

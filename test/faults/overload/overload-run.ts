@@ -1,20 +1,18 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { operatorsClient } from '../../support/operators-client.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
-import type { StackProcess } from '../../support/processes/stack-process.ts';
-import { DATASTORE } from '../../support/store-access.ts';
-import { faultsLine, inspect } from '../aftermath.ts';
+import { faultsLine } from '../aftermath.ts';
 import { grouped, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { startProgram, variedFunctions } from '../stack-program.ts';
 import { countUnreadable } from '../stored-cells.ts';
+import { WholeStack } from '../whole-stack.ts';
 import { judgeOverload, loadLine } from './judge-overload.ts';
 import type { LoadPlan, LoadProgress, LoadResult } from './put-client.ts';
 import type { OverloadStackOptions } from './overload-stack.ts';
 
 const OVERLOAD_SECONDS = 30;
-/** The recovery is over the bar by as much as it takes to see that it is calm. */
+/** The recovery exceeds its bar by the time that it takes to see that it is calm. */
 const REAL = {
   overloadSeconds: OVERLOAD_SECONDS,
   recoverySeconds: 14,
@@ -22,7 +20,7 @@ const REAL = {
   retries: 'as they are',
 } as const;
 const OPEN_DOORED = { ...REAL, overloadSeconds: 15, patienceSeconds: 0 } as const;
-/** Clients that never give up go on trying. */
+/** Clients that retry for ever. */
 const UNBOUNDED = { overloadSeconds: 15, recoverySeconds: 0, patienceSeconds: 10, retries: 'unbounded' } as const;
 /** At about two hundred writes a second, three times as many leave the cores of a small machine some room. */
 const DELAY_MS = 60;
@@ -44,10 +42,10 @@ export const overloadRun: FaultRun = {
     const real = await onStack(world, 'real', undefined, (stack) => overloadWhole(world, stack));
     world.say('the control: an open door');
     const functions = variedFunctions(join(world.folder, 'functions'), { 'write-cells': OPEN_DOOR });
-    // The databases are the same, and so is what they can take.
+    // The databases are the same, and so is their capacity.
     const { normal } = real.load;
     const seed = `${world.seed}/open door`;
-    const openDoor = await onStack(world, 'control', functions, ({ url }) =>
+    const openDoor = await onStack(world, 'control', functions, ({ process: { url } }) =>
       runLoad(world, { url, normal, ...OPEN_DOORED, seed }),
     );
     return {
@@ -65,13 +63,13 @@ export const overloadRun: FaultRun = {
   },
 };
 
-async function overloadWhole(world: RunWorld, { url, groups }: StackProcess) {
-  const { seed, signal, say } = world;
+async function overloadWhole(world: RunWorld, stack: WholeStack) {
+  const { seed, say } = world;
+  const { url } = stack.process;
   const load = await runLoad(world, { url, seed, ...REAL });
   say(`${grouped(load.written.acked.length)} cells acknowledged; waiting for the buffers, then reading all back`);
-  const datastore = operatorsClient({ url, datastore: DATASTORE });
-  const aftermath = await inspect({ datastore, groups, written: load.written, signal });
-  const refusedMissing = await countUnreadable(datastore, load.refusedCells);
+  const aftermath = await stack.inspect(load.written);
+  const refusedMissing = await countUnreadable(stack.client(), load.refusedCells);
   say('the control: clients without a retry budget');
   const unbounded = await runLoad(world, { url, ...UNBOUNDED, seed: `${seed}/unbounded`, normal: load.normal });
   return { load, aftermath, refusedMissing, unbounded };
@@ -81,19 +79,14 @@ async function onStack<T>(
   world: RunWorld,
   name: string,
   functionsFolder: string | undefined,
-  work: (stack: StackProcess) => Promise<T>,
+  work: (stack: WholeStack) => Promise<T>,
 ): Promise<T> {
   const isOpenDoor = functionsFolder !== undefined;
   const options: OverloadStackOptions = { readers: 0, shards: SHARDS, delayMs: DELAY_MS, functionsFolder, isOpenDoor };
-  const stack = await startProgram(world, name, STACK, options);
-  try {
-    const done = await work(stack);
-    await stack.stop();
-    return done;
-  } finally {
-    // After a clean stop there is nothing left to kill.
-    await stack.killAll().catch(() => undefined);
-  }
+  await using stack = await WholeStack.start(world, name, () => startProgram(world, name, STACK, options));
+  const done = await work(stack);
+  await stack.process.stop();
+  return done;
 }
 
 async function runLoad({ folder, signal, say }: RunWorld, plan: LoadPlan): Promise<LoadResult> {
@@ -101,12 +94,12 @@ async function runLoad({ folder, signal, say }: RunWorld, plan: LoadPlan): Promi
   await load.ready;
   let isGone = false;
   void load.gone.then(() => (isGone = true));
-  let said: string | undefined;
+  let output: string | undefined;
   for (;;) {
     const { line, result } = load.progress ?? {};
     if (result !== undefined) return result;
-    if (line !== undefined && line !== said) say(line);
-    said = line;
+    if (line !== undefined && line !== output) say(line);
+    output = line;
     if (isGone) throw new Error('the load ended without a result');
     await sleep(POLL_MS, undefined, { signal });
   }

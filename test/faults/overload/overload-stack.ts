@@ -1,6 +1,6 @@
 /**
- * What `npm start` runs, over databases that take longer to answer: what an overload does is then decided by how many
- * statements they take at once, and not by the processor cores that stack and load share on one machine.
+ * Runs `npm start` over databases that take longer to answer. The effect of an overload then depends on their
+ * concurrent statements, not on the processor cores that stack and load share on one machine.
  */
 import { GATEWAY_LIMITS } from '../../../infra/local/gateway/gateway.ts';
 import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
@@ -8,7 +8,7 @@ import { serveStack, toldOptions } from '../serve-stack.ts';
 
 export interface OverloadStackOptions extends Partial<LocalStackOptions> {
   readonly delayMs: number;
-  /** A control: the gateway lets in whatever comes, as the functions given do. */
+  /** A control: the gateway admits all requests, as the given functions do. */
   readonly isOpenDoor: boolean;
 }
 

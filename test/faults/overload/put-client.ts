@@ -2,10 +2,11 @@ import type { NewCell } from '../../../shared/cell.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
+import { storeOf } from '../../support/store-of.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import { Ledger, type Written } from '../load/ledger.ts';
 import { unconfirmed } from '../load/write-target.ts';
-import { markOf, type AckedCell } from '../stored-cells.ts';
+import { ackedCells, type AckedCell } from '../stored-cells.ts';
 import type { AnsweredPut } from './answered-puts.ts';
 
 export interface LoadPlan {
@@ -14,9 +15,9 @@ export interface LoadPlan {
   /** Accepted writes a second at best. @default measured first, with the latency of a gentle load */
   readonly normal?: Normal | undefined;
   readonly overloadSeconds: number;
-  /** How long a gentle load is watched after the overload; 0: it ends there. */
+  /** The length of a gentle load after the overload; 0: none. */
   readonly recoverySeconds: number;
-  /** How long requests that are still under way then are waited for. */
+  /** The wait for requests that are still under way then. */
   readonly patienceSeconds: number;
   /** `unbounded`: the client repeats what is refused until it is accepted. */
   readonly retries: 'as they are' | 'unbounded';
@@ -24,13 +25,13 @@ export interface LoadPlan {
 
 export interface Normal {
   readonly peak: number;
-  /** Of a load of a tenth of that, in milliseconds. */
+  /** The p99 of a load of a tenth of that, in milliseconds. */
   readonly gentleP99: number;
 }
 
 export interface LoadResult {
   readonly normal: Normal;
-  /** Requests due a second during the overload, and those that were started. */
+  /** Requests due a second during the overload, and the started ones. */
   readonly offered: number;
   readonly requests: number;
   readonly tries: number;
@@ -38,10 +39,10 @@ export interface LoadResult {
   readonly goodput: number;
   /** After the overload; undefined when the latency stayed high. */
   readonly recoverySeconds: number | undefined;
-  /** Until a try was answered, whatever the answer was, or so far: p99 in milliseconds. */
+  /** The p99 time of a try until any answer, or so far, in milliseconds. */
   readonly waitedP99: number;
   readonly refusals: Readonly<Record<'count' | 'withoutRetryAfter', number>>;
-  /** By how much the load itself was late in starting requests, p99 in milliseconds. */
+  /** The p99 delay of the load itself in starting requests, in milliseconds. */
   readonly latenessP99: number;
   readonly open: number;
   readonly written: Written;
@@ -59,22 +60,24 @@ interface PutClientOptions extends Pick<LoadPlan, 'url' | 'seed' | 'retries'> {
 
 export type PutClient = ReturnType<typeof putClient>;
 
-/** No index and no trigger knows it: a put is one statement on a secondary and one on the primary. */
+/** A column without index and trigger: a put is one statement on a secondary and one on the primary. */
 const COLUMN = 'RECEIPT';
 const NOTE_LENGTH = 200;
-/** Some cells that were refused, to show that what is not there is not found. */
+/** Some refused cells, to show that a missing cell is not found. */
 const REFUSED_CELLS = 1000;
-/** More than a load lasts. */
+/** More than the tries of a load. */
 const UNBOUNDED = 100_000;
 
 export function putClient({ url, seed, retries, name }: PutClientOptions) {
   const counted = countedFetch();
-  const client = schemalessClient({
-    url,
-    datastore: DATASTORE,
-    fetch: counted.fetch,
-    ...(retries === 'unbounded' && { attempts: UNBOUNDED, retryBudget: false }),
-  });
+  const client = storeOf(
+    schemalessClient({
+      url,
+      datastore: DATASTORE,
+      fetch: counted.fetch,
+      ...(retries === 'unbounded' && { attempts: UNBOUNDED, retryBudget: false }),
+    }),
+  );
   const random = new Random(seed, `overload/${name}`, 0);
   const ledger = new Ledger();
   const [puts, latenessMs, refusedCells]: [AnsweredPut[], number[], AckedCell[]] = [[], [], []];
@@ -103,8 +106,7 @@ export function putClient({ url, seed, retries, name }: PutClientOptions) {
         result.outcome === 'stored' || result.outcome === 'stored_before' || result.outcome === 'buffered';
       puts.push({ dueAt, endedAt: performance.now(), accepted });
       ledger.note(cell, result);
-      if (!accepted && refusedCells.length < REFUSED_CELLS)
-        refusedCells.push({ ...cell, mark: markOf(cell), shard: result.shard, added_id: 0 });
+      if (!accepted && refusedCells.length < REFUSED_CELLS) refusedCells.push(...ackedCells([cell]));
       return accepted;
     },
     written: () => ledger.written(),
@@ -113,7 +115,7 @@ export function putClient({ url, seed, retries, name }: PutClientOptions) {
 
 const REFUSED = 503;
 
-/** A fetch that keeps count of the tries, those that were answered 503, and how long each took or has taken so far. */
+/** Returns a fetch that counts the tries and the 503 answers, and times each try, finished or not. */
 function countedFetch() {
   const answeredMs: number[] = [];
   const open = new Set<{ readonly at: number }>();

@@ -16,7 +16,7 @@ const GROUPS = 3;
 const WRITERS = 16;
 const SECONDS = 15;
 const CONTROL_SECONDS = 8;
-/** Of the control, before readers stop and while they stand still. */
+/** The phases of the control: before readers pause, and their pause. */
 const BEFORE_MS = 2000;
 const STILL_MS = 3000;
 const MOST_P99_MS = 1000;
@@ -37,7 +37,7 @@ export const replicationRun = stagedRun({
         {
           what: 'lag of readers: p99, cells never shown',
           bar: `< ${MOST_P99_MS} ms, 0 of at least ${LEAST_CELLS}`,
-          figure: (of) => `${percentile(of.lags, 0.99).toFixed(0)} ms, ${of.never} of ${grouped(of.lags.length)}`,
+          result: (of) => `${percentile(of.lags, 0.99).toFixed(0)} ms, ${of.never} of ${grouped(of.lags.length)}`,
           holds: (real) =>
             percentile(real.lags, 0.99) < MOST_P99_MS && real.never === 0 && real.lags.length >= LEAST_CELLS,
           fails: (still) => percentile(still.lags, 0.99) >= MOST_P99_MS,
@@ -60,7 +60,7 @@ async function measure(stage: Stage, part: string, seconds: number, disturb: () 
   const { signal, say } = stage.world;
   const seed = `${stage.world.seed}/${part}`;
   const { datastore } = await stage.open({ sql: {} });
-  const load = await stage.load({ writers: WRITERS, cells: BATCHES_AND_REPEATS, seed, run: `replication/${part}` });
+  const load = await stage.load({ writers: WRITERS, cells: BATCHES_AND_REPEATS, seed });
   const [lags] = await Promise.all([readerLags({ datastore, seconds, seed, signal }), disturb()]);
   const { written } = await load.stop();
   say(
@@ -69,7 +69,7 @@ async function measure(stage: Stage, part: string, seconds: number, disturb: () 
   return { lags, written };
 }
 
-/** Every reader goes on receiving, and applies nothing for some seconds. */
+/** Pauses every reader: it receives, but applies nothing for some seconds. */
 async function standStill(stage: Stage): Promise<void> {
   const { servers } = stage;
   const readers = servers.status().filter(({ role }) => role === 'reader');
@@ -96,18 +96,18 @@ interface Waiting extends CellAddress {
 }
 
 const COLUMN = 'BASE';
-/** One put each, whatever became of those before: a reader that stands still is seen by as many. */
+/** The interval of puts, whatever became of those before: as many see a paused reader. */
 const PUT_EVERY_MS = 8;
-const LOOK_EVERY_MS = 2;
-/** Asked of a group at once, the oldest. */
+const POLL_EVERY_MS = 2;
+/** Read of a group at once, the oldest. */
 const KEYS = 100;
 const PATIENCE_MS = 20_000;
 
 type ReaderLags = Awaited<ReturnType<typeof readerLags>>;
 
 /**
- * Writes cells at a steady pace and looks for each on its group's reader. Cells of one group wait apart from those of
- * the others, so that a reader that stands still hides no other one's lag.
+ * Writes cells at a steady pace and polls for each on its group's reader. Cells of each group wait separately, so that
+ * a paused reader hides no other one's lag.
  */
 async function readerLags({ datastore, seconds, seed, signal }: LagOptions) {
   const groupOf = (await datastore.heads()).map(({ group }) => group);
@@ -122,7 +122,7 @@ async function readerLags({ datastore, seconds, seed, signal }: LagOptions) {
       waiting.get(groupOf[result.shard] ?? '')?.push({ ...address, answeredAt: performance.now() });
   }
 
-  async function look(cells: Waiting[]): Promise<void> {
+  async function poll(cells: Waiting[]): Promise<void> {
     while (state.writing || cells.length > 0) {
       signal.throwIfAborted();
       const oldest = cells.slice(0, KEYS);
@@ -137,13 +137,13 @@ async function readerLags({ datastore, seconds, seed, signal }: LagOptions) {
         return false;
       });
       cells.splice(0, oldest.length, ...left);
-      await sleep(LOOK_EVERY_MS);
+      await sleep(POLL_EVERY_MS);
     }
   }
 
-  const looking = Promise.all([...waiting.values()].map(look));
-  // Whoever fails first is waited for below.
-  looking.catch(() => undefined);
+  const polling = Promise.all([...waiting.values()].map(poll));
+  // The first failure is awaited below.
+  polling.catch(() => undefined);
   const puts: Promise<void>[] = [];
   const end = performance.now() + seconds * 1000;
   for (let position = 0; performance.now() < end; position += 1) {
@@ -152,11 +152,11 @@ async function readerLags({ datastore, seconds, seed, signal }: LagOptions) {
   }
   await Promise.all(puts);
   state.writing = false;
-  await looking;
+  await polling;
   return { lags, never: state.never };
 }
 
-/** What the writer answered in a reader's place says nothing of the reader. */
+/** Returns whether the reader answered: an answer of the writer shows nothing about it. */
 function isShownByReader(item: BatchItem | undefined): boolean {
   return item !== null && item !== undefined && 'served_by' in item && item.served_by === 'reader';
 }

@@ -6,14 +6,14 @@ import { valueOf, type BufferedRow, type KeptCell } from './servers/tables.ts';
 import type { SimulatedGroup } from './servers/simulated-group.ts';
 import type { World } from './world/world.ts';
 
-/** What no client may ever see, whatever happens to the servers: looked at as it is answered. */
+/** The promises to clients, whatever happens to the servers: checked as they are answered. */
 export interface Judge {
   readonly broken: string[];
   breaks(what: string): void;
   put(cell: NewCell, result: PutResult): void;
   /** @param acked writes of the same cell that were answered before this read was sent */
   read(wanted: NewCell, found: Found, acked: readonly PutResult[], minimum: number | undefined): void;
-  /** A cell that came out of the store. */
+  /** Judges a cell that the store returned. */
   cell(cell: Cell, where: string): void;
 }
 
@@ -29,7 +29,7 @@ export function openJudge(chronicle: Chronicle): Judge {
   const nameOf = ({ row_key, column_name, ref_key }: NewCell | Cell): string =>
     `${row_key.slice(0, 8)}/${column_name}/${ref_key}`;
 
-  /** Appended cells that an answer may mean. */
+  /** Returns the appended cells that an answer may mean. */
   function meant(cell: NewCell, shard: number, addedId: number) {
     const address = addressKey(cell);
     return chronicle.appendedAt(shard, addedId).filter((one) => one.cell.address === address);
@@ -54,7 +54,7 @@ export function openJudge(chronicle: Chronicle): Judge {
       if (result.outcome === 'buffered' && chronicle.copiesOf(cell) < result.copies)
         breaks(`${name} was answered buffered with ${result.copies} copies, and had ${chronicle.copiesOf(cell)}`);
       if (result.outcome === 'conflict' && result.added_id === undefined)
-        breaks(`${name} was answered conflict, and nobody knows with what`);
+        breaks(`${name} was answered conflict without an added id`);
       else if (isStored(result) || result.outcome === 'conflict') {
         const there = meant(cell, result.shard, result.added_id ?? 0);
         const same = there.filter((one) => equalJson(valueOf(one.cell.body), cell.body));
@@ -73,7 +73,7 @@ export function openJudge(chronicle: Chronicle): Judge {
     read(wanted, { cell, served_by, stale }, acked, minimum) {
       if (cell) showed(cell, 'a read');
       const shard = cell?.shard ?? acked.find((result) => result.shard >= 0)?.shard ?? -1;
-      // Where cells were lost or a shard has moved, what is acknowledged may be away for a while.
+      // After a loss of cells or a move, acknowledged cells may be missing for a while.
       if (chronicle.moves.has(shard) || chronicle.appendedTo(addressKey(wanted)).some(({ isLost }) => isLost)) return;
       if (!cell && !stale && acked.some(isStored))
         breaks(
@@ -84,10 +84,10 @@ export function openJudge(chronicle: Chronicle): Judge {
   };
 }
 
-/** The world once every fault is over and everything was drained. */
+/** The world once every fault is over and everything is drained. */
 type CalmWorld = Pick<World, 'chronicle' | 'groups' | 'topology' | 'allShards'>;
 
-/** The rows that the servers of a shard's group hold, by its writer. */
+/** Returns a shard's rows as its group's writer has them. */
 export function logOf(
   { groups, topology }: Pick<CalmWorld, 'groups' | 'topology'>,
   shard: number,
@@ -100,7 +100,7 @@ export function bufferedRows(groups: ReadonlyMap<string, SimulatedGroup>): Buffe
   return [...groups.values()].flatMap((group) => [...(group.nodes[group.writer]?.tables.buffer.values() ?? [])]);
 }
 
-/** What must hold in the end. Says what does not. */
+/** Returns the promises that do not hold in the end. */
 export function judgeEnd(world: CalmWorld): string[] {
   const kept = bufferedRows(world.groups).filter(({ state }) => state !== 'waiting');
   return [
@@ -111,7 +111,7 @@ export function judgeEnd(world: CalmWorld): string[] {
   ];
 }
 
-/** Dense, in order, each address once, and the same on every server of the group. */
+/** Checks the log: dense, in order, each address once, and the same on every server of the group. */
 function judgeLog({ groups, topology }: CalmWorld, shard: number): string[] {
   const group = groups.get(topology.home(shard).group);
   const log = logOf({ groups, topology }, shard);
@@ -130,7 +130,7 @@ function judgeLog({ groups, topology }: CalmWorld, shard: number): string[] {
   return broken;
 }
 
-/** An acknowledged write is in its log, or kept as a conflict that could not be told when it was answered. */
+/** Checks that an acknowledged write is in its log, or kept as a conflict that could not be told in its answer. */
 function judgeAnswer(world: CalmWorld, { cell, address, result }: AnsweredPut, kept: readonly BufferedRow[]): string[] {
   const isBody = (body: Uint8Array): boolean => equalJson(valueOf(body), cell.body);
   const appended = world.chronicle.appendedTo(address);
@@ -143,12 +143,12 @@ function judgeAnswer(world: CalmWorld, { cell, address, result }: AnsweredPut, k
   const isKept = kept.some((row) => row.state === 'conflict' && row.address === address && isBody(row.body));
   // A second body came first while the primary was down.
   if (found && isKept && result.outcome === 'buffered') return [];
-  // There was one copy only, and the client was told so; then its server was lost.
+  // Only one copy existed, as the client was told; then its server was lost.
   if (result.outcome === 'buffered' && result.copies === 1 && world.chronicle.hasLostCopy(address, isBody)) return [];
   return [`${name} is ${found ? 'another cell now' : 'lost'}${isKept ? ', kept as a conflict' : ''}`];
 }
 
-/** What a reader was shown is there for good, whoever wrote it and whatever the writer was told. */
+/** Checks that a cell shown to a reader stays for good, whatever its writer was told. */
 function judgeSeen(world: CalmWorld, address: string, { shard, row_key, ref_key, body }: Cell): string[] {
   const found = logOf(world, shard).find((one) => one.address === address);
   if (found && equalJson(valueOf(found.body), body)) return [];
@@ -156,7 +156,7 @@ function judgeSeen(world: CalmWorld, address: string, { shard, row_key, ref_key,
   return [`${row_key.slice(0, 8)}/${ref_key}, which was read, is ${found ? 'another cell now' : 'lost'}`];
 }
 
-/** Conflicts that are kept are those of writes that were not answered 409. */
+/** Checks that kept conflicts are those of writes that were not answered 409. */
 function judgeKept(world: CalmWorld, row: BufferedRow): string[] {
   const { chronicle } = world;
   const name = `${row.state} row ${row.id} of ${Buffer.from(row.rowKey).toString('hex').slice(0, 8)}/${row.ref_key}`;

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
 import type { TopologySource } from '../../../shared/topology/topology.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
-import { changing, NOTHING, rewording, rewordingTogether } from '../changed-clients.ts';
+import { transactionsOf, withTransactions } from '../../support/wrapped-client.ts';
+import { changing, NOTHING, rewording, rewordingPlans } from '../changed-clients.ts';
 import { hidesYoung, hidesYounger, parksRefused, seesFirstRows, takesRefusalsForDone } from './planted-drain-bugs.ts';
 import { hintsInTurn, withIds } from './planted-hint-bugs.ts';
 import type { ServerFlaws } from './servers/plan.ts';
@@ -11,30 +12,30 @@ import type { SimulatedGroup } from './servers/simulated-group.ts';
 import { addressOf } from './servers/tables.ts';
 
 /**
- * A mistake of the kind that such a store can have. The simulation has to find each: a judge who never finds anything
- * proves nothing.
+ * A bug of a kind that such a store can have. The simulation must find each: a judge that never finds anything proves
+ * nothing.
  */
 export interface PlantedBug {
   readonly name: string;
   readonly what: string;
   /** Stands between writers and a group. @default the client itself */
   readonly writing?: (client: SqlClient, group: SimulatedGroup) => SqlClient;
-  /** Stands between the drain and the groups; made anew for each simulation. @default the client itself */
+  /** Stands between the drain and the groups; created for each simulation. @default the client itself */
   readonly draining?: () => (client: SqlClient, group: SimulatedGroup) => SqlClient;
   readonly flaws?: ServerFlaws;
   /** Stands between readers of logs and the groups. @default the client itself */
   readonly reading?: (client: SqlClient) => SqlClient;
   /** Stands between the drain and what it reads of the topology. @default the topology itself */
   readonly topology?: (source: TopologySource) => TopologySource;
-  /** Of the readers of logs. @default true */
+  /** Whether log readers stop at holes. @default true */
   readonly stopsAtHoles?: false;
-  /** Where a follower begins is written before it follows. @default true */
+  /** Whether the start of a follower is saved before it follows. @default true */
   readonly keepsStarts?: false;
 }
 
 const FENCE = " AND log.epoch = ? AND log.state = 'open'";
 const WRITER_FENCE = ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
-/** An append asks neither for the epoch nor for the state. */
+/** An append that checks neither the epoch nor the state. */
 const withoutFence = changing((statement, client) =>
   client.change(
     statement.sql.includes(FENCE)
@@ -119,14 +120,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'numbers-anywhere',
     what: 'a replica that was promoted without the last cells numbers new ones',
-    writing: rewordingTogether((sql) =>
+    writing: rewordingPlans((sql) =>
       sql.replace(WRITER_FENCE, '').replace(' AND (writer_id IS NULL OR writer_id = @@server_id)', ''),
     ),
   },
   {
     name: 'numbers-apart',
     what: 'cells get their numbers in a commit before the one that inserts them',
-    writing: numbersApart,
+    writing: numbersIsolated,
   },
   {
     name: 'opens-refused',
@@ -159,12 +160,12 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'counts-again',
-    what: 'an insert of a copy counts once more when it is repeated after a lost answer',
+    what: 'an insert of a copy counts again when it is repeated after a lost answer',
     writing: changing((statement, client) => client.change(withIds(statement, () => randomBytes(8)))),
   },
   {
     name: 'one-id',
-    what: 'writes of one body count as one in their hint: who is told 409 takes it from the others',
+    what: 'writes of one body count as one in their hint: a writer answered 409 withdraws it for all',
     writing: changing((statement, client) => client.change(withIds(statement, () => new Uint8Array(8)))),
   },
   {
@@ -182,7 +183,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'former-writer',
-    what: 'reads of the writer are answered by whoever the connection leads to',
+    what: 'reads of the writer are answered by any server that the connection leads to',
     writing: (client) => ({
       ...client,
       select: (statement, target) =>
@@ -212,20 +213,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
 ];
 
-function numbersApart(client: SqlClient): SqlClient {
-  const { transactions } = client;
-  if (!transactions) throw new Error('wanted transactions');
-  return {
-    ...client,
-    transactions: {
-      ...transactions,
-      async run(statements) {
-        const [first, ...others] = statements;
-        if (!first || planOf(first.sql).kind !== 'number') return transactions.run(statements);
-        return [await client.change(first), ...(await transactions.run(others))];
-      },
-    },
-  };
+function numbersIsolated(client: SqlClient): SqlClient {
+  const { run } = transactionsOf(client);
+  return withTransactions(client, async (statements) => {
+    const [first, ...others] = statements;
+    if (!first || planOf(first.sql).kind !== 'number') return run(statements);
+    return [await client.change(first), ...(await run(others))];
+  });
 }
 
 /** Believes that its append followed the last one it knows of. */
@@ -249,7 +243,7 @@ function countsUnclearAsStored(client: SqlClient): SqlClient {
   })(client);
 }
 
-/** Whatever body a node shows at the address of a waiting row, the row's own hash is what the drain gets to see. */
+/** Shows the drain the hash of the waiting row itself, whatever body a node has at its address. */
 function comparesKeysOnly(): (client: SqlClient) => SqlClient {
   const waiting = new Map<string, Uint8Array[]>();
   const keyOf = (row: SqlRow | readonly unknown[], at: number): string =>

@@ -7,11 +7,10 @@ import type { BufferedRow } from './servers/tables.ts';
 import { BEGINNING_MS } from './world/virtual-time.ts';
 
 /**
- * Mistakes of the drain, and of who brings back what a promoted server lacks: each is a client that shows, or does,
- * what it should not.
+ * Bugs of the drain, and of the recovery of a promoted server: each is a client that shows, or does, the wrong thing.
  */
 
-/** An append that is let in by any writer is one of who brings cells back. */
+/** An append that any writer admits belongs to the recovery. */
 const FENCED = 'log.writer_id = @@server_id';
 
 export const takesRefusalsForDone = changing(async (statement, client) => {
@@ -25,7 +24,7 @@ export const takesRefusalsForDone = changing(async (statement, client) => {
   }
 });
 
-/** Of the bodies for an address nobody sees but the one that came first, on whatever group. */
+/** Shows only the first of the bodies for an address, on whatever group. */
 export function hidesYounger(): (client: SqlClient, group: SimulatedGroup) => SqlClient {
   const groups = new Set<SimulatedGroup>();
   const isOpen = (row: BufferedRow): boolean => row.state !== 'conflict' && isUnanswered(row);
@@ -65,7 +64,7 @@ export function hidesYoung(client: SqlClient, group: SimulatedGroup): SqlClient 
   );
 }
 
-/** What one run comes to look at in a second, in the order of the whole table. */
+/** The rows that one run reaches in a second, in the order of the whole table. */
 const ROWS_PER_SECOND = 16;
 
 export function seesFirstRows(client: SqlClient, group: SimulatedGroup): SqlClient {
@@ -76,7 +75,7 @@ export function seesFirstRows(client: SqlClient, group: SimulatedGroup): SqlClie
   });
 }
 
-/** Shows only some of the rows that a page of a buffer table has. */
+/** Shows only some of the rows in a page of a buffer table. */
 function hiding(
   client: SqlClient,
   group: SimulatedGroup,

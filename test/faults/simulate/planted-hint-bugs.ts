@@ -3,12 +3,12 @@ import type { SqlClient, SqlParameter, Statement } from '../../../shared/sql/cli
 import { changing } from '../changed-clients.ts';
 import { planOf } from './servers/plans.ts';
 
-/** Mistakes with hints: each is a client that sends others, or at other times. */
+/** Bugs of hints: each is a client that sends others, or at other times. */
 
-/** As long as the store waits for an answer. */
+/** The time that the store waits for an answer. */
 const MOST_WAIT_MS = 4000;
 
-/** An insert of the same copy on another group waits until the one before has ended. */
+/** Delays an insert until that of the same copy on another group has ended. */
 export function hintsInTurn(): (client: SqlClient) => SqlClient {
   const under = new Map<string, Promise<unknown>>();
   return changing(async (statement, client) => {
@@ -24,7 +24,7 @@ export function hintsInTurn(): (client: SqlClient) => SqlClient {
   });
 }
 
-/** Its sender may have died. */
+/** Waits for it, though its sender may have died. */
 async function waited(before: Promise<unknown> | undefined): Promise<void> {
   if (before) await Promise.race([before.catch(() => undefined), sleep(MOST_WAIT_MS)]);
 }

@@ -1,4 +1,4 @@
-/** A thread that simulates seed after seed until it has done its part, or found what it was to find. */
+/** A thread that simulates seeds until its part is done, or its bugs are found. */
 import { runAsWorker } from '../../support/workers/worker-side.ts';
 import { bugNamed } from './planted-bugs.ts';
 import { simulateSeed } from './simulate-seed.ts';
@@ -9,25 +9,25 @@ export interface SeedsWanted {
   readonly first: number;
   readonly step: number;
   readonly end: number;
-  /** After so many milliseconds no seed is begun whose number is not below `least`. @default all are simulated */
+  /** After this many milliseconds only seeds below `least` begin. @default all are simulated */
   readonly forMs: number | undefined;
-  /** Numbers below it are simulated however long that takes: a machine may be half as fast as another day. */
+  /** Numbers below it are always simulated: a machine may be half as fast on another day. */
   readonly least: number;
-  /** Planted bugs, each to be looked for from the first number on until it is found. None: all seeds, without a bug. */
+  /** Planted bugs, each simulated from the first number on until it is found. None: all seeds, without a bug. */
   readonly bugs: readonly string[];
 }
 
-/** How a thread is to end: at once, or with its last seed. */
+/** The end of a thread: at once, or with its last seed. */
 export type SeedsWord = 'now' | 'when done';
 
 export interface SeedsDone {
-  /** Seeds simulated, of each bug by its name; without a bug under ''. */
+  /** Simulated seeds by the name of the bug; without a bug under ''. */
   readonly seeds: Record<string, number>;
-  /** Seeds in which a promise broke, or not everything was done in the end. */
+  /** Seeds in which a promise broke, or work was left in the end. */
   readonly bad: BadSeed[];
   readonly undone: number;
   readonly broken: number;
-  /** Of all seeds together: answers by outcome, lost cells, cuts, failed statements. */
+  /** Sums over all seeds: answers by outcome, lost cells, cuts, failed statements. */
   readonly sums: Record<string, number>;
 }
 
@@ -39,15 +39,15 @@ export interface BadSeed {
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
-/** Seeds between words of how far it is. */
+/** Seeds between two progress messages. */
 const SAY_EVERY = 20;
-/** Enough to look into; the rest is counted. */
+/** Enough to inspect; the rest is counted. */
 const MOST_BAD = 20;
 
-// Thousands of errors are made and caught in each seed; nobody reads where they came from.
+// Each seed makes and catches thousands of errors; their stack traces are never read.
 Error.stackTraceLimit = 0;
 
-/** The machine's clock: every other one of this thread is the simulation's. */
+/** Returns the machine's clock: every other one of this thread is the simulation's. */
 const machineMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
 await runAsWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(

@@ -4,16 +4,16 @@ import { PLANTED_BUGS } from './planted-bugs.ts';
 import type { BadSeed, SeedsDone, SeedsWanted, SeedsWord } from './seeds-thread.ts';
 
 const SEEDS = 10_000;
-/** Where the time is given: these are simulated in any case. */
+/** Simulated regardless of the time. */
 const LEAST_SEEDS = 500;
 const THREADS = 2;
-/** Between words to whoever is watching. */
+/** The interval of progress messages. */
 const TELL_EVERY_MS = 15_000;
 
 export const simulateRun: FaultRun = {
   name: 'simulate',
   promise: 'No write is lost, changed or answered wrongly, no reader skips, and everything is drained',
-  fault: `${SEEDS.toLocaleString('en-US')} seeds, or as many as --seconds allow, in virtual time: servers crash, pause, lag, refuse, lose their last cells; statements get lost, late, done twice; writers and drains die and freeze; clocks jump; shards move; a primary stays away; then all heals`,
+  fault: `${SEEDS.toLocaleString('en-US')} seeds, or as many as --seconds allow, in virtual time. Servers crash, pause, lag, refuse, lose their last cells; statements get lost, late, done twice; writers and drains die and freeze. Clocks jump; shards move; a primary stays unavailable; then all heals`,
   control: `${PLANTED_BUGS.length} planted bugs, each to be found`,
 
   async run(world) {
@@ -36,11 +36,11 @@ export const simulateRun: FaultRun = {
       checks: [
         {
           what: 'seeds that broke a promise, not drained',
-          figure: `${real.broken}, ${real.undone} of ${grouped(seeds)}`,
+          result: `${real.broken}, ${real.undone} of ${grouped(seeds)}`,
           bar: `0, 0 of ${forMs === undefined ? '' : 'at least '}${grouped(least)}`,
           passed: real.broken + real.undone === 0 && seeds >= least,
           control: {
-            figure: `planted bugs found: ${found.length} of ${names.length}`,
+            result: `planted bugs found: ${found.length} of ${names.length}`,
             failed: found.length === names.length,
           },
         },

@@ -13,35 +13,35 @@ import { logReader, type LogReader } from './world/log-reader.ts';
 import { makeWorld, type World } from './world/world.ts';
 
 interface SeedVerdict {
-  /** Promises that did not hold. */
+  /** The broken promises. */
   readonly broken: readonly string[];
-  /** What was still to be done when everything had been well for long. */
+  /** The work left after a long time without faults. */
   readonly undone: readonly string[];
   readonly answers: Readonly<Record<string, number>>;
-  /** Cells that promotions lost, cuts of logs that the follower met, statements that failed. */
+  /** Cells lost by promotions, cuts of logs that the follower met, failed statements. */
   readonly counts: { readonly lostCells: number; readonly cuts: number; readonly failures: number };
 }
 
-/** Faults, and writes, come during this time. */
+/** The time in which faults and writes come. */
 const FAULTY_MS = 10_000;
 /**
- * Everything has to be done so long after the last fault: a drain may have to wait for its next run, and that for
- * requests to have ended.
+ * All work must be done this long after the last fault: a drain may wait for its next run, which waits for requests to
+ * have ended.
  */
 const PATIENCE_MS = 180_000;
-/** By then every statement that was late has arrived, and every one was given up. */
+/** The time until every late statement has arrived, and every sender has given up. */
 const ARRIVED_MS = 6500;
-/** By then each that was not late was answered, or given up. */
+/** The time until every other statement was answered, or given up. */
 const SETTLED_MS = 4500;
 const READ_EVERY_MS = 700;
 const SOON_MS = 20;
 const READ_EVERY_IN_CALM_MS = 2000;
-/** Of the seeds, those in which one group stays away for long: they take long to simulate. */
+/** The share of seeds in which one group is unavailable for long: they take long to simulate. */
 const LONG_SHARE = 0.008;
-/** Appends of the drain meanwhile, so that little is much. */
+/** The rate of the drain in these, so low that few rows are many. */
 const SLOW_PER_SECOND = 4;
 
-/** One simulation, and what is to be said of it. The same seed and number give the same one. */
+/** Runs one simulation, and returns its verdict. The same seed and number give the same one. */
 export async function simulateSeed(seed: string, number: number, bug?: PlantedBug): Promise<SeedVerdict> {
   const world = makeWorld(seed, number, bug);
   return world.time.runUntil(Promise.race([simulate(world), world.failure]));
@@ -51,7 +51,7 @@ async function simulate(world: World): Promise<SeedVerdict> {
   const { chronicle, time } = world;
   const judge = openJudge(chronicle);
   const { context, datastore } = world.start('reading');
-  // Started in calm weather, as a deployment is.
+  // Started before any fault, as a deployment is.
   const readers: Readers = {
     log: logReader(world, await datastore(), context, judge),
     follower: await logFollower(world, context, 'start'),
@@ -89,7 +89,7 @@ async function simulate(world: World): Promise<SeedVerdict> {
   return { broken: judge.broken, undone, answers, counts: { ...chronicle.counts, cuts: readers.follower.cuts() } };
 }
 
-/** Faults, and clients that write and read meanwhile, until what they sent has arrived or was given up. */
+/** Runs faults and clients, until all that they sent has arrived or was given up. */
 async function faultyTimes(world: World, judge: Judge): Promise<void> {
   const { time } = world;
   const duels = planFaults(world, FAULTY_MS).map(async ({ group, at, behindMs }) => {
@@ -105,7 +105,7 @@ async function faultyTimes(world: World, judge: Judge): Promise<void> {
 interface Readers {
   readonly log: LogReader;
   readonly follower: LogFollower;
-  /** One that begins with what is written from then on. */
+  /** Begins with the cells that are written from then on. */
   late: LogFollower | undefined;
 }
 
@@ -125,12 +125,12 @@ async function keepReading(
   }
 }
 
-/** While little happens it is looked at less. */
+/** Returns a longer pause while little happens. */
 function pauseOf(now: number, isBusy: boolean): number {
   return isBusy || now < FAULTY_MS + SETTLED_MS ? READ_EVERY_MS : READ_EVERY_IN_CALM_MS;
 }
 
-/** A follower of cells from now on, whose first worker dies young. */
+/** Follows cells from now on; its first worker dies young. */
 async function followLate(world: World, readers: Readers, end: { readonly isNear: boolean }): Promise<void> {
   const { time, random } = world;
   if (random.chance(0.5)) return;
@@ -144,7 +144,7 @@ async function followLate(world: World, readers: Readers, end: { readonly isNear
   }
 }
 
-/** Waits until nothing waits any more. Says what does after all. */
+/** Waits until nothing waits any more. Returns what still does. */
 async function untilDone(world: World, readers: Readers): Promise<string[]> {
   const { time } = world;
   const deadline = time.now() + PATIENCE_MS;
@@ -159,7 +159,7 @@ function whatIsUndone(world: World, { log, follower, late }: Readers): string[] 
   const shards = world.allShards;
   const unseenBy = (who: string, isUnseen: (shard: number) => boolean): string[] =>
     shards.filter(isUnseen).map((shard) => `${who} has not seen all of shard ${shard}`);
-  const waiting = bufferedRows(world.groups).filter(({ state }) => state === 'waiting' || state === 'undecided');
+  const waiting = bufferedRows(world.groups).filter(({ state }) => state === 'waiting' || state === 'in_doubt');
   if (waiting.length > 0) return [`${waiting.length} rows wait in the buffers`];
   return [
     ...[...world.groups.values()]
@@ -176,7 +176,7 @@ function whatIsUndone(world: World, { log, follower, late }: Readers): string[] 
 }
 
 /**
- * The row of a shard is of the epoch that the topology gives to those who write, and its writer has all that it had.
+ * Returns whether a shard's row has the epoch that the topology gives to writers, and its writer has all earlier cells.
  */
 function isOpen({ groups, topology }: World, shard: number): boolean {
   const { group: name, epoch } = topology.home(shard);
@@ -185,7 +185,7 @@ function isOpen({ groups, topology }: World, shard: number): boolean {
   return row?.epoch === epoch && row.state === 'open' && row.writerId === group?.writerId;
 }
 
-/** Everybody is well: a new cell of each shard has to be stored. */
+/** Checks that all is well: a new cell of each shard must be stored. */
 async function writeOnce(world: World, judge: Judge): Promise<string[]> {
   const store = await world.start('writing').datastore();
   const failed: string[] = [];
@@ -201,8 +201,8 @@ async function writeOnce(world: World, judge: Judge): Promise<string[]> {
 }
 
 /**
- * A reader that went on from where it stopped has seen every cell, once, in order. One without fingerprints only where
- * no cell was lost.
+ * Checks that a reader that continued from its offset has seen every cell, once, in order. One without fingerprints is
+ * judged only if no cell was lost.
  */
 function judgeReaders(world: World, { log }: Readers): string[] {
   return world.allShards.flatMap((shard) => {

@@ -1,41 +1,42 @@
+import { percentile } from '../../support/percentile.ts';
 import type { Bar } from '../fault-run.ts';
 import type { Sample } from './watch-stack.ts';
 
-/** How a stack's use of the machine went on, between an early part of a load and its last part. */
+/** The change in a stack's use of the machine, between an early part of a load and its last part. */
 export interface Growth {
   readonly early: Memory;
   readonly late: Memory;
-  /** Early and late, for people. */
+  /** Early and late values, for people. */
   readonly parts: string;
-  /** The most there were early. */
+  /** The most in the early part. */
   readonly earlyConnections: number;
   readonly earlyProcesses: number;
-  /** Once the load was over. */
+  /** After the load. */
   readonly endConnections: number;
   readonly endProcesses: number;
 }
 
 /**
- * What processes take, in bytes; medians, so that a moment does not count in which one is away. Without the database
- * servers, which are killed now and then and fill their caches anew.
+ * The memory of processes, in bytes; medians, so that a moment without one does not count. Excludes the database
+ * servers, which are killed at times and then fill their caches again.
  */
 interface Memory {
   readonly stack: number;
-  /** Of one of the functions' processes, on the average: how many of them run follows from load and faults. */
+  /** The average of the functions' processes: how many run depends on load and faults. */
   readonly aFunction: number;
 }
 
 const MOST_MEMORY_GROWTH = 1.1;
-/** Connections come and go with instances of functions that are started and ended each minute. */
+/** Connections come and go with instances of functions, which start and end each minute. */
 const CONNECTION_MARGIN = 16;
 const PROCESS_MARGIN = 2;
 const MEBIBYTE = 1024 * 1024;
 
 /**
  * @param samples of a load
- * @param seconds how long that lasted
- * @param part how long the early and the late part are: the second and the last of their kind
- * @param end taken once it was over
+ * @param seconds the length of the load
+ * @param part the length of the early and the late part: the second and the last of their kind
+ * @param end taken after the load
  */
 export function growthOf(samples: readonly Sample[], seconds: number, part: number, end: Sample): Growth {
   const between = (from: number, to: number): readonly Sample[] =>
@@ -62,7 +63,7 @@ type Measure = Omit<Bar<Growth>, 'what'>;
 function memoryGrowth(whose: keyof Memory): Measure {
   return {
     bar: `≤ ${MOST_MEMORY_GROWTH}`,
-    figure: ({ early: { [whose]: before }, late: { [whose]: after } }) =>
+    result: ({ early: { [whose]: before }, late: { [whose]: after } }) =>
       `${(after / before).toFixed(2)} (${mebibytes(before)}, ${mebibytes(after)} MiB)`,
     holds: ({ early, late }) => late[whose] > 0 && late[whose] <= MOST_MEMORY_GROWTH * early[whose],
   };
@@ -73,14 +74,14 @@ export const FUNCTION_MEMORY = memoryGrowth('aFunction');
 
 export const CONNECTIONS: Measure = {
   bar: `at most ${CONNECTION_MARGIN} more`,
-  figure: ({ earlyConnections, endConnections }) => `${earlyConnections}, ${endConnections}`,
+  result: ({ earlyConnections, endConnections }) => `${earlyConnections}, ${endConnections}`,
   holds: ({ earlyConnections, endConnections }) =>
     earlyConnections > 0 && endConnections <= earlyConnections + CONNECTION_MARGIN,
 };
 
 export const PROCESSES: Measure = {
   bar: `at most ${PROCESS_MARGIN} more`,
-  figure: ({ earlyProcesses, endProcesses }) => `${earlyProcesses}, ${endProcesses}`,
+  result: ({ earlyProcesses, endProcesses }) => `${earlyProcesses}, ${endProcesses}`,
   holds: ({ earlyProcesses, endProcesses }) => earlyProcesses > 0 && endProcesses <= earlyProcesses + PROCESS_MARGIN,
 };
 
@@ -95,6 +96,7 @@ function mebibytes(bytes: number): string {
   return (bytes / MEBIBYTE).toFixed(0);
 }
 
+/** Returns 0 without values. */
 function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+  return values.length === 0 ? 0 : percentile(values, 0.5);
 }

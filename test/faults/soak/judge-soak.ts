@@ -2,8 +2,8 @@ import { otherFaults, type Aftermath } from '../aftermath.ts';
 import { check, type Check } from '../fault-run.ts';
 import { CONNECTIONS, FUNCTION_MEMORY, PROCESSES, STACK_MEMORY, type Growth } from './judge-samples.ts';
 import type { MixedCounts } from './mixed-load.ts';
-import { isEmpty, restFigure, type Rest } from './settle.ts';
-import type { IndexVerdict } from './verify-index.ts';
+import { isEmpty, settledResult, type Rest } from './settle.ts';
+import type { IndexVerdict } from '../whole-stack.ts';
 
 interface Soaked {
   readonly growth: Growth;
@@ -13,11 +13,11 @@ interface Soaked {
   readonly index: IndexVerdict;
 }
 
-/** The same after everything went wrong. */
+/** The results after everything went wrong. */
 interface Sabotaged {
   readonly growth: Growth;
   readonly rest: Rest;
-  /** Of the cells acknowledged before. */
+  /** The cells acknowledged before. */
   readonly acked: number;
   readonly lost: number;
   readonly index: IndexVerdict;
@@ -41,7 +41,7 @@ export function judgeSoak({ growth, rest, aftermath, counts, index }: Soaked, co
       {
         what: 'waiting in buffers, in queues, for triggers, parked; control: a group hangs',
         bar: '0, 0, 0, 0',
-        figure: restFigure,
+        result: settledResult,
         holds: isEmpty,
       },
       rest,
@@ -49,16 +49,16 @@ export function judgeSoak({ growth, rest, aftermath, counts, index }: Soaked, co
     ),
     {
       what: 'acknowledged cells lost, other faults; control: cells are deleted',
-      figure: `${aftermath.lost} of ${aftermath.acked.toLocaleString('en-US')}, ${faults}`,
+      result: `${aftermath.lost} of ${aftermath.acked.toLocaleString('en-US')}, ${faults}`,
       bar: '0, 0',
       passed: aftermath.lost + faults === 0 && aftermath.acked > 0,
-      control: { figure: `${control.lost} of ${control.acked.toLocaleString('en-US')}`, failed: control.lost > 0 },
+      control: { result: `${control.lost} of ${control.acked.toLocaleString('en-US')}`, failed: control.lost > 0 },
     },
     check(
       {
         what: 'index entries missing, extra or wrong; control: cells are deleted',
         bar: '0',
-        figure: ({ rows, problems }) => `${problems} of ${rows.toLocaleString('en-US')} rows`,
+        result: ({ rows, problems }) => `${problems} of ${rows.toLocaleString('en-US')} rows`,
         holds: ({ entries, problems }) => problems === 0 && entries > 0,
         fails: ({ problems }) => problems > 0,
       },

@@ -21,7 +21,7 @@ const growth = (bytesAt: (second: number) => number, end = sample(180, 1000)) =>
   return growthOf(samples, 180, 60, end);
 };
 
-test('memory of the last minute is held against that of the second', () => {
+test('memory of the last minute is compared with that of the second', () => {
   const steady = growth((second) => (second < 60 ? 500 : 1000));
   expect(steady).toMatchObject({ early: { stack: 2000, aFunction: 1000 }, late: { stack: 2000, aFunction: 1000 } });
   for (const { holds } of [STACK_MEMORY, FUNCTION_MEMORY]) {
@@ -31,7 +31,7 @@ test('memory of the last minute is held against that of the second', () => {
   }
 });
 
-test('a moment in which a server is away does not count, and nothing at all is no success', () => {
+test('a moment without a server does not count, and no samples at all are no success', () => {
   const gaps = growth((second) => (second % 60 < 20 ? 700 : 1000));
   expect(gaps).toMatchObject({ early: { stack: 2000, aFunction: 1000 }, late: { stack: 2000, aFunction: 1000 } });
   for (const { holds } of [STACK_MEMORY, FUNCTION_MEMORY])

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import { schemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import { storeOf } from '../../support/store-of.ts';
 import { inChunks } from '../../support/parallel.ts';
 import { Random } from '../../support/random.ts';
-import { tripStream } from '../../support/trips/stream.ts';
+import { tripStream } from '../../support/trips/trip.ts';
 import { Ledger } from '../load/ledger.ts';
 import { markOf } from '../stored-cells.ts';
 import { randomRowKey } from '../../support/row-key.ts';
@@ -16,21 +18,20 @@ export interface MixedLoadOptions {
   readonly shards: number;
 }
 
-/** What a load did, and what it saw that must not be. */
+/** The work of a load, and the faults that it saw. */
 export interface MixedCounts {
   readonly puts: number;
   readonly batches: number;
   readonly gets: number;
   readonly queries: number;
   readonly logReads: number;
-  /** Reads and writes that were answered "later", or not at all. */
+  /** Reads and writes answered "later", or not at all. */
   readonly unavailable: number;
   /**
-   * Acknowledged cells that a writer did not show for now: a promoted reader may lack them until the buffer brings them
-   * back.
+   * Acknowledged cells that a writer lacked for now: a promoted reader may lack them until the buffer restores them.
    */
   readonly missingForNow: number;
-  /** Answers that cannot be right, and errors that nobody foresees. */
+  /** Impossible answers, and unexpected errors. */
   readonly wrong: number;
 }
 
@@ -46,16 +47,16 @@ const CALLERS = 4;
 const PAUSE_MS = 60;
 const TRIP_BATCH = 5;
 const TRIP_PAUSE_MS = 800;
-/** At first without a pause, so that as many instances of the trigger's function are started as there will ever be. */
+/** At first without a pause, so that as many instances of the trigger's function start as there will ever be. */
 const BURST_BATCHES = 40;
 const BATCH = 10;
-/** Stored cells that are remembered to be read. */
+/** Stored cells remembered for reads. */
 const REMEMBERED = 1000;
 const INDEX = 'driver_partner_index';
 const EXAMPLES = 5;
 
 export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
-  const store = schemalessClient({ url, datastore: DATASTORE });
+  const store = storeOf(schemalessClient({ url, datastore: DATASTORE }));
   const ledger = new Ledger();
   const counts = { puts: 0, batches: 0, gets: 0, queries: 0, logReads: 0, unavailable: 0, missingForNow: 0, wrong: 0 };
   const [stored, drivers, wrongExamples]: [NewCell[], string[], string[]] = [[], [], []];
@@ -77,7 +78,7 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
     }
   }
 
-  /** What is answered "later" is part of the day; anything else is not. */
+  /** Accepts an answer of "later" as part of the day; anything else is a fault. */
   async function attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -99,7 +100,7 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
   async function query(random: Random): Promise<void> {
     const driver = drivers[random.integer(0, drivers.length - 1)];
     if (driver === undefined) return;
-    await store.query({ index: INDEX, where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }] });
+    await store.query({ index: INDEX, where: { driver_partner_uuid: driver } });
     counts.queries += 1;
   }
 
@@ -164,7 +165,7 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
 }
 
 async function put(
-  store: SchemalessClient,
+  store: Pick<Datastore, 'put' | 'batchPut'>,
   cells: readonly NewCell[],
   note: (cells: readonly NewCell[], results: readonly PutResult[]) => void,
 ): Promise<void> {

@@ -5,31 +5,31 @@ import type { BufferOperations } from '../../../shared/api/buffer.ts';
 import type { TriggerOperations } from '../../../shared/api/triggers.ts';
 import { sumOf } from '../fault-run.ts';
 
-/** What is still under way inside a stack. */
+/** The work still under way inside a stack. */
 export interface Rest {
-  /** In the groups' buffer tables, those set aside and conflicts among them. */
+  /** Rows in the groups' buffer tables, including parked ones and conflicts. */
   readonly buffered: number;
   /** Groups whose buffer did not answer. */
   readonly silent: number;
-  /** In the queues, waiting or held. */
+  /** Messages in the queues, waiting or held. */
   readonly messages: number;
   /** Cells that the triggers have not sent yet. */
   readonly unsent: number;
-  /** Cells set aside by the triggers. */
+  /** Cells that the triggers have parked. */
   readonly parked: number;
 }
 
 type Waiting = Pick<BufferOperations, 'getBuffer'> & Pick<TriggerOperations, 'listTriggers' | 'retryParkedCells'>;
 
-/** What is left in the end, and what it took. */
-interface Settled extends Rest {
-  /** Parked cells that were wanted again. */
+/** The work left in the end, and the retries it took. */
+export interface Settled extends Rest {
+  /** Parked cells that were retried. */
   readonly retried: number;
   readonly seconds: number;
 }
 
 const POLL_MS = 500;
-/** Between two wishes for what is parked. */
+/** The interval of retries of parked cells. */
 const RETRY_MS = 15_000;
 
 /** Counts it, now. */
@@ -45,7 +45,7 @@ export async function restOf(data: string, store: Pick<BufferOperations, 'getBuf
       (groups ?? []).map((group) => ('error' in group ? 0 : group.rows + group.parked + group.conflicts)),
     ),
     silent: groups ? groups.filter((group) => 'error' in group).length : 1,
-    // What does not answer is not known to be empty.
+    // A queue that does not answer is not known to be empty.
     messages: sumOf(status.queues.map(({ visible = 1, held = 0 }) => visible + held)),
     unsent: sumOf(summaries.map((summary) => (summary ? summary.sent.cells + summary.sent.unknown_shards : 1))),
     parked: sumOf(summaries.map((summary) => summary?.parked ?? 0)),
@@ -56,13 +56,13 @@ export function isEmpty({ buffered, silent, messages, unsent, parked }: Rest): b
   return buffered + silent + messages + unsent + parked === 0;
 }
 
-export function restFigure({ buffered, messages, unsent, parked }: Rest): string {
+export function settledResult({ buffered, messages, unsent, parked }: Rest): string {
   return `${buffered}, ${messages}, ${unsent}, ${parked}`;
 }
 
 /**
- * Waits until there is nothing left; gives up after some time, and returns what is left. What a trigger has parked is
- * wanted again, as an operator would once everything is up.
+ * Waits until nothing is left; gives up after some time, and returns what is left. Retries the cells that a trigger has
+ * parked, as an operator would once everything is up.
  */
 export async function settle(data: string, store: Waiting, patienceMs: number, signal: AbortSignal): Promise<Settled> {
   const start = performance.now();

@@ -1,4 +1,4 @@
-/** A process of its own that writes, reads, queries and follows until it is asked to end. */
+/** A separate process that writes, reads, queries and follows until it is asked to end. */
 import type { Written } from '../load/ledger.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { mixedLoad, type MixedCounts, type MixedLoadOptions } from './mixed-load.ts';
@@ -6,7 +6,7 @@ import { mixedLoad, type MixedCounts, type MixedLoadOptions } from './mixed-load
 export interface SoakProgress {
   readonly counts: MixedCounts;
   readonly wrongExamples: readonly string[];
-  /** In the end alone. */
+  /** Sent only in the end. */
   readonly written?: Written;
 }
 

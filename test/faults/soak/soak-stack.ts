@@ -1,6 +1,6 @@
 /**
- * What `npm start` runs, with caches that are full within the first minute and heaps without garbage; on SIGUSR2 it
- * begins to leak, and its functions with it, as a control.
+ * Runs `npm start` with caches that are full within the first minute and heaps without garbage. On SIGUSR2 it and its
+ * functions begin to leak, as a control.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const CONNECTION_EVERY_MS = 500;
 const PROCESS_EVERY_MS = 5000;
 
 const options = toldOptions();
-/** Functions leak, too, once it is there. */
+/** Functions leak as well once it exists. */
 const leakFile = `${options.data}.leak`;
 const collecting = new URL('collect-garbage.mjs', import.meta.url);
 collecting.searchParams.set('leak', leakFile);
@@ -27,7 +27,7 @@ await serveStack({ serverSize: 'full', ...options, serverArguments: SMALL_CACHES
   process.on('SIGUSR2', () => leak(stack)),
 );
 
-/** Takes memory, connections and processes, and gives nothing back. */
+/** Takes memory, connections and processes, and releases nothing. */
 function leak({ groups: { groups } }: LocalStack): void {
   writeFileSync(leakFile, '');
   const kept: (Buffer | Connection | ChildProcess)[] = [];
@@ -40,7 +40,7 @@ function leak({ groups: { groups } }: LocalStack): void {
     connection.on('error', () => undefined);
     kept.push(connection);
   }, CONNECTION_EVERY_MS);
-  // The command line names the data folder, so that the process is found when the run is cut off.
+  // The command line names the data folder, by which the process is found when the run is cut off.
   const idle = ['--eval', 'setInterval(() => {}, 1000)', join(options.data ?? '', 'leaked')];
   setInterval(() => kept.push(spawn(process.execPath, idle, { stdio: 'ignore' })), PROCESS_EVERY_MS);
 }

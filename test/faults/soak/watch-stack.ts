@@ -4,49 +4,49 @@ import { processTree, type TreeProcess } from '../../support/processes/process-t
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { groupClient, type GroupAccess } from '../../support/store-access.ts';
 
-/** What a stack takes of the machine at one moment. */
+/** A stack's use of the machine at one moment. */
 export interface Sample {
   /** Since the watch began. */
   readonly seconds: number;
-  /** Of the stack's own process, and of the functions it started. */
+  /** Bytes of the stack's own process, and of the functions that it started. */
   readonly stackBytes: number;
   readonly functionBytes: number;
   readonly functions: number;
-  /** Of the database servers. */
+  /** Bytes of the database servers. */
   readonly serverBytes: number;
   readonly processes: number;
-  /** Undefined where it was not counted. */
+  /** Undefined if not counted. */
   readonly connections: number | undefined;
 }
 
-interface StackWatch {
+interface StackWatch extends Disposable {
   readonly samples: readonly Sample[];
-  stop(): void;
 }
 
 const EVERY_MS = 1000;
-/** Connections are counted with every so many samples. */
+/** Every nth sample counts connections. */
 const CONNECTIONS_EVERY = 5;
 
 /** Samples a stack's memory and processes each second, and its connections now and then. */
-export function watchStack(stack: StackProcess, root: number): StackWatch {
+export function watchStack(stack: StackProcess): StackWatch {
   const start = performance.now();
   const samples: Sample[] = [];
   let ticks = 0;
   const timer = setInterval(() => {
     ticks += 1;
     const seconds = (performance.now() - start) / 1000;
-    // A server that is just being replaced is not there to be asked.
-    void lookAt(stack, root, seconds, ticks % CONNECTIONS_EVERY === 0).then(
+    // A server that is being replaced cannot be asked.
+    void checkAt(stack, seconds, ticks % CONNECTIONS_EVERY === 0).then(
       (sample) => samples.push(sample),
       () => undefined,
     );
   }, EVERY_MS);
-  return { samples, stop: () => clearInterval(timer) };
+  return { samples, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** One sample, with connections unless told otherwise. */
-export async function lookAt(stack: StackProcess, root: number, seconds: number, isCounted = true): Promise<Sample> {
+/** Takes one sample, with connections unless told otherwise. */
+export async function checkAt(stack: StackProcess, seconds: number, isCounted = true): Promise<Sample> {
+  const root = stack.pid;
   const tree = processTree(root);
   const servers = new Set(stack.serverPids);
   const bytesOf = (some: readonly TreeProcess[]): number =>
@@ -63,12 +63,12 @@ export async function lookAt(stack: StackProcess, root: number, seconds: number,
   };
 }
 
-/** Not of what else the stack starts. */
+/** Returns whether it is a function, unlike the stack's other children. */
 function isFunction(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('function-runner');
   } catch {
-    // It has ended meanwhile.
+    // It has ended.
     return false;
   }
 }
@@ -79,7 +79,7 @@ const COUNT = {
 };
 const SOON = { connections: 1, connectTimeoutMs: 500, acquireTimeoutMs: 1000, queryTimeoutMs: 1000 };
 
-/** The connections of all servers, replication's own among them. Undefined while one of the servers does not answer. */
+/** Counts the connections of all servers, including replication. Returns undefined while a server does not answer. */
 async function countConnections(groups: readonly GroupAccess[]): Promise<number | undefined> {
   const counts = await Promise.all(
     groups.map(async ({ name, nodes }) => {

@@ -1,28 +1,26 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { operatorsClient } from '../../support/operators-client.ts';
-import { kill, type StackProcess } from '../../support/processes/stack-process.ts';
-import { DATASTORE } from '../../support/store-access.ts';
-import { faultsLine, inspect, lossCheck, type Aftermath } from '../aftermath.ts';
+import { kill } from '../../support/processes/stack-process.ts';
+import { faultsLine, lossCheck, type Aftermath } from '../aftermath.ts';
 import { grouped, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { BATCHES_AND_REPEATS } from '../load/cell-source.ts';
 import { allWritten, type Written } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
 import { startProduct, startProgram } from '../stack-program.ts';
+import { WholeStack } from '../whole-stack.ts';
 
 const CELLS = 2000;
 const SHARDS = 32;
 const WRITERS = 8;
 const LOAD_PATIENCE_MS = 180_000;
-/** How long a group has been down, with its writes in the buffer, when everything is killed. */
+/** How long a group has been down, with buffered writes, when everything is killed. */
 const GROUP_DOWN_MS = 6000;
-/** Longer than that: its servers come back with the next start alone. */
+/** Longer than that: its servers come back only with the next start. */
 const RESTART_AFTER_SECONDS = 30;
 const UNSAFE_START = new URL('unsafe-stack.ts', import.meta.url);
 
 export const restartRun: FaultRun = {
   name: 'restart',
   promise:
-    'What was acknowledged is there, and what was buffered is drained, after a whole stack ended and started again on its folder',
+    'Acknowledged cells are there, and buffered ones are drained, after a whole stack ended and started again on its folder',
   fault:
     'a whole local stack under writers over HTTP: stopped; kill -9 of everything, one group down before; kill -9 of the parent alone',
   control: 'started on another folder; unsafe flushing for the kill -9 of everything',
@@ -49,101 +47,78 @@ export const restartRun: FaultRun = {
   },
 };
 
-/** Throws where the fault was none: nothing was buffered, or no server left behind. */
+/** Throws if the fault had no effect: no write was buffered, or no server left behind. */
 async function endInEveryWay(world: RunWorld) {
-  const { signal, say } = world;
-  const start = (functions: string): Promise<StackProcess> =>
+  const { say } = world;
+  const start = (functions: string) => () =>
     startProduct(world, 'real', { shards: SHARDS, 'restart-after': RESTART_AFTER_SECONDS, functions });
-  await using under = new StackUnderTest(world);
-  await under.start(start('threads'));
-  await under.writeAndEnd('first', async (stack) => {
-    say('stopping it');
-    await stack.stop();
-  });
-  await under.start(start('threads'));
-  const stopped = await under.inspect();
+  await using stack = await WholeStack.start(world, 'real', start('threads'));
+  const parts: Written[] = [];
+  parts.push(
+    await writtenUntil(stack, 'first', async () => {
+      say('stopping it');
+      await stack.process.stop();
+    }),
+  );
+  await stack.startAgain();
+  const stopped = await inspected(stack, parts);
 
-  const buffered = await under.writeAndEnd('second', async (stack) => {
-    kill(stack.endpoints.groups[0]?.writer.pid ?? 0);
-    await sleep(GROUP_DOWN_MS, undefined, { signal });
+  const second = await writtenUntil(stack, 'second', async () => {
+    kill(stack.process.endpoints.groups[0]?.writer.pid ?? 0);
+    await stack.wait(GROUP_DOWN_MS);
     say('kill -9 of everything');
-    await stack.killAll();
+    await stack.process.killAll();
   });
+  parts.push(second);
+  const { buffered } = second.outcomes;
   if (buffered === 0) throw new Error('no write was buffered while a group was down');
-  await under.start(start('process'));
-  const killed = await under.inspect();
+  await stack.startAgain(start('process'));
+  const killed = await inspected(stack, parts);
 
   let left = 0;
-  await under.writeAndEnd('third', async (stack) => {
-    left = (await stack.killParent()).length;
-    say(`kill -9 of the parent: ${left} servers are left behind`);
-  });
+  parts.push(
+    await writtenUntil(stack, 'third', async () => {
+      left = (await stack.process.killParent()).length;
+      say(`kill -9 of the parent: ${left} servers are left behind`);
+    }),
+  );
   if (left === 0) throw new Error('the parent left no server behind');
-  const stack = await under.start(start('threads'));
-  const orphaned = await under.inspect();
-  await stack.stop();
+  await stack.startAgain(start('threads'));
+  const orphaned = await inspected(stack, parts);
+  await stack.process.stop();
   return { stopped, killed, orphaned, left, buffered };
 }
 
 async function control(world: RunWorld) {
   const options = { shards: SHARDS, readers: 0, restartAfterSeconds: RESTART_AFTER_SECONDS };
-  const start = (name: string): Promise<StackProcess> => startProgram(world, name, UNSAFE_START, options);
-  await using under = new StackUnderTest({ ...world, history: undefined });
-  await under.start(start('unsafe'));
-  await under.writeAndEnd('control', (stack) => stack.killAll());
-  let stack = await under.start(start('unsafe'));
-  const unsafe = await under.inspect();
-  await stack.stop();
-  stack = await under.start(start('elsewhere'));
-  const elsewhere = await under.inspect();
-  await stack.stop();
+  const start = (name: string) => () => startProgram(world, name, UNSAFE_START, options);
+  await using stack = await WholeStack.start(world, 'unsafe', start('unsafe'));
+  const written = await writtenUntil(stack, 'control', () => stack.process.killAll());
+  await stack.startAgain();
+  const unsafe = await inspected(stack, [written]);
+  await stack.process.stop();
+  await stack.startAgain(start('elsewhere'));
+  const elsewhere = await inspected(stack, [written]);
+  await stack.process.stop();
   return { unsafe, elsewhere };
 }
 
-class StackUnderTest implements AsyncDisposable {
-  #stack: StackProcess | undefined;
-  readonly #world: RunWorld;
-  readonly #written: Written[] = [];
+/** Writes until enough cells are acknowledged, then ends the stack under load. */
+async function writtenUntil({ world, process }: WholeStack, part: string, end: () => Promise<void>): Promise<Written> {
+  const target = { kind: 'http', url: process.url } as const;
+  using load = startLoad(
+    { target, writers: WRITERS, cells: BATCHES_AND_REPEATS, seed: `${world.seed}/${part}` },
+    world,
+  );
+  await load.ready;
+  await load.untilAcked(CELLS, LOAD_PATIENCE_MS);
+  await end();
+  return (await load.stop()).written;
+}
 
-  constructor(world: RunWorld) {
-    this.#world = world;
-  }
-
-  async start(starting: Promise<StackProcess>): Promise<StackProcess> {
-    return (this.#stack = await starting);
-  }
-
-  get #running(): StackProcess {
-    if (!this.#stack) throw new Error('no stack was started');
-    return this.#stack;
-  }
-
-  /** Writes until enough cells are acknowledged, then ends the stack under load. Returns how many were `buffered`. */
-  async writeAndEnd(part: string, end: (stack: StackProcess) => Promise<void>): Promise<number> {
-    const { seed, history } = this.#world;
-    const target = { kind: 'http', url: this.#running.url } as const;
-    const named = { seed: `${seed}/${part}`, run: `restart/${part}`, history };
-    using load = startLoad({ target, writers: WRITERS, cells: BATCHES_AND_REPEATS, ...named }, this.#world);
-    await load.ready;
-    await load.untilAcked(CELLS, LOAD_PATIENCE_MS);
-    await end(this.#running);
-    const { written } = await load.stop();
-    this.#written.push(written);
-    return written.outcomes.buffered;
-  }
-
-  async inspect(): Promise<Aftermath> {
-    const { groups, url } = this.#running;
-    const { signal, say } = this.#world;
-    const datastore = operatorsClient({ url, datastore: DATASTORE });
-    const aftermath = await inspect({ datastore, groups, written: allWritten(this.#written), signal });
-    const { lost, acked, drainSeconds } = aftermath;
-    say(`started again: ${lost} of ${grouped(acked)} lost, buffer empty after ${drainSeconds.toFixed(1)} s`);
-    return aftermath;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    // After a clean stop there is nothing left to kill.
-    await this.#stack?.killAll().catch(() => undefined);
-  }
+async function inspected(stack: WholeStack, parts: readonly Written[]): Promise<Aftermath> {
+  const aftermath = await stack.inspect(allWritten(parts));
+  const { lost, acked, drainSeconds } = aftermath;
+  stack.world.say(`started again: ${lost} of ${grouped(acked)} lost, buffer empty after ${drainSeconds.toFixed(1)} s`);
+  return aftermath;
 }

@@ -1,25 +1,31 @@
 import { join } from 'node:path';
 import type { CellDifference } from '../../../infra/cli/files/compare-command.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
-import { lookUntil } from '../../support/look-until.ts';
+import { pollUntil } from '../../support/poll-until.ts';
 import { aftermathNotes, lossCheck } from '../aftermath.ts';
 import { deleteTrips } from '../delete-trips.ts';
 import { check, grouped, noneOf, type FaultRun, type RunWorld, type Share } from '../fault-run.ts';
-import { allWritten } from '../load/ledger.ts';
+import { allWritten, type Written } from '../load/ledger.ts';
 import { addressAlone } from '../row-keys.ts';
-import { restFigure } from '../soak/settle.ts';
+import { settledResult } from '../soak/settle.ts';
 import { addressOf, countUnreadable, type AckedCell } from '../stored-cells.ts';
-import { RestoredStack } from './restored-stack.ts';
+import { startProduct } from '../stack-program.ts';
+import { WholeStack, type IndexVerdict } from '../whole-stack.ts';
 
+const SHARDS = 24;
+const INDEX = 'driver_partner_index';
+/** The time for the repair to notice cuts, and to compare every index; for trips to be billed; for the rest. */
+const PATIENCE_MS = 120_000;
+const POLL_MS = 1000;
 const CELLS = 1000;
 /** Far longer than from the snapshot until the group is restored. */
 const KEEP_MINUTES = 60;
 const GROUP = 'group-1';
 const [FIRST, SECOND] = ['first', 'second'];
-/** Around the snapshots: most of what is written since the first is drained by the end of it. */
+/** Times around the snapshots: most cells written since the first are drained by the end of it. */
 const ONE_MS = { before: 12_000, since: 15_000, after: 15_000 };
 const ALL_MS = { before: 4000, since: 10_000 };
-/** For the trips of the controls to be billed: those that are gone never are. */
+/** The time for the trips of the controls to be billed: missing ones never are. */
 const FORGETFUL_MS = 15_000;
 const EARLIER_MS = 10_000;
 const SPOIL = { pollMs: 2000, patienceMs: 60_000 };
@@ -27,11 +33,10 @@ const SPOIL = { pollMs: 2000, patienceMs: 60_000 };
 export const restoreRun: FaultRun = {
   name: 'restore',
   promise:
-    'A group set back by less than copies are kept loses nothing; a stack set back has all from before, and what is gone can be named',
-  fault:
-    'a whole local stack under load: one group set back to a snapshot meanwhile; then everything, stopped, to another',
+    'A group restored by less than the retention of copies loses nothing; a restored stack has all earlier cells, and the missing ones can be named',
+  fault: 'a whole local stack under load: one group restored to a snapshot; then everything, stopped, to another',
   control:
-    'no copies are kept; everything is set back to an earlier snapshot; the export is compared before it is set back',
+    'no copies are kept; everything is restored to an earlier snapshot; the export is compared before the restore',
 
   async run(world) {
     const { one, all } = await whole(world);
@@ -51,8 +56,8 @@ export const restoreRun: FaultRun = {
           {
             what: 'one group: left in buffers, in queues, for triggers, parked; trips not billed; control: the same',
             bar: '0, 0, 0, 0; 0',
-            figure: ({ rest, unbilled }) => `${restFigure(rest)}; ${unbilled}`,
-            holds: ({ rest, unbilled }) => restFigure(rest) === '0, 0, 0, 0' && unbilled === 0,
+            result: ({ rest, unbilled }) => `${settledResult(rest)}; ${unbilled}`,
+            holds: ({ rest, unbilled }) => settledResult(rest) === '0, 0, 0, 0' && unbilled === 0,
             fails: ({ unbilled }) => unbilled > 0,
           },
           one,
@@ -91,60 +96,63 @@ export const restoreRun: FaultRun = {
   },
 };
 
+const start = (world: RunWorld, name: string, keepMinutes: number): Promise<WholeStack> =>
+  WholeStack.start(world, name, () => startProduct(world, name, { shards: SHARDS, 'keep-copies': keepMinutes }));
+
 async function whole(world: RunWorld) {
-  await using stack = await RestoredStack.start(world, 'real', KEEP_MINUTES);
+  await using stack = await start(world, 'real', KEEP_MINUTES);
   const one = await restoreOne(stack);
   return { one, all: await restoreAll(stack, one) };
 }
 
 async function withoutCopies(world: RunWorld) {
-  await using stack = await RestoredStack.start(world, 'forgetful', 0);
+  await using stack = await start(world, 'forgetful', 0);
   return await restoreOne(stack, ['--force'], FORGETFUL_MS);
 }
 
-async function restoreOne(stack: RestoredStack, flags: readonly string[] = [], billMs?: number) {
+async function restoreOne(stack: WholeStack, flags: readonly string[] = [], billMs?: number) {
   const { say } = stack.world;
   let seconds = 0;
-  const written = await stack.written('one', async () => {
+  const written = await stack.loaded(`${stack.data}/one`, SHARDS, async () => {
     await stack.wait(ONE_MS.before);
     await stack.control('snapshot', FIRST);
     await stack.wait(ONE_MS.since);
     say(`setting ${GROUP} back by ${ONE_MS.since / 1000} s`);
     const begun = performance.now();
-    await stack.control('set-back', GROUP, FIRST, '--yes', ...flags);
+    await stack.control('restore-group', GROUP, FIRST, '--yes', ...flags);
     seconds = (performance.now() - begun) / 1000;
     await stack.wait(ONE_MS.after);
   });
-  const rest = await stack.settle();
+  const rest = await stack.settle(PATIENCE_MS);
   const aftermath = await stack.inspect(written);
-  const { wrong: unbilled, of } = await stack.unbilled(written, billMs);
-  const index = await stack.verifiedIndex();
+  const { wrong: unbilled, of } = await unbilledOf(stack, written, billMs);
+  const index = shareOf(await stack.verifyInTheEnd(INDEX, PATIENCE_MS));
   say(`${aftermath.lost} of ${grouped(aftermath.acked)} lost, ${unbilled} of ${of} trips not billed`);
   return { written, aftermath, rest, unbilled, index, seconds };
 }
 
-async function restoreAll(stack: RestoredStack, { written }: Pick<Awaited<ReturnType<typeof restoreOne>>, 'written'>) {
+async function restoreAll(stack: WholeStack, { written }: Pick<Awaited<ReturnType<typeof restoreOne>>, 'written'>) {
   const { say, folder } = stack.world;
-  const since = await stack.written('all', async () => {
+  const since = await stack.loaded(`${stack.data}/all`, SHARDS, async () => {
     await stack.wait(ALL_MS.before);
     await stack.control('snapshot', SECOND);
     await stack.wait(ALL_MS.since);
   });
-  await stack.settle();
+  await stack.settle(PATIENCE_MS);
   const all = allWritten([written, since]);
   const path = join(folder, 'export');
   await done(stack.command('export', path));
   const before = await comparison(stack, path);
 
   say(`setting everything back by ${ALL_MS.since / 1000} s and more`);
-  await stack.restore(SECOND);
-  await stack.settle();
+  await restore(stack, SECOND);
+  await stack.settle(PATIENCE_MS);
   const aftermath = await stack.inspect(written);
   const items = await getAll(stack.client(), since.acked.map(addressAlone));
   const there = since.acked.filter((_, position) => items[position] !== null);
   const gone = since.acked.filter((_, position) => items[position] === null);
-  const unbilled = await stack.unbilled({ acked: [...written.acked, ...there] });
-  const index = await stack.verifiedIndex();
+  const unbilled = await unbilledOf(stack, { acked: [...written.acked, ...there] });
+  const index = shareOf(await stack.verifyInTheEnd(INDEX, PATIENCE_MS));
   const after = await comparison(stack, path);
   const named = await judgeNamed(stack, gone, after);
   say(`${aftermath.lost} from before lost, ${gone.length} since are gone, ${after.length} named`);
@@ -154,14 +162,14 @@ async function restoreAll(stack: RestoredStack, { written }: Pick<Awaited<Return
   say(`${missing} of ${grouped(all.acked.length)} lost once the export is imported`);
 
   const spoiled = await spoil(stack);
-  await stack.restore(FIRST);
+  await restore(stack, FIRST);
   return {
     aftermath,
     earlier: await stack.inspect(written),
     index,
     spoiled,
     unbilled,
-    unbilledEarlier: await stack.unbilled(written, EARLIER_MS),
+    unbilledEarlier: await unbilledOf(stack, written, EARLIER_MS),
     named,
     namedBefore: await judgeNamed(stack, gone, before),
     gone: { wrong: gone.length, of: all.acked.length },
@@ -170,31 +178,61 @@ async function restoreAll(stack: RestoredStack, { written }: Pick<Awaited<Return
 }
 
 /**
- * An index that does not say what the cells say. Logs that were cut have every index compared and mended for a while: what
- * is deleted meanwhile may be mended before it is looked at, and more is deleted then.
+ * Makes an index contradict the cells. After a cut the repair compares and fixes every index for a while: deleted trips
+ * may be fixed before the check, and more are deleted then.
  */
-function spoil(stack: RestoredStack): Promise<Share> {
-  const look = async (): Promise<Share> => {
-    await deleteTrips(stack.stack.groups, 'group-2');
-    return stack.indexNow();
+function spoil(stack: WholeStack): Promise<Share> {
+  const poll = async (): Promise<Share> => {
+    await deleteTrips(stack.groups, 'group-2');
+    return shareOf(await stack.verify(INDEX));
   };
-  return lookUntil(look, ({ wrong }) => wrong > 0, { ...SPOIL, signal: stack.world.signal });
+  return pollUntil(poll, ({ wrong }) => wrong > 0, { ...SPOIL, signal: stack.world.signal });
 }
 
-async function done(command: ReturnType<RestoredStack['command']>): Promise<void> {
+async function restore(stack: WholeStack, snapshot: string): Promise<void> {
+  await stack.process.stop();
+  await stack.control('restore', snapshot, '--yes');
+  await stack.startAgain();
+}
+
+/** Returns the trips among these cells that no consumer has billed, after a wait for it. */
+async function unbilledOf(
+  stack: WholeStack,
+  { acked }: Pick<Written, 'acked'>,
+  patienceMs = PATIENCE_MS,
+): Promise<Share> {
+  const trips = [...new Set(acked.filter(({ column_name }) => column_name === 'BASE').map(({ row_key }) => row_key))];
+  let waiting: readonly string[] = trips;
+  for (const end = performance.now() + patienceMs; waiting.length > 0 && performance.now() < end;) {
+    const items = await getAll(
+      stack.client(),
+      waiting.map((row_key) => ({ row_key, column_name: 'STATUS' })),
+    );
+    waiting = waiting.filter((_, position) => {
+      const item = items[position];
+      return !(item && 'body' in item && Object(item.body).is_completed === true);
+    });
+    if (waiting.length > 0) await stack.wait(POLL_MS);
+  }
+  return { wrong: waiting.length, of: trips.length };
+}
+
+const shareOf = ({ problems, rows }: IndexVerdict): Share => ({ wrong: problems, of: rows });
+
+async function done(command: ReturnType<WholeStack['command']>): Promise<void> {
   const { code, stderr } = await command;
   if (code !== 0) throw new Error(`a command ended with ${code}: ${stderr}`);
 }
 
-async function comparison(stack: RestoredStack, path: string): Promise<readonly CellDifference[]> {
+async function comparison(stack: WholeStack, path: string): Promise<readonly CellDifference[]> {
   const { stdout } = await stack.command('compare', path);
   const lines = stdout.split('\n').filter((line) => line !== '');
   return lines.map((line) => JSON.parse(line) as CellDifference);
 }
 
-/** What is gone and was not named, and what was named as missing and is there. */
+/** Counts missing cells that were not named, and cells named as missing that are there. */
 async function judgeNamed(
-  stack: RestoredStack,
+  stack: WholeStack,
   gone: readonly AckedCell[],
   found: readonly CellDifference[],
 ): Promise<Share> {

@@ -1,4 +1,4 @@
-/** What `npm start` runs, with servers that do not write acknowledged commits to the disk: a control. */
+/** Runs `npm start` with servers that do not write acknowledged commits to the disk: a control. */
 import { UNSAFE_FLUSHING } from '../../support/cluster.ts';
 import { serveStack, toldOptions } from '../serve-stack.ts';
 

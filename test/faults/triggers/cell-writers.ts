@@ -4,14 +4,12 @@ import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../../support/workers/worker-side.ts';
-import { refKeyOf } from './deliveries.ts';
 
 export interface CellWriters {
   readonly access: DatastoreAccess;
   readonly writers: number;
   readonly seed: string;
   readonly pauseMs: number;
-  readonly poison: number;
 }
 
 export interface WritersProgress {
@@ -23,7 +21,7 @@ const ROWS = 200;
 const SAY_MS = 50;
 
 await runAsWorker<CellWriters, 'stop', WritersProgress, WritersProgress>(
-  async ({ access, writers, seed, pauseMs, poison }, control) => {
+  async ({ access, writers, seed, pauseMs }, control) => {
     await using store = await openStore(access);
     const counts = { stored: 0, refused: 0 };
     control.ready();
@@ -32,8 +30,7 @@ await runAsWorker<CellWriters, 'stop', WritersProgress, WritersProgress>(
       const random = new Random(seed, access.datastore, writer);
       const rows = Array.from({ length: ROWS }, () => randomRowKey(random));
       for (let number = 1; control.stopped === undefined; number += 1) {
-        const ref_key = refKeyOf(number, random.chance(poison));
-        const address = { row_key: rows[number % ROWS] ?? '', column_name: 'BASE', ref_key };
+        const address = { row_key: rows[number % ROWS] ?? '', column_name: 'BASE', ref_key: number };
         const { outcome } = await store.datastore.put({ ...address, body: { writer, number } });
         if (outcome === 'stored' || outcome === 'stored_before') counts.stored += 1;
         else counts.refused += 1;

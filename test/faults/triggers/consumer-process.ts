@@ -5,12 +5,13 @@ import { consumeBatch } from '../../../shared/triggers/consume/consume-batch.ts'
 import { openConsumer, type Consumer } from '../../../shared/triggers/consume/consumer.ts';
 import { toQueueRecord } from '../../../shared/triggers/consume/queue-record.ts';
 import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
-import { triggeredClients } from '../../../shared/triggers/consume/triggered-client.ts';
+import { triggerClients } from '../../../shared/triggers/consume/trigger-clients.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../shared/triggers/state/trigger-store.ts';
 import { Random } from '../../support/random.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
-import { cellName, isPoison, openDeliveries, type ConsumerVariation } from './deliveries.ts';
+import { noteLines } from '../line-log.ts';
+import { cellName, type ConsumerVariation, type Delivery } from './deliveries.ts';
 import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 
 export interface ConsumerInput {
@@ -23,7 +24,6 @@ export interface ConsumerInput {
 export interface ConsumerProgress {
   readonly calls: number;
   readonly failed: number;
-  readonly parked: number;
 }
 
 const HOLD = { holdSeconds: 10, holdEveryMs: 2500 };
@@ -31,23 +31,22 @@ const HOLD = { holdSeconds: 10, holdEveryMs: 2500 };
 const LONGEST_BACKOFF_SECONDS = 4;
 const POLLERS = 6;
 const WAIT_SECONDS = 1;
-const AWAY_PAUSE_MS = 200;
+const UNAVAILABLE_PAUSE_MS = 200;
 const SAY_MS = 100;
 
 await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, deliveries: file, seed }, control) => {
   await using store = await openTriggered(access);
-  using deliveries = openDeliveries(file);
+  using deliveries = noteLines<Delivery>(file);
   const deployed = (await store.context.topology.triggers(access.datastore)).find(
     ({ definition }) => definition.name === access.trigger,
   );
   if (!deployed) throw new Error(`no trigger ${access.trigger}`);
   const random = new Random(seed, 'failing calls', process.pid);
-  const progress = { calls: 0, failed: 0, parked: 0 };
+  const progress = { calls: 0, failed: 0 };
 
   const fn = async (_rowKey: string, message: TriggerMessage): Promise<void> => {
     progress.calls += 1;
-    if (variation.callMs > 0) await sleep(variation.callMs);
-    if (random.chance(variation.failing) || (variation.failsOnPoison && isPoison(message))) {
+    if (random.chance(variation.failing)) {
       progress.failed += 1;
       if (variation.forgets) return;
       throw new Error('the card service does not answer');
@@ -63,13 +62,10 @@ await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, 
       setVisibility: (records, seconds) => sqsQueues(store.sqs).hide(access.queueUrl, records, seconds),
     },
     fn,
-    client: triggeredClients({ url: 'http://127.0.0.1:9', datastore: access.datastore }),
-    // A batch whose deletion SQS did not answer comes again after so long: sooner than a run takes nothing more for the
-    // end.
-    settings: { ...HOLD, longestPauseSeconds: variation.pauseSeconds, longestBackoffSeconds: LONGEST_BACKOFF_SECONDS },
-    report(event) {
-      if (event.kind === 'parked') progress.parked += 1;
-    },
+    client: triggerClients({ url: 'http://127.0.0.1:9', datastore: access.datastore }),
+    // A batch whose deletion SQS did not answer comes again after this time, before a run stops waiting for more.
+    settings: { ...HOLD, longestBackoffSeconds: LONGEST_BACKOFF_SECONDS },
+    report: () => undefined,
   });
   control.ready();
   const saying = setInterval(() => void control.say(progress), SAY_MS);
@@ -101,8 +97,8 @@ async function poll(consumer: Consumer, { sqs }: TriggeredStore, queueUrl: strin
         abortSignal: AbortSignal.timeout(5000),
       });
     } catch {
-      // The queue is away: what was consumed and not deleted comes again.
-      await sleep(AWAY_PAUSE_MS);
+      // The queue is unavailable: cells that were consumed and not deleted come again.
+      await sleep(UNAVAILABLE_PAUSE_MS);
     }
   }
 }

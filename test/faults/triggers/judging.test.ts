@@ -2,24 +2,12 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { QueueMessage } from '../../../shared/triggers/state/queues.ts';
-import {
-  DeliveryLog,
-  deliveryFigure,
-  isPoison,
-  isWhole,
-  judgeDeliveries,
-  openDeliveries,
-  refKeyOf,
-  type Delivery,
-  type LoggedCell,
-  isSpread,
-} from './deliveries.ts';
+import { deliveryResult, isWhole, judgeDeliveries, type Delivery, type LoggedCell, isSpread } from './deliveries.ts';
+import { NotedLines, noteLines } from '../line-log.ts';
 import { deliveryCheck } from './part.ts';
-import { GOOD_TAILER, varyQueues } from '../../support/triggers/tailer-variation.ts';
 
 const log = (shard: number, names: string): LoggedCell[] =>
-  [...names].map((cell, position) => ({ shard, added_id: position + 1, ref_key: 0, cell }));
+  [...names].map((cell, position) => ({ shard, added_id: position + 1, cell }));
 const deliver = (shard: number, positions: readonly number[], names = 'abcdef'): Delivery[] =>
   positions.map((id) => ({ shard, added_id: id, cell: names[id - 1] ?? '', replay: false, at: 0 }));
 
@@ -29,15 +17,15 @@ describe('what was delivered', () => {
     return { never, outOfOrder, repeats };
   };
 
-  it('is whole when each cell came, in order, repeats apart', () => {
+  it('is whole when each cell came, in order, without repeats', () => {
     expect(judge(1, 2, 3, 4)).toEqual({ never: 0, outOfOrder: 0, repeats: 0 });
     expect(judge(1, 2, 1, 2, 3, 2, 4)).toEqual({ never: 0, outOfOrder: 0, repeats: 3 });
   });
 
-  it('shows what never came, and what came before an earlier cell', () => {
+  it('shows cells that never came, and cells before an earlier one', () => {
     expect(judge(1, 2, 4)).toEqual({ never: 1, outOfOrder: 0, repeats: 0 });
     expect(judge(1, 2, 4, 3)).toEqual({ never: 0, outOfOrder: 1, repeats: 0 });
-    // That it comes again later does not mend it.
+    // A later repeat does not fix it.
     expect(judge(1, 2, 4, 3, 4)).toEqual({ never: 0, outOfOrder: 1, repeats: 1 });
   });
 
@@ -66,7 +54,7 @@ describe('what was delivered', () => {
     const whole = judgeDeliveries(log(1, 'abc'), deliver(1, [1, 2, 3]));
     const broken = judgeDeliveries(log(1, 'abc'), deliver(1, [1, 3, 2]));
     expect([isWhole(whole), isWhole(broken), isWhole(judgeDeliveries([], []))]).toEqual([true, false, false]);
-    expect(deliveryFigure(broken)).toBe('0 never, 1 out of order of 3');
+    expect(deliveryResult(broken)).toBe('0 never, 1 out of order of 3');
     expect(deliveryCheck('it', whole, broken, 3)).toMatchObject({ passed: true, control: { failed: true } });
     expect(deliveryCheck('it', whole, whole, 4)).toMatchObject({ passed: false, control: { failed: false } });
   });
@@ -74,62 +62,20 @@ describe('what was delivered', () => {
   it('is read while it is written, in whole lines', () => {
     const folder = mkdtempSync(join(tmpdir(), 'schemaless-deliveries-'));
     const file = join(folder, 'file');
-    using read = new DeliveryLog(file);
+    using read = new NotedLines<Delivery>(file);
     expect(read.read()).toEqual([]);
     const deliveries = deliver(1, [1, 2]);
-    using written = openDeliveries(file);
+    using written = noteLines<Delivery>(file);
     for (const delivery of deliveries) written.note({ ...delivery, replay: true, at: 7 });
-    appendFileSync(file, '1\t3\tc');
+    appendFileSync(file, '{"shard":1,"added_id":3,"cell"');
     expect(read.read()).toEqual(deliveries.map((delivery) => ({ ...delivery, replay: true, at: 7 })));
-    appendFileSync(file, '\t0\t8\n');
+    appendFileSync(file, ':"c","replay":false,"at":8}\n');
     expect(read.read().at(-1)).toEqual({ shard: 1, added_id: 3, cell: 'c', replay: false, at: 8 });
     rmSync(folder, { recursive: true });
   });
 });
 
 describe('the faults', () => {
-  it('mark poison by the ref key alone, with an order of ref keys that holds', () => {
-    expect([refKeyOf(1, false), refKeyOf(1, true), refKeyOf(2, false)].map((ref_key) => isPoison({ ref_key }))).toEqual(
-      [false, true, false],
-    );
-    expect(refKeyOf(2, false)).toBeGreaterThan(refKeyOf(1, true));
-  });
-
-  it('refuse the third message of a send and pass the others on, so many times', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'schemaless-sends-'));
-    const taken: string[] = [];
-    const queues = {
-      depth: async () => 0,
-      send: async (_url: string, messages: readonly QueueMessage[]) => {
-        taken.push(...messages.map(({ deduplicationId }) => deduplicationId));
-        return messages.map(() => undefined);
-      },
-    };
-    const messages = Array.from({ length: 10 }, (_, position) => ({
-      body: '',
-      groupId: '1',
-      deduplicationId: `1-${position + 1}-aa-2`,
-    }));
-    const counts = { sent: 0, refused: 0 };
-    using varied = varyQueues(queues, { ...GOOD_TAILER, refusesThird: 1, generationsInQueue: false }, counts, {
-      file: join(folder, 'sends'),
-      seed: '1',
-    });
-    const sends = [];
-    for (let send = 0; send < 20; send += 1) sends.push(await varied.send('', messages));
-    const refused = sends.filter((results) => results.some((result) => result !== undefined));
-    expect(refused).toHaveLength(1);
-    expect(refused[0]?.map((result) => result !== undefined)).toEqual([
-      false,
-      false,
-      true,
-      ...Array.from({ length: 7 }, () => false),
-    ]);
-    expect(counts).toEqual({ sent: 199, refused: 1 });
-    expect(taken.filter((id) => id === '1-3-aa')).toHaveLength(19);
-    rmSync(folder, { recursive: true });
-  });
-
   it('know when partitions are spread', () => {
     expect(isSpread([2, 2, 1], 3, 5)).toBe(true);
     expect(isSpread([3, 1, 1], 3, 5)).toBe(false);

@@ -5,14 +5,14 @@ import { isWhole } from './deliveries.ts';
 import { deliveryCheck, type Part, type Setting } from './part.ts';
 import { Scene } from './scene.ts';
 
-const AWAY_SECONDS = 20;
-/** Into an outage: what had been sent before is delivered by then. */
+const UNAVAILABLE_SECONDS = 20;
+/** Seconds into an outage: earlier sends are delivered by then. */
 const DRAINED_SECONDS = 8;
 const BETWEEN_OUTAGES_SECONDS = 5;
 
-/** While the state is away the shards that are held go on; while the queue is away everything waits. */
+/** While the state is unavailable the held shards continue; while the queue is unavailable everything waits. */
 export const outages: Part = {
-  fault: `DynamoDB gone for ${AWAY_SECONDS} s; SQS gone for ${AWAY_SECONDS} s`,
+  fault: `DynamoDB gone for ${UNAVAILABLE_SECONDS} s; SQS gone for ${UNAVAILABLE_SECONDS} s`,
 
   async carryOut(setting) {
     const { say } = setting.world;
@@ -22,38 +22,38 @@ export const outages: Part = {
       name: 'outages_control',
       tailers: [{ variation: { goesOnWithoutState: false, waitsForQueue: false } }],
     });
-    const away = async (service: Service, name: string): Promise<Phase> => {
+    const unavailable = async (service: Service, name: string): Promise<Phase> => {
       say(`${name} is gone`);
       await service.kill();
       const from = Date.now();
-      await real.wait(AWAY_SECONDS);
+      await real.wait(UNAVAILABLE_SECONDS);
       const to = Date.now();
       await service.resume();
       say(`${name} is back`);
       return { from, to };
     };
     await real.wait(BETWEEN_OUTAGES_SECONDS);
-    const { from, to } = await away(dynamo, 'DynamoDB');
+    const { from, to } = await unavailable(dynamo, 'DynamoDB');
     const goingOn = (scene: Scene): number => {
       const meanwhile = scene.deliveries().filter(({ at }) => at > from + DRAINED_SECONDS * 1000 && at < to);
       return new Set(meanwhile.map(({ shard }) => shard)).size;
     };
     const [shards, controlShards] = [goingOn(real), goingOn(control)];
     await real.wait(BETWEEN_OUTAGES_SECONDS);
-    await away(sqs, 'SQS');
+    await unavailable(sqs, 'SQS');
     await real.wait(BETWEEN_OUTAGES_SECONDS);
     const [verdict, controlVerdict] = await Promise.all([real.conclude(), control.conclude({ isReal: false })]);
     await Promise.all([real.end(), control.end()]);
-    const what = `DynamoDB, then SQS gone for ${AWAY_SECONDS} s; control: commit before send`;
+    const what = `DynamoDB, then SQS gone for ${UNAVAILABLE_SECONDS} s; control: commit before send`;
     return {
       checks: [
         deliveryCheck(what, verdict, controlVerdict),
         {
-          what: 'shards that went on without DynamoDB; control: tailers that end without it',
-          figure: `${shards} of ${all}`,
+          what: 'shards that continued without DynamoDB; control: tailers that end without it',
+          result: `${shards} of ${all}`,
           bar: `${all}`,
           passed: shards === all && isWhole(verdict),
-          control: { figure: `${controlShards} of ${all}`, failed: controlShards < all },
+          control: { result: `${controlShards} of ${all}`, failed: controlShards < all },
         },
       ],
       cells: verdict.due,
@@ -62,7 +62,7 @@ export const outages: Part = {
   },
 };
 
-/** Cells that were delivered are gone, and others take their added ids; then everything is sent again, at once. */
+/** Delivered cells are gone, and others take their added ids; then everything is sent again, at once. */
 export const cutLogs: Part = {
   fault: 'a replica promoted without the last cells, new cells taking the old added ids; then a rewind to the start',
 
@@ -98,11 +98,11 @@ export const cutLogs: Part = {
       checks: [
         deliveryCheck('a replica promoted without the last cells; control: no fingerprints', verdict, controlVerdict),
         {
-          what: 'logs found cut, and those set back to a checkpoint that still fits; control: no fingerprints',
-          figure: `${found.cuts}, ${found.toCheckpoints}`,
+          what: 'logs found cut, and those restarted from a checkpoint that still fits; control: no fingerprints',
+          result: `${found.cuts}, ${found.toCheckpoints}`,
           bar: 'at least 1, all of them',
           passed: found.cuts > 0 && found.toCheckpoints === found.cuts,
-          control: { figure: `${controlFound.cuts}, ${controlFound.toCheckpoints}`, failed: controlFound.cuts === 0 },
+          control: { result: `${controlFound.cuts}, ${controlFound.toCheckpoints}`, failed: controlFound.cuts === 0 },
         },
         deliveryCheck(
           'replays within five minutes of the first delivery; control: the generation left out of deduplication',
@@ -117,7 +117,7 @@ export const cutLogs: Part = {
   },
 };
 
-/** A group's reader stops receiving; the writer goes on, dies with its disk, and the reader is promoted. */
+/** Stops replication to a group's reader; the writer continues, dies with its disk, and the reader is promoted. */
 async function promoteWithoutLast({ world: { signal, say }, stage }: Setting, scene: Scene): Promise<void> {
   const { servers } = stage;
   const group = servers.groups[0]?.name ?? '';

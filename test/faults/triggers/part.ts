@@ -1,16 +1,16 @@
 import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { grouped, sumOf, type Check, type RunOutcome, type RunWorld } from '../fault-run.ts';
-import { deliveryFigure, isWhole, type DeliveryVerdict } from './deliveries.ts';
+import { deliveryResult, isWhole, type DeliveryVerdict } from './deliveries.ts';
 
 export interface Setting {
   readonly world: RunWorld;
   readonly stage: TriggerStage;
 }
 
-/** One fault of several that a run goes through, on one stage. */
+/** One of several faults of a run, on one stage. */
 export interface Part {
   readonly fault: string;
-  /** Cells are those that had to be delivered, the control's not among them. */
+  /** Its cells are those that had to be delivered, without the control's. */
   carryOut(setting: Setting): Promise<RunOutcome>;
 }
 
@@ -22,7 +22,7 @@ interface TwoWays<Done> {
   judge(real: Done, control: Done): Omit<RunOutcome, 'notes'> & Partial<Pick<RunOutcome, 'notes'>>;
 }
 
-/** The same with its protection and, in a datastore of its own, without it: side by side. */
+/** Runs the same with its protection and, in a separate datastore, without it: in parallel. */
 export function twoWays<Done>({ name, fault, inTurn = false, act, judge }: TwoWays<Done>): Part {
   return {
     fault,
@@ -44,7 +44,7 @@ export async function carryOutAll(setting: Setting, parts: readonly Part[]): Pro
     const outcome = await part.carryOut(setting);
     outcomes.push(outcome);
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
-    say(`${grouped(outcome.cells)} cells, ${seconds} s: ${outcome.checks.map(({ figure }) => figure).join('; ')}`);
+    say(`${grouped(outcome.cells)} cells, ${seconds} s: ${outcome.checks.map(({ result }) => result).join('; ')}`);
   }
   return {
     checks: outcomes.flatMap(({ checks }) => checks),
@@ -53,10 +53,10 @@ export async function carryOutAll(setting: Setting, parts: readonly Part[]): Pro
   };
 }
 
-/** A scene with fewer cells shows little. */
+/** Fewer cells in a scene show little. */
 export const LEAST_CELLS = 100;
 
-/** Every cell was delivered, in order; and the control shows what the protection is for. */
+/** Checks that every cell was delivered in order, and that the control shows the need for the protection. */
 export function deliveryCheck(
   what: string,
   real: DeliveryVerdict,
@@ -65,9 +65,9 @@ export function deliveryCheck(
 ): Check {
   return {
     what,
-    figure: deliveryFigure(real),
+    result: deliveryResult(real),
     bar: `0, 0 of at least ${grouped(leastCells)}`,
     passed: isWhole(real) && real.due >= leastCells,
-    control: { figure: deliveryFigure(control), failed: control.due > 0 && !isWhole(control) },
+    control: { result: deliveryResult(control), failed: control.due > 0 && !isWhole(control) },
   };
 }

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { triggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { TriggerOperations } from '../../../shared/api/triggers.ts';
 import { sumOf } from '../fault-run.ts';
+import { NotedLines } from '../line-log.ts';
 import type { Setting } from './part.ts';
 import { until } from '../../support/until.ts';
 import { startProcess, type KillableProcess } from '../../support/processes/killable-process.ts';
@@ -15,7 +15,6 @@ import { startWorker, type RunningWorker } from '../../support/workers/running-w
 import type { CellWriters, WritersProgress } from './cell-writers.ts';
 import type { ConsumerInput, ConsumerProgress } from './consumer-process.ts';
 import {
-  DeliveryLog,
   GOOD_CONSUMER,
   isWhole,
   judgeDeliveries,
@@ -29,33 +28,30 @@ import type { TailerInput, TailerOptions, TailerProgress } from '../../support/t
 import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 
 interface SceneOptions {
-  /** Of its datastore: must be new for each scene of a stage. */
+  /** The name of its datastore: unique on a stage. */
   readonly name: string;
-  readonly definition?: Partial<TriggerDefinition>;
-  readonly receipts?: number;
   /** Its groups are reached by endpoints that follow a promotion. @default false */
   readonly promotes?: boolean;
-  /** One process each, in a slot of its own; each of its lives may be made otherwise. @default two that fare well */
+  /** One process each, in its own slot; its lives may differ. @default two without faults */
   readonly tailers?: readonly (TailerOptions | ((life: number) => TailerOptions))[];
   readonly consumers?: number;
   readonly consumer?: Partial<ConsumerVariation>;
   readonly pauseMs?: number;
-  readonly poison?: number;
 }
 
 const TAILER = new URL('../../support/triggers/tailer-process.ts', import.meta.url);
 const CONSUMER = new URL('consumer-process.ts', import.meta.url);
 
-/** Tailers that are silent for so long are taken for dead: less time is spent waiting for that. */
+/** Tailers that are silent for this long are declared dead, which shortens the wait. */
 export const QUICK_LEASES = { heartbeatMs: 300, silenceMs: 1500 };
 export const WRITERS = 8;
 const PAUSE_MS = 60;
 const POLL_MS = 200;
-/** Something that is to come is given up when nothing has come for so long: retries wait for seconds. */
+/** The time without progress before a wait is given up: retries wait for seconds. */
 const PATIENCE_MS = 60_000;
-/** The same of a control: nothing more comes by then. */
+/** The same for a control: nothing more comes in that time. */
 const CONTROL_PATIENCE_MS = 6000;
-/** As long as something is sent again, it is waited for; then for so long. */
+/** The wait after the last message that is sent again. */
 const REWIND_PATIENCE_MS = 12_000;
 const OPERATOR_TRIES = 10;
 const LONGEST_MS = 600_000;
@@ -64,10 +60,9 @@ interface FurtherTailer extends TailerOptions {
   readonly slots: readonly number[];
 }
 
-interface Settling {
+interface Concluding {
   readonly isReal?: boolean;
   readonly patienceMs?: number;
-  readonly isDue?: (cell: LoggedCell) => boolean;
 }
 
 type Writers = RunningWorker<'stop', WritersProgress, WritersProgress>;
@@ -77,10 +72,10 @@ export class Scene implements AsyncDisposable {
   readonly access: TriggeredAccess;
   readonly store: TriggeredStore;
   readonly tailers: readonly RestartedProcess<TailerInput, TailerProgress>[];
-  consumers: readonly KillableProcess<ConsumerProgress>[];
+  readonly consumers: readonly KillableProcess<ConsumerProgress>[];
   readonly #setting: Setting;
   readonly #file: string;
-  readonly #deliveries: DeliveryLog;
+  readonly #deliveries: NotedLines<Delivery>;
   #writers: Writers | undefined;
   readonly #parts = new AsyncDisposableStack();
 
@@ -95,11 +90,11 @@ export class Scene implements AsyncDisposable {
     this.#file = join(folder, name);
     this.access = access;
     this.store = this.#parts.use(store);
-    this.#deliveries = this.#parts.use(new DeliveryLog(`${this.#file}.deliveries`));
+    this.#deliveries = this.#parts.use(new NotedLines<Delivery>(`${this.#file}.deliveries`));
     this.tailers = tailers.map((tailer, slot) =>
       this.#parts.use(
         new RestartedProcess<TailerInput, TailerProgress>(TAILER, folder, (life) =>
-          this.#tailerInput({ ...(typeof tailer === 'function' ? tailer(life) : tailer), slots: [slot] }, life),
+          this.#tailerInput({ ...(typeof tailer === 'function' ? tailer(life) : tailer), slots: [slot] }),
         ),
       ),
     );
@@ -119,9 +114,8 @@ export class Scene implements AsyncDisposable {
     }
   }
 
-  #tailerInput(tailer: FurtherTailer, life: number): TailerInput {
-    const seed = `${this.#setting.world.seed} ${tailer.slots.join()} ${life}`;
-    return { ...tailer, access: this.access, sends: `${this.#file}.sends`, seed };
+  #tailerInput(tailer: FurtherTailer): TailerInput {
+    return { ...tailer, access: this.access, sends: `${this.#file}.sends` };
   }
 
   #startConsumer(variation: Partial<ConsumerVariation>, position: number): KillableProcess<ConsumerProgress> {
@@ -134,9 +128,9 @@ export class Scene implements AsyncDisposable {
     return this.#parts.use(startProcess(CONSUMER, this.#setting.stage.folder, input));
   }
 
-  #startWriters({ pauseMs = PAUSE_MS, poison = 0 }: SceneOptions): Writers {
+  #startWriters({ pauseMs = PAUSE_MS }: SceneOptions): Writers {
     const { seed } = this.#setting.world;
-    const input: CellWriters = { access: this.access, writers: WRITERS, seed, pauseMs, poison };
+    const input: CellWriters = { access: this.access, writers: WRITERS, seed, pauseMs };
     return (this.#writers = this.#parts.use(startWorker(new URL('cell-writers.ts', import.meta.url), input)));
   }
 
@@ -148,7 +142,7 @@ export class Scene implements AsyncDisposable {
     return this.#deliveries.read();
   }
 
-  /** Messages that the queue took, also from a tailer that died right then, and how many it had taken before. */
+  /** Messages that the queue took, also from a tailer that died right then, and how many of them were repeats. */
   sends(): { readonly sent: number; readonly again: number } {
     const file = `${this.#file}.sends`;
     const sent = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
@@ -156,17 +150,17 @@ export class Scene implements AsyncDisposable {
   }
 
   called(): { readonly calls: number; readonly failed: number } {
-    const said = this.consumers.map(({ progress }) => progress);
-    const all = (what: 'calls' | 'failed'): number => sumOf(said.map((progress) => progress?.[what] ?? 0));
+    const output = this.consumers.map(({ progress }) => progress);
+    const all = (what: 'calls' | 'failed'): number => sumOf(output.map((progress) => progress?.[what] ?? 0));
     return { calls: all('calls'), failed: all('failed') };
   }
 
   tailed(what: keyof TailerProgress): number {
-    return sumOf(this.tailers.flatMap(({ progress }) => progress.map((said) => said[what])));
+    return sumOf(this.tailers.flatMap(({ progress }) => progress.map((output) => output[what])));
   }
 
   async startTailer(options: FurtherTailer): Promise<KillableProcess<TailerProgress>> {
-    const input = this.#tailerInput(options, 0);
+    const input = this.#tailerInput(options);
     const tailer = this.#parts.use(
       startProcess<TailerInput, TailerProgress>(TAILER, this.#setting.stage.folder, input),
     );
@@ -174,17 +168,11 @@ export class Scene implements AsyncDisposable {
     return tailer;
   }
 
-  async replaceConsumers(variation: Partial<ConsumerVariation>): Promise<void> {
-    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
-    this.consumers = this.consumers.map((_, position) => this.#startConsumer(variation, position));
-    await Promise.all(this.consumers.map(({ ready }) => ready));
-  }
-
   async stopWriters(): Promise<void> {
     await this.#writers?.stop('stop');
   }
 
-  /** The trigger as its operator has it. What DynamoDB, or a group, does not answer is asked again. */
+  /** Operates the trigger like its operator. Calls that DynamoDB, or a group, does not answer are retried. */
   async operate<T>(task: (operations: TriggerOperations, trigger: string) => Promise<T>): Promise<T> {
     const { context, stateTable, sqs, name } = this.store;
     const operations = await triggerManagement({ context, stateTable, queues: sqsQueues(sqs) }).triggers(name);
@@ -202,33 +190,16 @@ export class Scene implements AsyncDisposable {
     return loggedCells(this.access.groups, this.access.datastore);
   }
 
-  async parked(): Promise<ReadonlySet<string>> {
-    return await this.operate(async (operations, trigger) => {
-      const parked = new Set<string>();
-      for (let after: string | undefined; ;) {
-        const { cells, next } = await operations.listParkedCells({ trigger, after });
-        for (const { shard, added_id } of cells) parked.add(`${shard}/${added_id}`);
-        if (next === null) return parked;
-        after = next;
-      }
-    });
-  }
-
-  /** Waits until every cell that is wanted was delivered in order, or nothing more comes. */
-  async settle({
+  /** Ends the writers, and waits until every cell was delivered in order, or nothing more comes. */
+  async conclude({
     isReal = true,
     patienceMs = isReal ? PATIENCE_MS : CONTROL_PATIENCE_MS,
-    isDue = () => true,
-  }: Settling = {}): Promise<DeliveryVerdict> {
-    return await this.#untilWhole((await this.logged()).filter(isDue), () => this.deliveries(), patienceMs);
-  }
-
-  async conclude(settling: Settling = {}): Promise<DeliveryVerdict> {
+  }: Concluding = {}): Promise<DeliveryVerdict> {
     await this.stopWriters();
-    return await this.settle(settling);
+    return await this.#untilWhole(await this.logged(), () => this.deliveries(), patienceMs);
   }
 
-  /** Rewinds the trigger to the start, and judges whether every cell that was there is delivered again, as a replay. */
+  /** Rewinds the trigger to the start, and judges whether every cell of that time is replayed. */
   async rewindToStart(): Promise<DeliveryVerdict> {
     const due = await this.logged();
     const before = this.deliveries().length;

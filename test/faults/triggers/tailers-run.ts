@@ -3,7 +3,7 @@ import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import { triggerFollower } from '../../../shared/triggers/state/trigger-items.ts';
 import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 import type { FaultRun } from '../fault-run.ts';
-import { deliveryFigure, isSpread, isWhole } from './deliveries.ts';
+import { deliveryResult, isSpread, isWhole } from './deliveries.ts';
 import { carryOutAll, twoWays } from './part.ts';
 import { Scene } from './scene.ts';
 
@@ -12,7 +12,7 @@ const SHARDS = 64;
 const SPREAD_BAR_SECONDS = 15;
 const SPREAD_MOST_SECONDS = 20;
 const SPREAD_BETWEEN_SECONDS = 2;
-/** No tailer is taken for dead while the control lasts. */
+/** No tailer is declared dead while the control lasts. */
 const NEVER_DEAD = { silenceMs: 120_000 };
 
 /** 1, then 4, then 2 workers, while cells are written. */
@@ -50,10 +50,10 @@ const spreadShards = twoWays({
       checks: [
         {
           what: 'seconds until shards are spread over 1, 4, 2 tailers; deliveries; control: two that die unnoticed',
-          figure: `${text(real)}; ${deliveryFigure(real.verdict)}`,
+          result: `${text(real)}; ${deliveryResult(real.verdict)}`,
           bar: `${SPREAD_BAR_SECONDS}; 0, 0 of at least 500`,
           passed: inTime(real) && isWhole(real.verdict) && real.verdict.due >= 500,
-          control: { figure: text(control), failed: !inTime(control) },
+          control: { result: text(control), failed: !inTime(control) },
         },
       ],
       cells: real.verdict.due,
@@ -66,7 +66,7 @@ const CONTROL_DEATHS = 2;
 const HAND_OVER_BETWEEN_SECONDS = 1;
 const HAND_OVER_BAR_SECONDS = 2;
 
-/** Each minute a new run of the function takes over from the one before. */
+/** Each minute a new run of the function takes over from the previous one. */
 const handOver = twoWays({
   name: 'handed_over',
   fault: `${HAND_OVERS} hand-overs to a successor`,
@@ -100,10 +100,10 @@ const handOver = twoWays({
     checks: [
       {
         what: `longest pause in delivery, in seconds, across ${HAND_OVERS} hand-overs; deliveries; control: kill -9, then the next one`,
-        figure: `${real.longest.toFixed(2)}; ${deliveryFigure(real.verdict)}`,
+        result: `${real.longest.toFixed(2)}; ${deliveryResult(real.verdict)}`,
         bar: `${HAND_OVER_BAR_SECONDS}; 0, 0`,
         passed: real.longest <= HAND_OVER_BAR_SECONDS && isWhole(real.verdict),
-        control: { figure: control.longest.toFixed(2), failed: control.longest > HAND_OVER_BAR_SECONDS },
+        control: { result: control.longest.toFixed(2), failed: control.longest > HAND_OVER_BAR_SECONDS },
       },
     ],
     cells: real.verdict.due,
@@ -113,7 +113,7 @@ const handOver = twoWays({
   }),
 });
 
-/** The longest time without any delivery, in milliseconds: some dozens are written each second. */
+/** Returns the longest time without any delivery, in milliseconds: some dozens are written each second. */
 function longestPause(times: readonly number[], since: number, until: number): number {
   const within = [since, ...times.filter((at) => at > since && at < until).sort((one, other) => one - other), until];
   return Math.max(...within.slice(1).map((at, position) => at - (within[position] ?? at)));
@@ -138,8 +138,8 @@ const manyWorkers = twoWays({
     const seconds = await secondsUntilSpread(scene, WORKERS, partitions, isReal ? 60 : 15);
     await scene.wait(AFTER_SECONDS);
     let held: readonly number[] | undefined;
-    const isSaid = async (): Promise<boolean> => (held = await assignments(scene, partitions)) !== undefined;
-    await scene.until('DynamoDB says which worker holds what', isSaid);
+    const isGiven = async (): Promise<boolean> => (held = await assignments(scene, partitions)) !== undefined;
+    await scene.until('DynamoDB says which worker holds what', isGiven);
     const workers = held?.filter((count) => count === 1).length ?? 0;
     const verdict = await scene.conclude();
     await Promise.all(processes.map((one) => one.stop()));
@@ -150,10 +150,10 @@ const manyWorkers = twoWays({
     checks: [
       {
         what: `workers of ${WORKERS} that hold one partition each; deliveries; control: half as many partitions`,
-        figure: `${real.workers}; ${deliveryFigure(real.verdict)}`,
+        result: `${real.workers}; ${deliveryResult(real.verdict)}`,
         bar: `${WORKERS}; 0, 0`,
         passed: real.seconds !== undefined && real.workers === WORKERS && isWhole(real.verdict),
-        control: { figure: String(control.workers), failed: control.workers < WORKERS },
+        control: { result: String(control.workers), failed: control.workers < WORKERS },
       },
     ],
     cells: real.verdict.due,
@@ -163,7 +163,7 @@ const manyWorkers = twoWays({
   }),
 });
 
-/** How many partitions each worker holds, the most first. Undefined when DynamoDB has too much to do to say it. */
+/** Returns how many partitions each worker holds, the most first; undefined if DynamoDB is too busy to answer. */
 async function assignments(scene: Scene, partitions: number): Promise<readonly number[] | undefined> {
   const { datastore, trigger } = scene.access;
   const follower = { name: triggerFollower(trigger), datastore, shards: SHARDS, partitions };

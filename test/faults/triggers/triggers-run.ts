@@ -1,13 +1,13 @@
 import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 import type { FaultRun } from '../fault-run.ts';
-import { failingCalls, partialSends, rewinds } from './bad-calls.ts';
-import { killedServers, killedTailers, pausedHolders } from './crashes.ts';
+import { failingCalls } from './bad-calls.ts';
+import { killedServers, killedTailers } from './crashes.ts';
 import { cutLogs, outages } from './outages.ts';
 import { carryOutAll } from './part.ts';
 import { WRITERS } from './scene.ts';
 
-/** The promotion comes last: what it leaves behind is no other part's matter. */
-const PARTS = [failingCalls, partialSends, rewinds, pausedHolders, killedTailers, killedServers, outages, cutLogs];
+/** The promotion comes last, so that its effects meet no other part. */
+const PARTS = [failingCalls, killedTailers, killedServers, outages, cutLogs];
 
 export const triggersRun: FaultRun = {
   name: 'triggers',

@@ -1,14 +1,14 @@
 import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 
 export interface BlamingClient extends SqlClient {
-  /** Takes the node for one that is down, until the next sign of life is due. */
+  /** Treats the node as down until the next health check is due. */
   blame(): void;
 }
 
-/** As a circuit has it. */
+/** The time that a circuit stays open. */
 const OPEN_MS = 500;
 
-/** A circuit that opens on any time limit, without a health check before. */
+/** A circuit that opens on any time limit, without a health check. */
 export function blamingClient(client: SqlClient): BlamingClient {
   let openUntil = 0;
   const run = async <T>(statement: () => Promise<T>): Promise<T> => {
@@ -23,7 +23,7 @@ export function blamingClient(client: SqlClient): BlamingClient {
   const blame = (): void => void (openUntil = performance.now() + OPEN_MS);
   return {
     ...client,
-    // Readers are asked as ever.
+    // Readers are asked as usual.
     select: (statement, target) =>
       target === 'writer' ? run(() => client.select(statement, target)) : client.select(statement, target),
     change: (statement) => run(() => client.change(statement)),

@@ -1,4 +1,4 @@
-/** What controls do without: each stands between the store and its groups, in any thread or process. */
+/** The protections that controls lack: each stands between the store and its groups, in any thread or process. */
 import { selectLastIdNow, selectRawCells } from '../../../shared/moves/statements/raw-cells.ts';
 import { closeShard, selectShardState } from '../../../shared/moves/statements/shard-states.ts';
 import { SqlError, type SqlRow, type SqlValue, type Statement, type Target } from '../../../shared/sql/client.ts';
@@ -9,17 +9,17 @@ import type { Wrap } from '../../support/store-access.ts';
 import { blamingClient } from './blaming-client.ts';
 import { changing, NOTHING, rewording } from '../changed-clients.ts';
 
-/** As a server answers that changed one row. */
+/** The answer of a server that changed one row. */
 const ONE = { affectedRows: 1, insertId: 0 };
 
-/** Says of changes that they are done, and does not do them. */
+/** Reports changes as done without doing them. */
 function swallowing(which: RegExp, answer = NOTHING): Wrap {
   return changing(async (statement, client) => (which.test(statement.sql) ? answer : client.change(statement)));
 }
 
-/** The names of a drain's protections, of appends, of moves: what is off then. */
+/** The protections of a drain, of appends, of moves, by name: the named one is off. */
 export const PROTECTIONS = {
-  /** Unclear ends are failures, as they look to a client that does not try again: nothing was done. */
+  /** Unclear ends are failures, as to a client that does not retry: nothing was done. */
   secondTry: changing((statement, client) =>
     client.change(statement).catch((error: unknown) => {
       if (error instanceof SqlError && error.failure === 'unclear')
@@ -27,19 +27,23 @@ export const PROTECTIONS = {
       throw error;
     }),
   ),
-  /** Appends leave out nothing: on tables without unique keys each stores its cell once more. */
+  /** Appends skip nothing: on tables without unique keys each stores its cell again. */
   leavingOut: rewording((sql) => sql.replace(' AND old.added_id IS NULL', '')),
-  /** Copies of refused writes stay where they are. */
+  /** Copies of refused writes remain. */
   withdrawing: swallowing(/SET writers = REPLACE|WHERE writers = /u),
   /** A drain that does not mark a copy as shown before it appends it. */
   showing: swallowing(/SET shown = 1 /u),
-  /** A drain that takes any body at a row's address for the row's own. */
+  /** A drain that never parks a row, however often the row fails. */
+  parking: rewording((sql) =>
+    sql.replace("IF(attempts >= ?, 'parked', state)", "IF(attempts >= ? + 1000, 'parked', state)"),
+  ),
+  /** A drain that accepts any body at a row's address as the row's own. */
   comparingBodies: withoutComparing(),
   /** A circuit opens on any time limit. */
-  signsOfLife: blamingClient,
+  healthChecks: blamingClient,
   /** Appends check for no erasure. */
   tombstones: withoutTombstones(),
-  /** A drain that takes the word of one reader for that of all: the first reader is never asked. */
+  /** A drain that trusts one reader for all: the first reader is never asked. */
   everyReader: (client) => {
     const skipping = (target: Target): Target =>
       typeof target === 'object' && target.node > 0 ? { node: target.node + 1 } : target;
@@ -49,9 +53,7 @@ export const PROTECTIONS = {
       select: (statement, target) => client.select(statement, skipping(target)),
     };
   },
-  /** A drain whose rows go once the writer shows their cells, whatever the readers show. */
-  readers: (client) => ({ ...client, nodes: 1 }),
-  /** A drain that opens a new writer's shards though nothing was brought back. */
+  /** A drain that opens a new writer's shards although no cells were restored. */
   fence: (client) => ({
     ...client,
     async select(statement, target) {
@@ -68,9 +70,9 @@ export const PROTECTIONS = {
   closing: withoutClosing(),
   /** A mover that leaves the shard open on its former group, under its name. */
   leaving: both(withoutClosing(), swallowing(/\.shard SET state = 'moved'|^RENAME TABLE `[^`]+(?<!_copy)`\./u, ONE)),
-  /** A mover that takes what it read of a shard for what its copy shows. */
+  /** A mover that trusts its read of a shard as the content of the copy. */
   comparing: withoutReading(),
-  /** A mover that says of each page that it is in the copy, and puts nothing there. */
+  /** A mover that reports each page as copied, and copies nothing. */
   copying: both(withoutReading(), swallowing(/^INSERT INTO `[^`]+_copy`\.`entity` /u, ONE)),
 } satisfies Readonly<Record<string, Wrap>>;
 
@@ -78,7 +80,7 @@ export function withoutIt(protection: keyof typeof PROTECTIONS): string {
   return new URL(`protection.ts?${protection}`, import.meta.url).href;
 }
 
-/** Whatever a node has at the address of a waiting row passes for the row's own body. */
+/** Returns any body of a node at the address of a waiting row as the row's own. */
 function withoutComparing(): Wrap {
   return (client, varied) => {
     const waiting = new Map<string, SqlValue>();
@@ -100,7 +102,7 @@ function withoutComparing(): Wrap {
           ...address,
         ]);
       },
-      // Rows are changed by address and hash: by address alone then. One row is named by its columns, several by tuples.
+      // Changes rows by address alone, not by address and hash. One row is named by columns, several by tuples.
       change: (statement) => {
         const singly = statement.sql.replaceAll('body_hash = ?', '(body_hash = ? OR TRUE)');
         const tuples = 'ref_key, body_hash) IN (';
@@ -113,17 +115,17 @@ function withoutComparing(): Wrap {
   };
 }
 
-/** The second one stands nearer to the group. */
+/** Combines both; the second one is closer to the group. */
 function both(one: Wrap, other: Wrap): Wrap {
   return (client, varied) => one(other(client, varied), varied);
 }
 
-/** Shards that were to be closed stay open, and are shown as closed. */
+/** Leaves shards open that were to be closed, and shows them as closed. */
 function withoutClosing(): Wrap {
   const anyShard = { datastore: '', shard: 0 };
   const [closing, showing] = [closeShard(anyShard, { epoch: 0, closedBy: '' }, '').sql, selectShardState(anyShard).sql];
   return (client) => {
-    /** By shard, the attempt that was to close it. */
+    /** The attempt that was to close each shard. */
     const closed = new Map<string, SqlValue>();
     const nameOf = ({ sql, parameters }: Statement): string => {
       const [datastore, shard] = sql.includes('closed_by = ? WHERE') ? parameters.slice(1) : parameters;
@@ -135,7 +137,7 @@ function withoutClosing(): Wrap {
         const rows = await client.select(statement, target);
         const attempt = closed.get(nameOf(statement));
         if (statement.sql !== showing || attempt === undefined) return rows;
-        return rows.map((row) => row.with(1, 'moving').with(7, attempt));
+        return rows.map((row) => row.with(1, 'moving').with(6, attempt));
       },
       async change(statement) {
         const isOfShard = statement.sql.startsWith(`UPDATE ${CONTROL}.shard SET state`);
@@ -148,7 +150,7 @@ function withoutClosing(): Wrap {
   };
 }
 
-/** Reads of copies are answered by what was read of their shards, on whichever group. */
+/** Answers reads of copies with the earlier reads of their shards, on any group. */
 function withoutReading(): Wrap {
   const logs = new Map<string, SqlRow[]>();
   return (client) => ({

@@ -1,6 +1,8 @@
-import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { describe, expect, it } from 'vitest';
-import { secretCredentials } from '../../../functions/environment/credentials.ts';
+import { secretOf } from '../../../functions/environment/connect/connector.ts';
+import { secretCredentials, userLogins } from '../../../functions/environment/credentials.ts';
+import type { GroupAddress } from '../../../shared/topology/topology.ts';
 
 /** Answers the values in turn, the last one again and again; undefined fails. */
 function secrets(...values: (string | undefined)[]): {
@@ -34,7 +36,7 @@ describe('credentials', () => {
     expect(await credentials()).toMatchObject({ password: 'new' });
   });
 
-  it('that could not be had are looked up again', async () => {
+  it('that were not available are looked up again', async () => {
     const { client } = secrets(undefined, login('a'));
     const credentials = secretCredentials(client, 'group-1', () => 0);
     await expect(credentials()).rejects.toThrow('throttled');
@@ -51,4 +53,43 @@ describe('credentials', () => {
       expect(String(error)).not.toContain('hunter2');
     },
   );
+});
+
+const SECRETS = { read: 'r', tail: 't', write: 'w', repair: 'x', move: 'm', erase: 'e' };
+const endpoint = { host: 'db', port: 3306 };
+const groupWith = (userSecrets: GroupAddress['userSecrets']): GroupAddress => ({
+  name: 'group-1',
+  writer: endpoint,
+  reader: endpoint,
+  nodes: [endpoint],
+  sharedStorage: true,
+  clusterArn: 'arn',
+  secret: 's',
+  ...(userSecrets && { userSecrets }),
+});
+
+describe('the users of a group', () => {
+  it('log in by their secrets', async () => {
+    const client = {
+      send: async ({ input }: GetSecretValueCommand) => ({ SecretString: login(`of ${input.SecretId}`) }),
+    } as unknown as Pick<SecretsManagerClient, 'send'>;
+    const logins = await userLogins('secret', client)(groupWith(SECRETS));
+    expect(logins).toEqual(
+      Object.fromEntries(
+        Object.entries(SECRETS).map(([user, secret]) => [user, { username: 'store', password: `of ${secret}` }]),
+      ),
+    );
+  });
+
+  it('log in with tokens where IAM vouches for them', async () => {
+    const none = { send: () => expect.unreachable() };
+    expect(new Set(Object.values(await userLogins('iam', none)(groupWith(undefined))))).toEqual(new Set(['token']));
+  });
+
+  it('have a secret each, besides the owner of the databases', () => {
+    expect([secretOf(groupWith(SECRETS), 'write'), secretOf(groupWith(SECRETS), 'owner')]).toEqual(['w', 's']);
+    expect(() => secretOf(groupWith(undefined), 'erase')).toThrow(
+      'group-1: wanted a secret of schemaless_erase, got none',
+    );
+  });
 });

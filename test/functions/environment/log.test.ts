@@ -8,7 +8,7 @@ const { messages, text } = keepLogLines();
 it('the log has of errors and their causes what is listed alone, so that no driver and no SDK puts SQL there', () => {
   const cause = Object.assign(new Error('refused'), { code: 'ER_X', sql: 'INSERT sEcReT', Item: { a: 'sEcReT' } });
   const error = new SqlError('rejected', 'refused', { errno: 1290, cause });
-  logger.warn('store', { event: { kind: 'primary_failed', error } });
+  logger.warn('primary failed', { event: { kind: 'primary_failed', error } });
   logger.error('failed', { error: cause });
   expect(text()).not.toContain('sEcReT');
   expect(messages()).toMatchObject([

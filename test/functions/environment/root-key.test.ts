@@ -35,7 +35,7 @@ it('the root key is 32 bytes of the text of its secret, the same each time', asy
   expect(Buffer.from(await root()).equals(key)).toBe(false);
 });
 
-it('the former root key is known beside the current one, while keys are rotated', async () => {
+it('the former root key is known as well as the current one, while keys are rotated', async () => {
   secret = JSON.stringify({ key: 'l'.repeat(64) });
   const [former] = await roots();
   secret = JSON.stringify({ key: 'm'.repeat(64), former: 'l'.repeat(64) });
@@ -54,7 +54,7 @@ it.each([
   expect(String(error)).not.toContain('planted');
 });
 
-it('where there is no way to it, that is told at once, and no repetition helps', () => {
+it('without a root secret it fails at once, and no retry helps', () => {
   const none = keyStore({ keysTable: 'keys', rootSecret: 'none' });
   expect(none.root).toBeUndefined();
   expect(() => requireRoot(none)).toThrow(expect.objectContaining({ code: 'no_root_key', retry: 'never' }));

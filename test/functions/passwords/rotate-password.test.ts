@@ -1,4 +1,4 @@
-import { RDSDataClient } from '@aws-sdk/client-rds-data';
+import type { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -19,6 +19,7 @@ import type { SqlClient } from '../../../shared/sql/client.ts';
 import { otherName, userName, type MadeUser } from '../../../shared/topology/database-users.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import { clientTo } from '../../support/connection-to.ts';
+import { dataApiSdk } from '../../support/data-api-sdk.ts';
 import { PATIENT } from '../../support/store-access.ts';
 import { until } from '../../support/until.ts';
 import { versionedSecrets, type VersionedSecrets } from '../support/versioned-secrets.ts';
@@ -55,12 +56,7 @@ beforeAll(async () => {
       return server && { ...server.writer, user, password };
     },
   });
-  sdk = new RDSDataClient({
-    endpoint: api.url,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
-    maxAttempts: 1,
-  });
+  sdk = dataApiSdk(api.url);
 });
 afterAll(async () => {
   sdk.destroy();
@@ -201,20 +197,20 @@ describe('a new password', () => {
     const login = loginOf(READS);
     const [first, second] = login.places;
     if (!first || !second) throw new Error('wanted two places');
-    const away: RotatedLogin = { ...login, places: [first, { ...second, set: async () => {} }] };
-    await expect(rotate(READS, away)).rejects.toThrow(/denied/u);
+    const unavailable: RotatedLogin = { ...login, places: [first, { ...second, set: async () => {} }] };
+    await expect(rotate(READS, unavailable)).rejects.toThrow(/denied/u);
     expect(secrets.current(READS)).toBe(before);
     const broken: RotatedLogin = {
       ...login,
-      places: [first, { ...second, set: () => Promise.reject(new Error('away')) }],
+      places: [first, { ...second, set: () => Promise.reject(new Error('unavailable')) }],
     };
-    await expect(rotate(READS, broken)).rejects.toThrow('away');
+    await expect(rotate(READS, broken)).rejects.toThrow('unavailable');
     expect(secrets.current(READS)).toBe(before);
     for (const group of groups) await overDataApi(group, READS).select(SELECT, 'writer');
   });
 
   it('is for the secret of a user, and for no other', () => {
-    expect(() => loginOf(OF('write'))).toThrow(`${OF('write')}: wanted a secret of a group's user, got one of nobody`);
+    expect(() => loginOf(OF('write'))).toThrow(`${OF('write')}: wanted a secret of a group's user, got one of no user`);
   });
 });
 
@@ -230,17 +226,17 @@ describe("a new password of a cluster's owner", () => {
     for (const sql of passwordStatements(name, old)) await owner.change({ sql, parameters: [] });
     secrets.add(SECRET, { username: name, password: old, engine: 'mysql' });
     groups = [{ ...server, secret: SECRET }];
-    let looks = 0;
+    let polls = 0;
     const asked: unknown[] = [];
     const rds = {
-      // RDS sets the password of a cluster's owner by a way of its own, in its own time.
+      // RDS sets the password of a cluster's owner asynchronously.
       send: async ({ input }: { readonly input: { readonly MasterUserPassword?: string } }) => {
         asked.push(Object.keys(input));
         if (input.MasterUserPassword === undefined) {
-          looks += 1;
+          polls += 1;
           return {
             DBClusters: [
-              looks < 3
+              polls < 3
                 ? { Status: 'resetting-master-credentials' }
                 : { Status: 'available', PendingModifiedValues: {} },
             ],
@@ -255,7 +251,7 @@ describe("a new password of a cluster's owner", () => {
       groups,
       rds: rds as never,
       connect: overDataApi,
-      lookEveryMs: 10,
+      pollEveryMs: 10,
     });
     const versions = new SecretVersions(secrets.client, SECRET);
     const version = randomUUID();
@@ -266,7 +262,7 @@ describe("a new password of a cluster's owner", () => {
       overDataApi(groups[0] as GroupAddress, SECRET).select({ sql: 'SELECT 1', parameters: [] }, 'writer'),
     ).rejects.toThrow(/denied/u);
     for (const step of ROTATION_STEPS) await rotatePassword(step, versions, version, login);
-    expect(looks).toBe(3);
+    expect(polls).toBe(3);
     expect(JSON.parse(secrets.current(SECRET))).toMatchObject({ username: name, engine: 'mysql' });
     await expect(
       overDataApi(groups[0] as GroupAddress, SECRET).select({ sql: 'SELECT 1', parameters: [] }, 'writer'),

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { triggerHandler } from '../../../functions/triggers/trigger-handler.ts';
 
-/** Writes to a file what it is called for, and reads the cell; a call takes as long as its environment says. */
+/** Writes its calls to a file, and reads the cell; its environment sets the duration of a call. */
 export const handler = triggerHandler('bill_rider', async (rowKey, message, schemaless) => {
   const note = (text: string): void =>
     appendFileSync(process.env['APPEND_TO'] ?? '', `${text} ${message.shard}/${message.added_id}\n`);

@@ -1,7 +1,7 @@
 import { consume } from '../../../functions/triggers/consume.ts';
 import { triggerHandler } from '../../../functions/triggers/trigger-handler.ts';
 
-/** A program of its own that consumes a trigger, and prints a line for each cell. */
+/** A program that consumes a trigger, and prints a line for each cell. */
 const handler = triggerHandler('bill_rider', (_rowKey, { shard, added_id }) => {
   console.log(`billed ${shard}/${added_id}`);
 });

@@ -9,14 +9,13 @@ import type { TriggerOperations } from '../../../shared/api/triggers.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { findOne, told, type LookUps } from '../../../shared/store/look-ups.ts';
-import { referenceStore } from '../../../shared/store/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 import type { ErasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import type { MoveManagement } from '../../../shared/moves/move-management.ts';
 import type { SubjectManagement } from '../../../shared/sealed/subject-management.ts';
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
-import { fakeDefinitions } from './fake-definitions.ts';
 import { fakeErasures } from './fake-erasures.ts';
 import { fakeMoves } from './fake-moves.ts';
 import { fakeSubjects } from './fake-subjects.ts';
@@ -24,7 +23,7 @@ import { fakeTriggers } from './fake-triggers.ts';
 
 export const SHARDS = 4;
 
-/** What all handlers together work on. */
+/** The interfaces that the handlers need. */
 export type Everything = Deployment &
   TriggerManagement &
   MoveManagement &
@@ -33,7 +32,7 @@ export type Everything = Deployment &
   DefinitionManagement;
 
 export interface FakeDeployment extends Everything {
-  /** The store behind `trips`, to look into. */
+  /** The store behind `trips`, for assertions. */
   readonly trips: Datastore;
 }
 
@@ -63,9 +62,22 @@ const INDEXES: IndexOperations = {
   },
 };
 
+/** Wraps methods to record each answered call in `asked`: its name and its arguments. */
+function recorded<Some extends object>(methods: Some, asked: unknown[][]): Some {
+  const entries = Object.entries(methods).map(([name, method]) => [
+    name,
+    async (...given: unknown[]) => {
+      const answer = await method(...given);
+      asked.push([name, ...given]);
+      return answer;
+    },
+  ]);
+  return Object.fromEntries(entries) as Some;
+}
+
 /**
- * A deployment of one datastore, `trips`, in memory, with the indexes of the suite, a trigger, a move, erasures and retention.
- * `changes` replaces what should behave otherwise.
+ * Returns a deployment of `trips` in memory, with the indexes of the suite, a trigger, a move, erasures and retention.
+ * `changes` replaces methods; `asked` receives the calls of operators' operations.
  */
 export function fakeDeployment(
   changes: Partial<
@@ -78,17 +90,21 @@ export function fakeDeployment(
       SubjectOperations
   > = {},
   health: readonly GroupHealth[] = [],
+  asked: unknown[][] = [],
 ): FakeDeployment {
   const trips = referenceStore('trips', SHARDS, SUITE_INDEXES);
-  const buffer: BufferOperations = {
-    getBuffer: async () => ({
-      groups: [{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 }],
-    }),
-    listBufferConflicts: async () => ({ conflicts: [], next: null }),
-    discardBufferConflicts: async ({ ids }) => ({ discarded: ids.length }),
-    listUndecidedWrites: async () => ({ undecided: [], next: null }),
-    keepUndecidedWrites: async ({ ids }) => ({ kept: ids.length }),
-  };
+  const buffer = recorded<BufferOperations>(
+    {
+      getBuffer: async () => ({
+        groups: [{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0, in_doubt: 0 }],
+      }),
+      listBufferConflicts: async () => ({ conflicts: [], next: null }),
+      discardBufferConflicts: async ({ ids }) => ({ discarded: ids.length }),
+      listWritesInDoubt: async () => ({ in_doubt: [], next: null }),
+      keepWritesInDoubt: async ({ ids }) => ({ kept: ids.length }),
+    },
+    asked,
+  );
   const check = (name: string): void => {
     if (name !== 'trips')
       throw new SchemalessError('unknown_datastore', `datastore: wanted trips, got ${name}`, {
@@ -101,19 +117,19 @@ export function fakeDeployment(
     trips,
     async triggers(name) {
       check(name);
-      return { ...fakeTriggers(), ...changes };
+      return recorded({ ...fakeTriggers(), ...changes }, asked);
     },
     async moves(name) {
       check(name);
-      return { ...fakeMoves(), ...changes };
+      return recorded({ ...fakeMoves(), ...changes }, asked);
     },
     async erasures(name, caller) {
       check(name);
-      return { ...fakeErasures([], caller), ...changes };
+      return recorded({ ...fakeErasures(caller), ...changes }, asked);
     },
     async subjects(name, caller) {
       check(name);
-      return { ...fakeSubjects([], caller), ...changes };
+      return recorded({ ...fakeSubjects(caller), ...changes }, asked);
     },
     async datastore(name) {
       check(name);
@@ -123,11 +139,11 @@ export function fakeDeployment(
     datastores: async () => ['trips'],
     health: async () => health,
     close: async () => undefined,
-    ...fakeDefinitions(),
+    ...recorded(fakeDefinitions(), asked),
   };
 }
 
-/** Whatever it is asked for, it throws this. */
+/** Returns a deployment whose every operation throws an error. */
 export function failingDeployment(error: unknown): Everything {
   const fail = async (): Promise<never> => {
     throw error;
@@ -147,12 +163,39 @@ export function failingDeployment(error: unknown): Everything {
   };
 }
 
-/** Looks cells up one by one: what `changes` replaced is asked. */
+/** Looks cells up one by one, by the reads that `changes` replaced. */
 function oneByOne(reads: Pick<Datastore, 'get' | 'getLatest'>): LookUps {
   return {
     findEach: async (keys, options, tell) =>
       void (await Promise.all(
         keys.map((key, position) => told(findOne(reads, key, options), (found) => tell(position, found))),
       )),
+  };
+}
+
+/** Makes and deletes anything. */
+function fakeDefinitions(): DefinitionManagement {
+  const known = (name: string): void => {
+    if (name === 'nope') throw new SchemalessError('unknown_datastore', `no datastore ${name}`);
+  };
+  return {
+    async apply(desired, dryRun) {
+      const changes = desired.datastores.map(({ name, shards }) => ({
+        kind: 'datastore' as const,
+        datastore: name,
+        name,
+        change: 'create' as const,
+        shards,
+      }));
+      return { done: !dryRun, dry_run: dryRun, changes };
+    },
+    async deleteIndex(datastore, name, options) {
+      known(datastore);
+      return { datastore, name, dry_run: options.dry_run === true, lost: null };
+    },
+    async deleteTrigger(datastore, name, options) {
+      known(datastore);
+      return { datastore, name, dry_run: options.dry_run === true, lost: { messages: 2, parked: 0 } };
+    },
   };
 }

@@ -1,36 +1,23 @@
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { MoveOperations, MoveStatus } from '../../../shared/api/moves.ts';
+import { MOVES, type MoveOperations, type MoveStatus } from '../../../shared/api/moves.ts';
 
 /** The shards of `trips`, as `fake-deployment.ts` has it. */
 const SHARDS = 4;
 
 export const MOVE: MoveStatus = {
+  ...MOVES.getMove.answers[200].example,
   shard: 2,
-  from: 'group-1',
   to: 'group-2',
   step: 'copying',
-  wanted: null,
-  switches: 0,
-  created_at: '2026-01-31T08:00:00.000Z',
-  switched_at: null,
   head: 1000,
   copied: 250,
   compared: 200,
-  bytes: 174_000,
   bytes_per_second: 58_000,
   eta_seconds: 9,
-  digest: 'ab'.repeat(32),
-  restarts: 0,
-  closed_ms: [],
-  complete_after_seconds: null,
-  last_error: null,
 };
 
-/**
- * The moves of a datastore in which shard 2 is being moved, and shard 3 is at a step that takes nothing; what was asked
- * of them is kept in `asked`.
- */
-export function fakeMoves(asked: unknown[][] = []): MoveOperations {
+/** The moves of a datastore in which shard 2 is being moved, and shard 3 is at a step that takes nothing. */
+export function fakeMoves(): MoveOperations {
   const known = (shard: number): void => {
     if (shard >= SHARDS)
       throw new SchemalessError('unknown_shard', `no shard ${shard}`, {
@@ -40,7 +27,7 @@ export function fakeMoves(asked: unknown[][] = []): MoveOperations {
       });
   };
   const step =
-    (what: keyof MoveOperations, changes: Partial<MoveStatus>) =>
+    (changes: Partial<MoveStatus>, isPoll = false) =>
     async ({ shard }: { readonly shard: number }): Promise<MoveStatus> => {
       known(shard);
       if (shard < MOVE.shard)
@@ -49,25 +36,21 @@ export function fakeMoves(asked: unknown[][] = []): MoveOperations {
           wanted: 'a shard that is being moved',
           got: String(shard),
         });
-      if (shard > MOVE.shard && what !== 'getMove')
-        throw new SchemalessError('move_refused', `shard ${shard} has not moved yet`);
-      asked.push([what, { shard }]);
+      if (shard > MOVE.shard && !isPoll) throw new SchemalessError('move_refused', `shard ${shard} has not moved yet`);
       return { ...MOVE, shard, ...changes };
     };
   return {
     listMoves: async () => ({ moves: [MOVE] }),
-    getMove: step('getMove', {}),
-    async createMove(wished) {
-      const { shard, to, complete_after_seconds = null } = wished;
+    getMove: step({}, true),
+    async createMove({ shard, to, complete_after_seconds = null }) {
       known(shard);
       if (to === MOVE.from) throw new SchemalessError('move_refused', `shard ${shard} is on ${to}`);
-      asked.push(['createMove', wished]);
       return { ...MOVE, shard, to, complete_after_seconds };
     },
-    switchMove: step('switchMove', { step: 'following', wanted: 'switch' }),
-    reverseMove: step('reverseMove', { step: 'following', wanted: 'switch', switches: 1 }),
-    completeMove: step('completeMove', { step: 'following', wanted: 'drop', switches: 1 }),
-    cancelMove: step('cancelMove', { wanted: 'drop' }),
-    verifyMove: step('verifyMove', { compared: 0 }),
+    switchMove: step({ step: 'following', wanted: 'switch' }),
+    reverseMove: step({ step: 'following', wanted: 'switch', switches: 1 }),
+    completeMove: step({ step: 'following', wanted: 'drop', switches: 1 }),
+    cancelMove: step({ wanted: 'drop' }),
+    verifyMove: step({ compared: 0 }),
   };
 }

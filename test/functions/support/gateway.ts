@@ -1,4 +1,6 @@
 import './quiet.ts';
+import { parseTarget } from '../../../infra/local/gateway/http-event.ts';
+import { routeTable, type RouteTable } from '../../../infra/local/gateway/route-table.ts';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -14,8 +16,8 @@ import {
   DEFAULT_HANDLER,
   GATEWAY_ROUTES,
   ROUTES,
+  withHeads,
   type OperationName,
-  type Route,
 } from '../../../shared/api/operations.ts';
 import { MESSAGE_PACK } from '../../../shared/api/message-pack.ts';
 import { readMessagePack } from '../../../shared/body/read-message-pack.ts';
@@ -30,19 +32,19 @@ export interface GatewayRequest {
   readonly body?: string | Uint8Array | undefined;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The access key, where requests have to be signed. */
+  /** The access key, if requests have to be signed. */
   readonly signedBy?: string;
 }
 
 export interface GatewayAnswer {
-  /** Undefined where there is no such route. */
+  /** Undefined without such a route. */
   readonly operation: OperationName | undefined;
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
   /** The body as it goes over the network. */
   readonly bytes: Buffer;
-  /** What the handler's whole answer takes. */
+  /** The size of the handler's whole answer. */
   readonly payloadBytes: number;
   /** The answer's body, parsed. */
   readonly json: Readonly<Record<string, unknown>>;
@@ -52,7 +54,7 @@ type Gateway = (request: GatewayRequest) => Promise<GatewayAnswer>;
 
 let requests = 0;
 
-/** What API Gateway does between a client and the handlers: finds the route, makes the event, decodes the path. */
+/** Acts as API Gateway between a client and the handlers: finds the route, makes the event, decodes the path. */
 export function gateway(deployment: Everything | (() => Everything)): Gateway {
   const open = typeof deployment === 'function' ? deployment : () => deployment;
   const handlers = {
@@ -64,15 +66,20 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
     'read-cells': makeReadHandler(open),
     'write-cells': makeWriteHandler(open),
   };
+  const [all, ofGateway] = [tableOf(withHeads(ROUTES)), tableOf(GATEWAY_ROUTES)];
   return async ({ method, path, body, headers = {}, signedBy }) => {
-    const [rawPath = '', rawQueryString = ''] = path.split('?');
-    const found = route(method, rawPath);
-    // Some have no route of their own there.
-    const led = route(method, rawPath, GATEWAY_ROUTES);
+    const { segments, rawPath, rawQueryString } = parseTarget(path) ?? {
+      segments: [],
+      rawPath: path,
+      rawQueryString: '',
+    };
+    const route = all.match(method, segments)?.target;
+    // Some have no separate route there.
+    const led = ofGateway.match(method, segments);
     requests += 1;
     const event = {
       version: '2.0',
-      routeKey: led ? `${method} ${led.route.path}` : '$default',
+      routeKey: led?.routeKey,
       rawPath,
       rawQueryString,
       headers,
@@ -87,11 +94,11 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
       isBase64Encoded: body instanceof Uint8Array,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body).toString('base64') }),
     } as unknown as APIGatewayProxyEventV2;
-    const result = await handlers[found?.route.handler ?? DEFAULT_HANDLER](event, {} as Context);
+    const result = await handlers[route?.handler ?? DEFAULT_HANDLER](event, {} as Context);
     const bytes = bytesOf(result);
     const payloadBytes = Buffer.byteLength(JSON.stringify(result));
     return {
-      operation: found?.route.operation,
+      operation: route?.operation,
       status: result.statusCode ?? 0,
       headers: result.headers ?? {},
       text: bytes.toString(),
@@ -113,29 +120,11 @@ function readAnswer(headers: Readonly<Record<string, unknown>>, bytes: Buffer): 
   return JSON.parse(plain.toString()) as Record<string, unknown>;
 }
 
-/** Literal parts of a path win over parameters. */
-function route(
-  method: string,
-  path: string,
-  routes: readonly Route[] = ROUTES,
-): { readonly route: Route; readonly parameters: Record<string, string> } | undefined {
-  const parts = path.split('/');
-  const fitting = routes
-    .filter((route) => route.method === method)
-    .flatMap((route) => {
-      const names = route.path.split('/');
-      const fits =
-        names.length === parts.length &&
-        names.every((name, position) => name.startsWith('{') || name === parts[position]);
-      if (!fits) return [];
-      const parameters = Object.fromEntries(
-        names.flatMap((name, position) =>
-          name.startsWith('{') ? [[name.slice(1, -1), decodeURIComponent(parts[position] ?? '')]] : [],
-        ),
-      );
-      return [{ route, parameters }];
-    });
-  return fitting.sort((a, b) => Object.keys(a.parameters).length - Object.keys(b.parameters).length)[0];
+type Route = (typeof GATEWAY_ROUTES)[number];
+
+function tableOf(routes: readonly Route[]): RouteTable<Route | undefined> {
+  const keyed = routes.map((route) => ({ routeKey: `${route.method} ${route.path}`, target: route }));
+  return routeTable<Route | undefined>([...keyed, { routeKey: '$default', target: undefined }]);
 }
 
 /** The same as the `fetch` of a client. */
@@ -152,7 +141,7 @@ export function gatewayFetch(answer: Gateway): typeof globalThis.fetch {
   };
 }
 
-/** Serves a deployment over HTTP on this machine. @param answered told of each answer */
+/** Serves a deployment over HTTP on this machine. @param answered receives each answer */
 export async function serveGateway(
   deployment: Everything,
   answered: (method: string, status: number) => void = () => undefined,

@@ -4,16 +4,16 @@ import { logger } from '../../../functions/environment/log.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** What functions log and count during a test, at every level, whatever another file of the worker has switched off. */
+/** Log lines and metrics of functions during a test, at every level, even those that another test file switched off. */
 interface LogLines {
   messages(): readonly Line[];
   /** Lines in CloudWatch's embedded metric format. */
   metrics(): readonly Line[];
-  /** Everything that was written, as it was written. */
+  /** Returns all output unchanged. */
   text(): string;
 }
 
-/** Keeps what the tests of this block log, instead of writing it. */
+/** Captures the log lines of this block's tests, instead of writing them. */
 export function keepLogLines(): LogLines {
   let written: string[] = [];
   let counted: object[] = [];

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest';
+import { sqsEvent } from '../../../infra/local/event-sources/sqs-event.ts';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
@@ -34,7 +35,7 @@ const DEFINITION: TriggerDefinition = {
   timeoutSeconds: 5,
 };
 
-/** A trigger that is deployed for the tests of a file, on emulators of its own. */
+/** A trigger that is deployed for the tests of a file, on its own emulators. */
 export class TriggerStage {
   #sqs?: LocalSqs;
   #deployed?: Deployed;
@@ -70,8 +71,8 @@ export class TriggerStage {
     this.#deployed = await deployTrigger(this.sqs);
   }
 
-  /** Deploys it anew, with nothing sent or counted, and gives a test its environment. */
-  async deployAnew(): Promise<void> {
+  /** Redeploys it, with nothing sent or counted, and gives a test its environment. */
+  async redeploy(): Promise<void> {
     await this.#deploy();
     this.stubEnvironment();
   }
@@ -116,19 +117,7 @@ export class TriggerStage {
         MessageSystemAttributeNames: ['All'],
       }),
     );
-    return {
-      Records: Messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes, MD5OfBody = '' }) => ({
-        messageId: MessageId,
-        receiptHandle: ReceiptHandle,
-        body: Body,
-        attributes: Attributes as SQSEvent['Records'][number]['attributes'],
-        messageAttributes: {},
-        md5OfBody: MD5OfBody,
-        eventSource: 'aws:sqs',
-        eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:trips-bill_rider.fifo',
-        awsRegion: 'us-east-1',
-      })),
-    };
+    return sqsEvent(Messages, 'arn:aws:sqs:us-east-1:000000000000:trips-bill_rider.fifo');
   }
 }
 

@@ -3,7 +3,7 @@ import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 
-it('a function of a trigger is bundled where nobody has the package that polls queues', async () => {
+it('a function of a trigger is bundled without the package that polls queues', async () => {
   const { errors, outputFiles } = await build({
     stdin: {
       contents: `import { triggerHandler } from './functions/triggers/exports.ts';

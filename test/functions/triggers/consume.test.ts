@@ -28,9 +28,9 @@ describe('what a program prints that consumes a trigger', () => {
     expect(await printedFor(4, [])).toEqual(['billed 4/1']);
   });
 
-  it('has figures for CloudWatch beside them where it asks for those', async () => {
-    const [own, ...figures] = await printedFor(5, ['--metrics']);
+  it('has metrics for CloudWatch next to them if it asks for those', async () => {
+    const [own, ...results] = await printedFor(5, ['--metrics']);
     expect(own).toBe('billed 5/1');
-    expect(figures.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ trigger_consumed: 1 })]);
+    expect(results.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ trigger_consumed: 1 })]);
   });
 });

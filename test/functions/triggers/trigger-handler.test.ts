@@ -1,13 +1,16 @@
 import '../support/quiet.ts';
 import type { SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { logger } from '../../../functions/environment/log.ts';
 import { PermanentFailure, triggerHandler } from '../../../functions/triggers/trigger-handler.ts';
+import { defineDatastore } from '../../../shared/client/datastore-definition.ts';
 import { cellOf, messageOf } from '../../shared/triggers/consume/support/stage.ts';
 import { until } from '../../support/until.ts';
 import { TriggerStage } from '../support/trigger-stage.ts';
 
 const stage = new TriggerStage();
-beforeEach(() => stage.deployAnew());
+beforeEach(() => stage.redeploy());
 
 async function send(...cells: readonly (readonly [shard: number, addedId: number])[]): Promise<void> {
   for (const [shard, addedId] of cells) await stage.send(shard, addedId);
@@ -37,11 +40,37 @@ describe("a trigger's Lambda handler", () => {
     });
   });
 
+  it('calls the function of a definition with its declared store, and refuses another datastore', async () => {
+    const definition = (name: string) =>
+      defineDatastore({
+        name,
+        columns: { BASE: z.object({ fare: z.int() }) },
+        triggers: { bill_rider: { columns: ['BASE'] } },
+      });
+    const fares: (number | undefined)[] = [];
+    const handlerOf = (name: string) =>
+      triggerHandler(definition(name), 'bill_rider', async (row_key, { ref_key }, store) => {
+        fares.push((await store.get({ row_key, column_name: 'BASE', ref_key })).cell?.body.fare);
+      });
+    const { row_key } = messageOf(17, 1);
+    await stage.deployed.deployment.trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 7 } });
+    await send([17, 1]);
+    const event = await stage.nextEvent();
+    await expect(handlerOf('orders')(event, LAMBDA)).rejects.toThrow('datastore: wanted orders');
+    expect(await handlerOf('trips')(event, LAMBDA)).toEqual({ batchItemFailures: [] });
+    expect(fares).toEqual([7]);
+    expect(() => triggerHandler(definition('trips'), 'bill' as 'bill_rider', () => undefined)).toThrow(
+      '(bill_rider), got bill',
+    );
+  });
+
   it('reports a failed message and those behind it in its group; those that were done, or parked, are not', async () => {
     const called: string[] = [];
+    const logged = vi.spyOn(logger, 'warn');
+    const cause = Object.assign(new TypeError('no gateway'), { body: 'secret' });
     const handler = triggerHandler('bill_rider', (_rowKey, message) => {
       called.push(cellOf(message));
-      if (cellOf(message) === '17/2') throw new Error('card declined');
+      if (cellOf(message) === '17/2') throw Object.assign(new Error('card declined', { cause }), { body: 'secret' });
       if (cellOf(message) === '4/1') throw new PermanentFailure('no fare');
     });
     await send([17, 1], [17, 2], [17, 3], [4, 1], [4, 2]);
@@ -49,6 +78,19 @@ describe("a trigger's Lambda handler", () => {
     expect(await handler(event, LAMBDA)).toEqual({ batchItemFailures: idsOf(event, '17/2', '17/3') });
     expect(called).toEqual(['17/1', '17/2', '4/1', '4/2']);
     expect(await stage.deployed.store.troubled()).toEqual([4, 17]);
+    expect(logged.mock.calls).toContainEqual([
+      'bill_rider failed at 17:2',
+      {
+        trigger: 'bill_rider',
+        event: expect.objectContaining({
+          error: expect.stringMatching(/^card declined at trigger-handler\.test\.ts:\d+$/u),
+        }),
+        stack: expect.stringMatching(
+          /^Error: card declined\n {4}at .*trigger-handler\.test\.ts\S*:\d+:\d+[^]*\ncaused by TypeError: no gateway\n {4}at /u,
+        ),
+      },
+    ]);
+    expect(JSON.stringify(logged.mock.calls)).not.toContain('secret');
   });
 
   it('leaves to another call what its own time is too short for', async () => {

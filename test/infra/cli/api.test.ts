@@ -17,11 +17,24 @@ describe('schemaless api', () => {
     });
   });
 
+  it('refuses a time of two words, and asks nothing', async () => {
+    expect((await run('triggers', 'rewind', 'bill_rider', '2026-01-31', '08:00:00Z')).code).toBe(2);
+    expect(requests).toEqual([]);
+  });
+
+  it('rewinds by a command that says nothing of a dry run', async () => {
+    expect((await run('triggers', 'rewind', 'bill_rider', '0=0')).code).toBe(0);
+    expect(requests.splice(0)).toMatchObject([
+      ['POST', '/v1/trips/triggers/bill_rider/rewind', { to: { 0: 0 }, dry_run: false }],
+    ]);
+  });
+
   it('calls one with parameters of path, query and body', async () => {
     await run('api', 'getTrigger', 'trigger=bill_rider', 'limit=1');
     await run('api', 'queryIndex', 'index=i', 'city[in]=Lisbon', 'city[in]=Porto', 'constructor=x');
     await run('api', 'createMove', 'shard=2', 'to=4711', 'switch=true');
     await run('api', 'rewindTrigger', 'trigger=bill_rider', 'to={"3":17}', 'dry_run=true');
+    await run('api', 'eraseCells', `row_key=${ROW}`, 'column_name=BASE', 'up_to=3', 'reason=7');
     writeFileSync(join(folder, 'trip.json'), '{"fare": 9007199254740993}');
     await run(
       'api',
@@ -36,11 +49,13 @@ describe('schemaless api', () => {
       'GET /v1/trips/indexes/i?city%5Bin%5D=Lisbon&city%5Bin%5D=Porto&constructor=x',
       'POST /v1/trips/moves',
       'POST /v1/trips/triggers/bill_rider/rewind',
+      'POST /v1/trips/erasures',
       `PUT /v1/trips/cells/${ROW}/BASE/1`,
     ]);
-    expect(requests.slice(2, 4).map(([, , body]) => body)).toEqual([
+    expect(requests.slice(2, 5).map(([, , body]) => body)).toEqual([
       { shard: 2, to: '4711', switch: true },
       { to: { 3: 17 }, dry_run: true },
+      { row_key: ROW, column_name: 'BASE', up_to: 3, reason: '7' },
     ]);
   });
 

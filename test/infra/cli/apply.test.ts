@@ -12,13 +12,13 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-type Wished = Parameters<ApiClient['applyDefinitions']>[0];
+type Desired = Parameters<ApiClient['applyDefinitions']>[0];
 
 /** Needs so many calls until all is made, and keeps what they were. */
-function operations(rounds: number): { readonly asked: Wished[]; readonly api: Pick<ApiClient, 'applyDefinitions'> } {
-  const asked: Wished[] = [];
-  const applyDefinitions = async (wished: Wished): Promise<AppliedOutcome> => {
-    asked.push(wished);
+function operations(rounds: number): { readonly asked: Desired[]; readonly api: Pick<ApiClient, 'applyDefinitions'> } {
+  const asked: Desired[] = [];
+  const applyDefinitions = async (desired: Desired): Promise<AppliedOutcome> => {
+    asked.push(desired);
     const change = asked.length === 1 ? 'create' : 'none';
     return {
       done: asked.length >= rounds,
@@ -47,11 +47,11 @@ describe('applying a folder', () => {
   it('asks once what it would change', async () => {
     writeFiles(folder.path, { 'shop/datastore.yaml': 'datastore: shop\nshards: 16\n' });
     const { asked, api } = operations(3);
-    await applyFolder(api, folder.path, { dryRun: true });
+    await applyFolder(api, folder.path, true);
     expect(asked.map(({ dry_run }) => dry_run)).toEqual([true]);
   });
 
-  it('asks nobody where the folder has problems', async () => {
+  it('sends nothing if the folder has problems', async () => {
     writeFiles(folder.path, {
       'shop/datastore.yaml': 'datastore: shop\nshards: 16\n',
       'shop/index/by_buyer.yaml': 'table: by_buyer\n',

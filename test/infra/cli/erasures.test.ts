@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Erasure } from '../../../shared/api/erasures.ts';
-import { ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
+import { ERASED, ERASING, KEPT } from '../../functions/support/fake-erasures.ts';
 import { FORGOTTEN } from '../../functions/support/fake-subjects.ts';
 import { until } from '../../support/until.ts';
 import { fakeApi } from './fake-api.ts';
@@ -11,7 +11,7 @@ import { linesOf, runCommand, startCommand } from './run-command.ts';
 
 const ROUTE = '/v1/trips/erasures';
 const ROW = ERASED.row_key;
-/** What an erasure is seen to be, one poll after the other; the last one stays. */
+/** The states of an erasure, one for each poll; the last one stays. */
 let seen: readonly Erasure[] = [];
 let pages: readonly (readonly Erasure[])[] = [];
 let refused: readonly string[] = [];
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 const { requests, command, run, folder } = fakeApi(({ method, path, body }) => {
-  if (!path.startsWith(ROUTE)) return [200, forgotten];
+  if (!path.startsWith(ROUTE)) return [200, path.endsWith('/retention') ? KEPT : forgotten];
   if (method === 'GET' && /^[^?]*\/erasures(?:\?|$)/u.test(path)) {
     const page = Number(new URL(path, 'http://a.test').searchParams.get('after') ?? 0);
     return [200, { erasures: pages[page] ?? [], next: page + 1 < pages.length ? String(page + 1) : null }];
@@ -88,7 +88,7 @@ describe('erase', () => {
   });
 
   it.each([
-    ['nobody says yes', [ROW, ...reason], '--yes: wanted it, since there is nobody to ask'],
+    ['nobody says yes', [ROW, ...reason], 'forever? No terminal can be asked: add --yes'],
     ['a row key that is none', ['x', ...reason, '--yes'], 'row_key: wanted a UUID'],
     ['no reason', [ROW, '--yes'], "required option '--reason <text>' not specified"],
     ['a version of no column', [ROW, '--ref-key', '1', ...reason, '--yes'], 'column: wanted the one that --ref-key'],
@@ -141,7 +141,7 @@ describe('erasures again', () => {
   const SINCE = { row_key: ROW, column_name: 'BASE', up_to: 3, reason: 'since' };
   const A_ROW = { row_key: ROW, reason: 'a row' };
 
-  it('ask once more for what was asked for, or done, since a time, each with its own reason', async () => {
+  it('are repeated if they were asked for, or done, since a time, each with its own reason', async () => {
     pages = [records.slice(0, 2), records.slice(2)];
     const ran = await run('erasures', 'again', '--since', '2026-01-31T08:00:00Z');
     expect(ran).toMatchObject({ code: 0, stderr: '' });
@@ -215,4 +215,11 @@ it('a subject is forgotten, with a warning where there was no key to delete', as
   const ran = await run(...forget);
   expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining('no key of this subject was there') });
   expect(linesOf(ran)).toEqual([forgotten]);
+});
+
+it('retention shows the rules and what was erased by them', async () => {
+  const ran = await run('retention');
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(linesOf(ran)).toEqual([KEPT]);
+  expect(requests).toEqual([['GET', '/v1/trips/retention', undefined]]);
 });

@@ -1,76 +1,53 @@
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listen } from '../../support/listen.ts';
-import { folderOfTests } from '../support/folder-of-tests.ts';
+import { describe, expect, it } from 'vitest';
+import { fakeApi, type Answer, type Asked } from './fake-api.ts';
 import { linesOf, runCommand, runProcess, runShell, startCommand, type Ran } from './run-command.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const CELL = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: 0, added_id: 1, shard: 0, created_at: '' };
 const SERVED = { served_by: 'writer', stale: false };
-const folder = folderOfTests();
-/** Nobody listens there. */
+/** No server listens there. */
 const DEAD = 'http://127.0.0.1:1';
-let server: Server;
-let url: string;
-/** What came. */
-const requests: IncomingMessage[] = [];
-let answer: (request: IncomingMessage) => readonly [status: number, body: unknown];
+let answer: (asked: Asked) => Answer;
+const { requests, folder, command, run: runThere, url } = fakeApi((asked) => answer(asked));
 
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    requests.push(request);
-    request.resume().on('end', () => send(response, answer(request)));
-  });
-  url = await listen(server);
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
-
-function send(response: ServerResponse, [status, body]: readonly [number, unknown]): void {
-  response.writeHead(status, { 'content-type': typeof body === 'string' ? 'text/html' : 'application/json' });
-  response.end(typeof body === 'string' ? body : JSON.stringify(body));
-}
-
-const HERE = { folder: folder.path, environment: { AWS_EC2_METADATA_DISABLED: 'true' } };
+const HERE = { folder, environment: { AWS_EC2_METADATA_DISABLED: 'true' } };
 const run = (...parameters: string[]): Promise<Ran> => runCommand(parameters, HERE);
 const get = (...parameters: string[]): Promise<Ran> => run('get', ROW, 'BASE', '1', '-d', 'trips', ...parameters);
 
-describe('a write of which nobody knows says how to repeat it so that there is one cell', () => {
+describe('a write with an unknown outcome says how to repeat it so that there is one cell', () => {
   const NONE = { code: 'cell_not_found', detail: 'none', retry: 'never', ...SERVED };
-  const said = /^repeat it, with the same body, as: schemaless (put (\S+) NOTES (\d+))$/mu;
+  const output = /^repeat it, with the same body, as: schemaless (put (\S+) NOTES (\d+))$/mu;
 
   it.each([
     ['the next ref key', ['put', ROW, 'NOTES', 'next', '"a"'], '0'],
     ['a new row', ['put', 'new', 'NOTES', '7', '"a"'], '7'],
     ['both', ['put', 'new', 'NOTES', 'next', '"a"'], '0'],
-  ])('%s', async (_name, command, ref_key) => {
+  ])('%s', async (_name, typed, ref_key) => {
     const written: string[] = [];
     let knows = false;
-    answer = ({ method = '', url: path = '' }) => {
+    answer = ({ method, path }) => {
       if (method === 'GET') return [404, NONE];
       written.push(path);
       return knows ? [200, { outcome: 'stored_before', shard: 0, added_id: 1 }] : [504, { message: 'Timeout' }];
     };
-    const first = await run(...command, '-d', 'trips', '--url', url);
+    const first = await runThere(...typed);
     expect(first).toMatchObject({ code: 5, stderr: expect.not.stringContaining('yes, it is safe') });
-    const [, again = '', row_key, at] = said.exec(first.stderr) ?? [];
+    const [, again = '', row_key, at] = output.exec(first.stderr) ?? [];
     expect(at).toBe(ref_key);
     expect(JSON.parse(first.stdout)).toMatchObject({ outcome: 'unavailable', row_key, ref_key: Number(ref_key) });
     knows = true;
-    const second = await run(...again.split(' '), '"a"', '-d', 'trips', '--url', url);
+    const second = await runThere(...again.split(' '), '"a"');
     expect(second.code).toBe(0);
     expect(new Set(written).size).toBe(1);
   });
 
   it('and where none was begun, the command itself', async () => {
     answer = () => [504, { message: 'Timeout' }];
-    const { code, stdout, stderr } = await run('put', ROW, 'NOTES', 'next', '"a"', '-d', 'trips', '--url', url);
+    const { code, stdout, stderr } = await runThere('put', ROW, 'NOTES', 'next', '"a"');
     expect([code, stdout]).toEqual([5, '']);
     expect(stderr).toContain('yes, it is safe');
   });
@@ -79,12 +56,12 @@ describe('a write of which nobody knows says how to repeat it so that there is o
 describe('an API that does not answer well', () => {
   const OOPS = { code: 'internal', detail: 'oops', retry: 'later' };
 
-  it('is told from one that refuses: nobody there', async () => {
+  it('is told from one that refuses: no server', async () => {
     const { code, stdout, stderr } = await get('--url', DEAD);
     expect([code, stdout]).toEqual([5, '']);
     expect(stderr).toMatch(/^error: unavailable: No answer from http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/u);
     expect(stderr).toMatch(/^ {2}repeat {6}yes, it is safe$/mu);
-    expect(stderr).toMatch(/^ {2}cure {8}.*npm start/mu);
+    expect(stderr).toMatch(/^ {2}fix {9}.*npm start/mu);
   });
 
   it.each([
@@ -96,7 +73,7 @@ describe('an API that does not answer well', () => {
     ['a list that is none', 200, [], 5, 'error: unavailable: No answer from'],
   ] as const)('%s', async (_name, status, body, code, message) => {
     answer = () => [status, body];
-    const ran = await get('--url', url);
+    const ran = await get('--url', url());
     expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
     expect(ran.stderr).not.toContain('    at ');
   });
@@ -113,47 +90,48 @@ describe('an API that does not answer well', () => {
       if (reads < 9) return [503, { message: 'Service Unavailable' }];
       return [200, reads === 9 ? log([cell(2)], 2) : log([], 2)];
     };
-    const following = startCommand(['tail', '-f', '-d', 'trips', '--url', url], HERE);
-    let said = '';
-    following.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const following = startCommand(command('tail', '-f'), HERE);
+    let output = '';
+    following.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const lines = createInterface({ input: following.stdout ?? process.stdin })[Symbol.asyncIterator]();
     expect(JSON.parse(String((await lines.next()).value))).toEqual(cell(1));
     expect(JSON.parse(String((await lines.next()).value))).toEqual(cell(2));
     following.kill('SIGTERM');
     expect(await once(following, 'exit')).toEqual([0, null]);
-    expect(said).toMatch(/^the API does not answer, and is asked again: Answered 503.*\nthe API answers again\n$/u);
+    expect(output).toMatch(/^the API does not answer, retrying: Answered 503.*\nthe API answers again\n$/u);
   });
 
   it('asks which datastore, where it has several', async () => {
     const unknown = (wanted: string) => ({ code: 'unknown_datastore', detail: '?', wanted, retry: 'never' });
     answer = () => [404, unknown('one of orders, shop, smoke')];
-    const several = await run('shards', '--url', url);
+    const several = await run('shards', '--url', url());
     expect(several.code).toBe(2);
     expect(several.stderr).toContain('datastore: wanted one of orders, shop, smoke, got none');
     expect(several.stderr).toContain('--datastore NAME');
-    answer = (request) =>
-      request.url?.startsWith('/v1/shop/') === true
+    answer = ({ path }) =>
+      path.startsWith('/v1/shop/')
         ? [200, { shards: [{ shard: 0, group: 'group-1', head: 7 }] }]
         : [404, unknown('one of shop, smoke')];
-    expect(linesOf(await run('shards', '--url', url))).toMatchObject([{ database: 'shop_0000', head: 7 }]);
+    expect(linesOf(await run('shards', '--url', url()))).toMatchObject([{ database: 'shop_0000', head: 7 }]);
   });
 });
 
 describe('signatures', () => {
   it('are sent where they are asked for, with the credentials of AWS', async () => {
-    answer = () => [200, { shards: [] }];
+    let authorization: string | undefined;
+    answer = ({ headers }) => (({ authorization } = headers), [200, { shards: [] }]);
     const environment = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-west-1' };
-    const signed = await runCommand(['shards', '-d', 'trips', '--url', url, '--sign'], { ...HERE, environment });
+    const signed = await runCommand(command('shards', '--sign'), { ...HERE, environment });
     expect(signed).toMatchObject({ code: 0, stderr: '' });
-    expect(requests.at(-1)?.headers.authorization).toMatch(
+    expect(authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/execute-api\/aws4_request/u,
     );
   });
 
   it('that cannot be made say what is missing', async () => {
     const [region, credentials] = await Promise.all([
-      get('--url', url, '--sign'),
-      get('--url', url, '--sign', '--region', 'eu-west-1'),
+      get('--url', url(), '--sign'),
+      get('--url', url(), '--sign', '--region', 'eu-west-1'),
     ]);
     expect(region).toMatchObject({ code: 2, stderr: expect.stringContaining('region: wanted the region') });
     expect(credentials).toMatchObject({ code: 6, stderr: expect.stringContaining('No credentials of AWS') });
@@ -174,7 +152,7 @@ describe('what cannot be used', () => {
     ['a body that is no JSON', ['put', ROW, 'BASE', '1', '{'], 'invalid_json'],
     ['a file that is not there', ['put', ROW, 'BASE', '1', '@none.json'], 'none.json cannot be read'],
     ['no lock of a folder', ['export', 'backup', '--no-lock'], 'no-lock: wanted with s3://bucket/prefix alone'],
-    ['a place beside a file of them', ['digest', '--at', '1', '--compare', 'x'], '--at: wanted none beside --compare'],
+    ['a place beside a file of them', ['digest', '--at', '1', '--compare', 'x'], '--at: wanted none with --compare'],
     ['digests that are not there', ['digest', '--compare', 'none.ndjson'], '--compare: wanted digests as NDJSON'],
     ['a move to nowhere', ['move', 'create', '3'], "required option '--to <group>' not specified"],
     ['a move of no shard', ['move', 'status', 'first'], 'Wanted a whole number from 0 to 65535, got "first"'],
@@ -185,12 +163,11 @@ describe('what cannot be used', () => {
     ],
     ['a profile that is not there', ['shards', '--profile', 'none'], 'there are none'],
   ] as const)('is refused before anything is sent: %s', async (_name, parameters, message) => {
-    const before = requests.length;
     const profiled = parameters.some((one) => one === '--profile' || one === '--url');
-    const ran = await run(...parameters, ...(profiled ? [] : ['--url', url]));
+    const ran = await run(...parameters, ...(profiled ? [] : ['--url', url()]));
     expect(ran).toMatchObject({ code: parameters.at(-1) === 'none' ? 3 : 2, stdout: '' });
     expect(ran.stderr).toContain(message);
-    expect(requests.length).toBe(before);
+    expect(requests).toEqual([]);
   });
 
   it.each([
@@ -216,8 +193,7 @@ describe('what cannot be used', () => {
   });
 
   it('is refused as a body: too large, or not UTF-8', async () => {
-    const put = ['put', ROW, 'BASE', '1', '-d', 'trips', '--url', url];
-    const before = requests.length;
+    const put = command('put', ROW, 'BASE', '1');
     const [endless, large, bytes] = await Promise.all([
       runShell(`yes | schemaless ${put.join(' ')} -; echo "code $?"`, HERE),
       runCommand(put, { ...HERE, stdin: `"${'x'.repeat(1024 * 1024)}"` }),
@@ -227,15 +203,15 @@ describe('what cannot be used', () => {
     expect(endless.stdout).toMatch(/^code 2$/mu);
     expect(large).toMatchObject({ code: 2, stderr: expect.stringContaining('body_too_large') });
     expect(bytes).toMatchObject({ code: 2, stderr: expect.stringContaining('body: wanted UTF-8, got other bytes') });
-    expect(requests.length).toBe(before);
+    expect(requests).toEqual([]);
   });
 
   it('is refused as offsets', async () => {
     answer = () => [200, { shards: [] }];
-    const file = join(folder.path, 'offsets.json');
+    const file = join(folder, 'offsets.json');
     for (const text of ['', '{}', '{"datastore":"shop","shards":{}}', '{"datastore":"trips","shards":{"0":"x"}}']) {
       writeFileSync(file, text);
-      expect(await run('tail', '--offsets', file, '-d', 'trips', '--url', url)).toMatchObject({
+      expect(await runThere('tail', '--offsets', file)).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('--offsets: wanted'),
       });
@@ -243,16 +219,48 @@ describe('what cannot be used', () => {
   });
 });
 
+it.each([
+  'export /dev/null/x',
+  // Node's own recursive mkdir never ends here.
+  ...(process.platform === 'linux' ? ['export /proc/none/x'] : []),
+  `export /${'x'.repeat(300)}`,
+  'import one.ndjson --journal /dev/null/x',
+  'import one.ndjson --journal .',
+  'import one.ndjson --rejects /dev/null/x',
+  'profile set there',
+])('a path that cannot be written is bad input: %s', async (line) => {
+  writeFileSync(join(folder, 'one.ndjson'), JSON.stringify({ ...CELL, ref_key: 1 }));
+  answer = () => [200, { shards: [] }];
+  const parameters = line.startsWith('profile') ? line.split(' ') : command(...line.split(' '));
+  const ran = await runCommand(parameters, { folder, environment: { XDG_CONFIG_HOME: '/dev/null' } });
+  expect(ran).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: bad_input: .*: wanted a path/u),
+  });
+});
+
+it.each([
+  ['help', 'put --help | head -1', 'Usage: schemaless put'],
+  ['the help of all', '--help | true', ''],
+  ['a script', 'complete bash | head -1', '# bash completion'],
+  ['names', 'complete -- get --fo | head -1', '--format'],
+  ['messages', 'get x BASE 1 2>&1 >&- | true', ''],
+])('a reader of %s may have enough of it', async (_what, line, output) => {
+  const { stdout, stderr } = await runShell(`set +o pipefail; schemaless ${line}`, HERE);
+  expect([stdout.slice(0, output.length), stderr]).toEqual([output, '']);
+});
+
 it('a reader of results may have enough of them', async () => {
   const cells = Array.from({ length: 1000 }, (_, ref_key) => ({ ...CELL, ref_key, body: 'x'.repeat(500) }));
   answer = () => [200, { cells, next: 1, ...SERVED }];
-  const ran = await runShell(`schemaless versions ${ROW} BASE -d trips --url ${url} | head -n 2`, HERE);
+  const ran = await runShell(`schemaless versions ${ROW} BASE -d trips --url ${url()} | head -n 2`, HERE);
   expect(ran).toMatchObject({ code: 0, stderr: '' });
   expect(linesOf(ran)).toMatchObject([{ ref_key: 0 }, { ref_key: 1 }]);
 });
 
 it.runIf(process.platform === 'linux')(
-  'who follows for a reader that has enough ends, though nothing more comes',
+  'tail -f ends when its reader has enough, though no more cells come',
   async () => {
     let reads = 0;
     answer = (request) => {
@@ -260,7 +268,7 @@ it.runIf(process.platform === 'linux')(
       reads += 1;
       return [200, { logs: [{ shard: 0, cells: reads === 1 ? [CELL] : [], next: 1, more: false, ...SERVED }] }];
     };
-    const ran = await runShell(`schemaless tail -f -d trips --url ${url} | head -n 1`, HERE);
+    const ran = await runShell(`schemaless tail -f -d trips --url ${url()} | head -n 1`, HERE);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     expect(linesOf(ran)).toEqual([CELL]);
   },
@@ -268,14 +276,10 @@ it.runIf(process.platform === 'linux')(
 
 it('a process of its own says and ends as a command within this process does', async () => {
   answer = () => [200, { shards: [{ shard: 0, group: 'group-1', head: 7 }] }];
-  for (const parameters of [
-    ['shards', '-d', 'trips', '--url', url],
-    ['get', 'x', 'BASE', '1', '--format', 'json'],
-    ['get', ROW],
-  ])
+  for (const parameters of [command('shards'), ['get', 'x', 'BASE', '1', '--format', 'json'], ['get', ROW]])
     expect(await runProcess(parameters, HERE)).toEqual(await runCommand(parameters, HERE));
   const put = { ...HERE, stdin: '{' };
-  const piped = ['put', ROW, 'BASE', '1', '-d', 'trips', '--url', url];
+  const piped = command('put', ROW, 'BASE', '1');
   expect(await runProcess(piped, put)).toEqual(await runCommand(piped, put));
 });
 
@@ -288,16 +292,16 @@ describe('an import of what was imported already', () => {
       return [200, { results: [{ outcome: 'stored', shard: 0, added_id: head, created_at: '2026-01-01T00:00:00Z' }] }];
     };
     const { row_key, column_name, ref_key, body } = CELL;
-    const file = join(folder.path, 'trips.ndjson');
+    const file = join(folder, 'trips.ndjson');
     writeFileSync(file, `${JSON.stringify({ row_key, column_name, ref_key, body })}\nno JSON\n`);
-    const command = ['import', file, '-d', 'trips', '--url', url];
+    const imported = (): Promise<Ran> => runThere('import', file);
     const rejects = `${file}.rejects.ndjson`;
-    const first = await run(...command);
+    const first = await imported();
     expect(first).toMatchObject({ code: 7 });
     expect(JSON.parse(first.stdout)).toMatchObject({ counts: { stored: 1, rejected: 1 }, rejects });
     requests.length = 0;
 
-    const again = await run(...command);
+    const again = await imported();
 
     expect(again).toMatchObject({
       code: 7,
@@ -308,9 +312,9 @@ describe('an import of what was imported already', () => {
       counts: { stored: 0, rejected: 0 },
       rejects,
     });
-    expect(requests.map(({ method }) => method)).toEqual(['GET']);
+    expect(requests.map(([method]) => method)).toEqual(['GET']);
     rmSync(rejects);
-    const gone = await run(...command);
+    const gone = await imported();
     expect(gone).toMatchObject({ code: 7, stderr: expect.stringContaining('whose file is gone') });
     expect(JSON.parse(gone.stdout)).not.toHaveProperty('rejects');
   });

@@ -13,19 +13,17 @@ import { ERRORS, SchemalessError, type ErrorCode } from '../../../shared/errors.
 
 describe('conditions', () => {
   it('are read with each sign, and with the brackets of the API', () => {
-    const read = (text: string): unknown => readConditions([text])[0];
-    expect(read('city=Lisbon')).toEqual({ field: 'city', operator: 'eq', values: ['Lisbon'] });
-    expect(read('fare.total>=10')).toEqual({ field: 'fare.total', operator: 'gte', values: ['10'] });
+    const read = (text: string): unknown => readConditions([text]);
+    expect(read('city=Lisbon')).toEqual({ city: { eq: 'Lisbon' } });
+    expect(read('fare.total>=10')).toEqual({ 'fare.total': { gte: '10' } });
     expect(read('fare.total[gte]=10')).toEqual(read('fare.total>=10'));
-    expect(read('a!=b=c')).toEqual({ field: 'a', operator: 'ne', values: ['b=c'] });
-    expect(read('a<')).toEqual({ field: 'a', operator: 'lt', values: [''] });
+    expect(read('a!=b=c')).toEqual({ a: { ne: 'b=c' } });
+    expect(read('a<')).toEqual({ a: { lt: '' } });
   });
 
   it('of the same field in a list are one', () => {
-    expect(readConditions(['x=1', 'a[in]=b', 'a[in]=c'])).toEqual([
-      { field: 'x', operator: 'eq', values: ['1'] },
-      { field: 'a', operator: 'in', values: ['b', 'c'] },
-    ]);
+    expect(readConditions(['x=1', 'a[in]=b', 'a[in]=c'])).toEqual({ x: { eq: '1' }, a: { in: ['b', 'c'] } });
+    expect(() => readConditions(['x=1', 'x=2'])).toThrow('x: wanted one value');
   });
 
   it.each(['', 'a', '=b', 'a[]=b', 'a[gt]>b', 'a[like]=b'])('that are none are refused: %j', (text) => {
@@ -71,17 +69,19 @@ describe('exit codes', () => {
       400: 'usage',
       403: 'denied',
       404: 'notFound',
+      405: 'usage',
       409: 'conflict',
       410: 'notFound',
       413: 'usage',
+      415: 'usage',
       500: 'internal',
       503: 'unavailable',
     };
     const refused: readonly ErrorCode[] = [
-      'goes_by_deploy',
+      'managed_by_deployment',
       'fixed_definition',
       'still_defined',
-      'would_lose',
+      'would_discard_data',
       'move_refused',
     ];
     for (const code of Object.keys(ERRORS) as ErrorCode[]) {
@@ -90,7 +90,7 @@ describe('exit codes', () => {
     }
   });
 
-  it('tell who was not let in, what the gateway refused, and what nobody foresaw', () => {
+  it('tell denied requests, refusals of the gateway and unforeseen errors apart', () => {
     expect(endingOf(errorOf({ message: 'Forbidden' }, 403))).toBe('denied');
     expect(endingOf(errorOf({ message: 'Too many requests' }, 429))).toBe('unavailable');
     expect(endingOf(errorOf({ code: 'brand_new', detail: '?' }, 418))).toBe('internal');
@@ -100,9 +100,21 @@ describe('exit codes', () => {
     expect(endingOf(new FilesError('too_many_rejects', 'too many'))).toBe('rejects');
   });
 
+  it.each([
+    ['usage', { code: 'ENOENT', syscall: 'open', path: '/home/me/one.ndjson' }],
+    ['usage', { code: 'EACCES', syscall: 'mkdir', path: 'backup' }],
+    ['usage', { code: 'EISDIR', syscall: 'read' }],
+    ['internal', { code: 'EACCES', syscall: 'connect', address: '192.0.2.1' }],
+    ['internal', { code: 'EPERM', syscall: 'write' }],
+    ['internal', { code: 'ENOENT', syscall: 'spawn tail', path: 'tail' }],
+    ['internal', { code: 'ENOENT', syscall: 'open', path: '/usr/lib/node_modules/@schemaless-store/core/x.json' }],
+  ])('are %s for %o of the system', (ending, fault) => {
+    expect(endingOf(Object.assign(new Error('refused'), fault))).toBe(ending);
+  });
+
   it('is not for want of a signature where an environment goes by its deployments', () => {
-    const text = errorText(new SchemalessError('goes_by_deploy', 'not here'));
-    expect(text).toMatch(/^error: goes_by_deploy/u);
+    const text = errorText(new SchemalessError('managed_by_deployment', 'not here'));
+    expect(text).toMatch(/^error: managed_by_deployment/u);
     expect(text).not.toContain('Sign the request');
   });
 });

@@ -5,7 +5,7 @@ import { MOVE } from '../../functions/support/fake-moves.ts';
 import { fakeApi } from './fake-api.ts';
 import { linesOf, startCommand } from './run-command.ts';
 
-/** What a move is seen to be, one poll after the other; the last one stays. */
+/** The states of a move, one for each poll; the last one stays. */
 let seen: readonly Partial<MoveStatus>[] = [];
 beforeEach(() => {
   seen = [];
@@ -19,7 +19,7 @@ const { requests, command, run, folder } = fakeApi(({ method, path }) => {
 });
 
 describe('moves', () => {
-  it('are begun with what is wished of them', async () => {
+  it('are started with the options given', async () => {
     const plain = await run('move', 'create', '2', '--to', 'group-2');
     expect(plain).toMatchObject({ code: 0, stderr: '' });
     expect(linesOf(plain)).toEqual([{ ...MOVE, percent: 25 }]);
@@ -61,7 +61,7 @@ describe('a move that is watched', () => {
     const stumbling = { ...following, last_error: 'group-2 does not answer' };
     seen = [{}, {}, stumbling, { ...following, compared: 1000, wanted: null, switches: 1 }];
     const ran = await run('move', 'status', '2', '--watch');
-    expect(ran).toMatchObject({ code: 0, stderr: 'it stumbles: group-2 does not answer\n' });
+    expect(ran).toMatchObject({ code: 0, stderr: 'failed, will be retried: group-2 does not answer\n' });
     expect(linesOf(ran).map(({ step, compared, switches }) => [step, compared, switches])).toEqual([
       ['copying', 200, 0],
       ['following', 900, 0],

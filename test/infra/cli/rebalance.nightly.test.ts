@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { schemalessClient } from '../../../shared/client/client.ts';
-import { eq } from '../../support/index-on.ts';
 import { until } from '../../support/until.ts';
 import { askWriter, wholeStack } from '../../support/whole-stack.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { linesOf, runCommand, type Running } from './run-command.ts';
 
-/** What moves shards is started once a minute; and synthesis, servers and functions take their time. */
+/** The function that moves shards starts once a minute; synthesis, servers and functions take their time. */
 vi.setConfig({ testTimeout: 900_000 });
 
 const SHARDS = 6;
@@ -42,7 +41,7 @@ describe('a group that is to go', () => {
       if (digest) expect((await shop.digest({ shard, at: digest.at })).digest).toBe(digest.digest);
     for (const cell of [...before, ...during])
       expect(await shop.get(cell)).toMatchObject({ cell: { body: cell.body } });
-    const found = await shop.query({ index: 'by_city', where: [eq('city', 'Rome')], limit: 1000 });
+    const found = await shop.query({ index: 'by_city', where: { city: 'Rome' }, limit: 1000 });
     expect(found.entries.map(({ row_key }) => row_key).sort()).toEqual(before.map(({ row_key }) => row_key).sort());
 
     await expect.poll(async () => linesOf(await run('move', 'list')), { timeout: 120_000, interval: 1000 }).toEqual([]);

@@ -33,7 +33,7 @@ function environmentIn(folder: string): NodeJS.ProcessEnv {
   };
 }
 
-/** Starts `schemaless …` as a process of its own. */
+/** Starts `schemaless …` as a separate process. */
 export function startCommand(parameters: readonly string[], { folder, environment }: Running): ChildProcess {
   return spawn(process.execPath, [ENTRY, ...parameters], {
     cwd: folder,
@@ -45,24 +45,24 @@ export function startCommand(parameters: readonly string[], { folder, environmen
 /** Commands of this process run one after the other, since they share its streams, environment and exit code. */
 let turn: Promise<unknown> = Promise.resolve();
 
-/** Runs `schemaless …` to its end within this process; `runProcess` is for what only a process of its own shows. */
+/** Runs `schemaless …` to its end within this process; `runProcess` is for what only a separate process shows. */
 export async function runCommand(parameters: readonly string[], running: Running): Promise<Ran> {
   const ran = turn.then(() => runHere(parameters, running));
   turn = ran.catch(() => undefined);
   return ran;
 }
 
-/** Runs `schemaless …` to its end, as a process of its own. */
+/** Runs `schemaless …` to its end, as a separate process. */
 export async function runProcess(parameters: readonly string[], running: Running): Promise<Ran> {
   return ended(startCommand(parameters, running), running.stdin);
 }
 
 async function runHere(parameters: readonly string[], { folder, environment, stdin = '' }: Running): Promise<Ran> {
-  const said = { stdout: '', stderr: '' };
-  const collecting = (name: keyof typeof said): Writable =>
+  const output = { stdout: '', stderr: '' };
+  const collecting = (name: keyof typeof output): Writable =>
     new Writable({
       write(piece: Buffer, _encoding, done) {
-        said[name] += piece.toString();
+        output[name] += piece.toString();
         done();
       },
     });
@@ -82,7 +82,7 @@ async function runHere(parameters: readonly string[], { folder, environment, std
     process.exitCode = undefined;
     process.chdir(folder);
     await runCommandLine();
-    return { code: Number(process.exitCode ?? 0), ...said };
+    return { code: Number(process.exitCode ?? 0), ...output };
   } finally {
     for (const [name, before] of streams) Object.defineProperty(process, name, before ?? {});
     console.log = log;
@@ -93,9 +93,9 @@ async function runHere(parameters: readonly string[], { folder, environment, std
 }
 
 /** Runs a line of a shell in which `schemaless` is the command. */
-export async function runShell(line: string, running: Running & { readonly shell?: string }): Promise<Ran> {
+export async function runShell(line: string, running: Running): Promise<Ran> {
   const schemaless = `schemaless() { '${process.execPath}' '${ENTRY}' "$@"; }`;
-  const child = spawn(running.shell ?? 'bash', ['-c', `set -o pipefail; ${schemaless}\n${line}`], {
+  const child = spawn('bash', ['-c', `set -o pipefail; ${schemaless}\n${line}`], {
     cwd: running.folder,
     env: { ...environmentIn(running.folder), ...running.environment },
     stdio: 'pipe',

@@ -1,12 +1,11 @@
 import { mkdirSync, writeFileSync, statSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { chooseTarget } from '../../../infra/cli/target/choose-target.ts';
 import { profilesFile, readProfiles, writeProfiles } from '../../../infra/cli/target/profiles.ts';
 import { signerOf } from '../../../infra/cli/target/signer.ts';
-import { listen } from '../../support/listen.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
+import { fakeApi } from './fake-api.ts';
 
 const folder = folderOfTests();
 const environment = { XDG_CONFIG_HOME: join(folder.path, 'config') };
@@ -14,14 +13,8 @@ const file = profilesFile(environment);
 const usualUrl = 'http://127.0.0.1:1';
 const at = { environment, folder: folder.path, usualUrl };
 const PROD = 'https://a1b2c3.execute-api.eu-central-1.amazonaws.com';
-let server: Server;
-let url: string;
+const api = fakeApi(() => [200, {}]);
 
-beforeAll(async () => {
-  server = createServer((_request, response) => response.end());
-  url = await listen(server);
-});
-afterAll(() => server.close());
 beforeEach(() => {
   writeProfiles(file, {
     current: 'prod',
@@ -82,14 +75,14 @@ describe('which API is asked', () => {
     writeProfiles(file, { profiles: {} });
     await expect(chooseTarget({}, at)).rejects.toMatchObject({
       message: 'No API: no URL is given, and no local stack was found',
-      details: { ending: 'usage', cure: expect.stringContaining('npm start') },
+      details: { ending: 'usage', fix: expect.stringContaining('npm start') },
     });
     const [data, below] = [join(folder.path, '.local'), join(folder.path, 'a', 'b')];
     for (const one of [data, below]) mkdirSync(one, { recursive: true });
     writeFileSync(join(data, 'schemaless-local-stack'), '');
-    writeFileSync(join(data, 'endpoints.json'), JSON.stringify({ http: url }));
+    writeFileSync(join(data, 'endpoints.json'), JSON.stringify({ http: api.url() }));
     expect(await chooseTarget({}, { ...at, folder: below })).toMatchObject({
-      url,
+      url: api.url(),
       by: `its data is in ${data}`,
     });
     writeFileSync(join(data, 'endpoints.json'), JSON.stringify({ http: usualUrl }));

@@ -4,7 +4,15 @@ import { differences } from '../../../infra/console/page/differences.ts';
 import { errorGroups } from '../../../infra/console/page/error-groups.ts';
 import { parseExactly, prettyJson, shortJson, type Value } from '../../../infra/console/page/exact-json.ts';
 import { parseShards } from '../../../infra/console/page/parse-shards.ts';
-import { bytesText, durationText, shellWord, timeText, visible } from '../../../infra/console/page/text.ts';
+import {
+  agoText,
+  beginsRowKey,
+  bytesText,
+  durationText,
+  shellWord,
+  timeText,
+  visible,
+} from '../../../infra/console/page/text.ts';
 
 describe('differences', () => {
   it('are the least parts, in the order of the newer one, whatever the order of keys', () => {
@@ -84,8 +92,26 @@ describe('text', () => {
     ]);
   });
 
+  it.each([
+    ['6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f1', true],
+    ['6E3A', true],
+    ['6e3a0f9c-4d', true],
+    ['6e3', false],
+    ['6e3a0f9c4', false],
+    ['6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f1a', false],
+    ['req-77', false],
+  ])('%s begins a row key: %s', (text, begins) => expect(beginsRowKey(text)).toBe(begins));
+
   it('says times, durations and sizes', () => {
-    expect(timeText('2026-01-31T08:00:00.123456Z')).toBe('2026-01-31 08:00:00.123');
+    const time = '2026-01-31T08:00:00.123456Z';
+    expect(timeText(time)).toBe('2026-01-31 08:00:00.123');
+    expect([0, 5, 200, 10_000, -400_000].map((after) => agoText(time, Date.parse(time) + after * 1000))).toEqual([
+      'now',
+      '5 s ago',
+      '3 min ago',
+      '3 h ago',
+      'in 5 days',
+    ]);
     expect([0.5, 5, 60, 600, 7200, 200_000].map(durationText)).toEqual([
       '0.50 s',
       '5.0 s',

@@ -6,7 +6,7 @@ import { DATASTORE_NAME, INDEX_NAME, TRIGGER_NAME } from '../../../shared/defini
 
 const WORDS = [...new Set(ROUTES.flatMap(({ path }) => path.split('/')).filter((part) => /^[a-z]/u.test(part)))];
 
-/** What a request's path may have in the place of each parameter: words of routes wherever they are taken. */
+/** The values of each parameter of a request's path: words of routes wherever they are taken. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   datastore: ['trips', 'other', ...WORDS.filter((word) => DATASTORE_NAME.test(word))],
   row_key: ['6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0'],

@@ -11,7 +11,7 @@ import { standInApp, type StandInApp } from './stand-in-store.ts';
 const lake = (app: StandInApp): IBucket => new Bucket(app.stack, 'Lake') as IBucket;
 
 describe('an export by schedule', () => {
-  it('runs the function of the package every so often, and somebody is told when it does not', () => {
+  it('runs the function of the package at an interval, and raises an alarm when it does not', () => {
     using app = standInApp();
     const trips = app.store().datastore('trips');
     const { location } = trips.exportTo(lake(app), { every: Duration.minutes(15), prefix: 'lake/trips' });

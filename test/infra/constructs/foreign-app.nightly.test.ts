@@ -11,13 +11,13 @@ import { folderOfTests } from '../support/folder-of-tests.ts';
 import { compile, FILES, makeForeignApp, synthesize } from './foreign-app.ts';
 
 const folder = folderOfTests();
-// The package is compiled and bundled anew, and each synthesis bundles functions: a busy machine takes its time.
+// The package is compiled and bundled, and each synthesis bundles functions: a busy machine takes long.
 beforeAll(() => makeForeignApp(folder.path), 400_000);
 
 const LAMBDA_POLICY =
   'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]';
 
-/** What the owner of an app says of functions of their own: what Lambda's own policy is for is nothing of ours. */
+/** Returns code in which an app's owner acknowledges the Lambda policy of their own functions. */
 function evidenceFor(...paths: readonly string[]): string {
   const say = (path: string): string =>
     `Validations.of(${path
@@ -52,7 +52,7 @@ it('the page has the files of two apps, which compile in an empty folder', () =>
   expect(() => compile(folder.path, 'tsconfig.json')).not.toThrow();
 });
 
-it('what breaks a rule is found, and is of the owner of the app alone', { timeout: 200_000 }, () => {
+it('a broken rule is found, and belongs to the owner of the app alone', { timeout: 200_000 }, () => {
   let complaint = '';
   try {
     synthesize(folder.path, 'app.ts', '');
@@ -76,7 +76,7 @@ describe('a store to try out', () => {
   it('is one stack, of what the package brings', () => {
     expect(stacks.map(({ name }) => name)).toEqual(['Trips']);
     for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
-    const brought = join(folder.path, 'node_modules/schemaless-functions/dist/data-api');
+    const brought = join(folder.path, 'node_modules/@schemaless-store/functions/dist/data-api');
     const [stack] = stacks;
     for (const name of STORE_FUNCTIONS.filter(
       (one) => !['migrate', 'preflight', 'rotate-passwords', 'define-datastores', 'export-cells'].includes(one),
@@ -105,7 +105,7 @@ describe('a store to rely on', () => {
     stacks = loadAssembly(synthesize(folder.path, 'production.ts', evidenceFor('Billing/BillRider'), flags));
   }, 200_000);
 
-  it('has what must not be lost apart from what each deployment replaces, and nobody waits for the functions', () => {
+  it('separates durable resources from those that each deployment replaces, and no stack waits for the functions', () => {
     expect(stacks.map(({ name }) => [name, importedBy(name)])).toEqual(
       expect.arrayContaining([
         ['Platform', []],
@@ -123,7 +123,7 @@ describe('a store to rely on', () => {
       expect(resourcesOf(stacks, type)).toEqual(resourcesOf(stack('TripsStorage'), type));
       for (const resource of resourcesOf(stacks, type)) expect(resource).toMatchObject({ DeletionPolicy: 'Retain' });
     }
-    // What asks the account first, what calls it, and what changes passwords.
+    // The preflight, the provider that calls it, and the password rotation.
     expect(resourcesOf(stack('TripsStorage'), 'AWS::Lambda::Function')).toHaveLength(3);
   });
 });

@@ -27,7 +27,7 @@ export async function makeForeignApp(folder: string): Promise<void> {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
   const others = Object.keys({ ...dependencies, ...devDependencies });
   unpack(await packed(), folder, others);
-  unpack(await packed(FUNCTIONS), folder, [], 'schemaless-functions');
+  unpack(await packed(FUNCTIONS), folder, [], '@schemaless-store/functions');
 
   // Of the app: nothing of it is ours.
   write(join(folder, 'package.json'), { type: 'module' });

@@ -110,7 +110,7 @@ describe('the network of a store', () => {
     expect(subnets.map(({ AvailabilityZone }) => AvailabilityZone)).toEqual(
       [0, 1].map((at) => ({ 'Fn::Select': [at, { 'Fn::GetAZs': '' }] })),
     );
-    expect(manifest).toMatch(/name the region .*, or zones, such as use1-az1.*schemaless:zones/u);
+    expect(manifest).toMatch(/Set the region .*, or zones, such as use1-az1.*schemaless:zones/u);
   });
 
   it('gets a third zone without a change to what is there', () => {
@@ -143,7 +143,7 @@ it.each([
     const { stacks } = STORES[way];
     const groups = propertiesOf(stacks, 'AWS::EC2::SecurityGroup');
     expect(groups.length).toBeGreaterThan(1);
-    // EC2 lets a group that has no rule of its own go everywhere.
+    // EC2 lets a group without rules go everywhere.
     const nowhere = expect.objectContaining({ CidrIp: '127.0.0.1/32' });
     const toAws = expect.objectContaining({ CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 443, ToPort: 443 });
     for (const { SecurityGroupEgress, GroupDescription } of groups) {
@@ -193,7 +193,7 @@ describe('the endpoints', () => {
   it('allow all that the functions may, and no other action', () => {
     const allowed = [...policies.values()].flat().flatMap(({ Action }) => [Action].flat().map(String));
     const granted = [...statementsOf(stacks).entries()]
-      // What changes passwords is in no VPC.
+      // The password rotation is in no VPC.
       .filter(([role]) => !role.includes('passwords'))
       .flatMap(([, statements]) => statements.flatMap(({ actions }) => actions))
       .filter((action) => /^(?:dynamodb|sqs|secretsmanager):/u.test(action));

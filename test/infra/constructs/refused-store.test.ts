@@ -20,7 +20,7 @@ describe('a store is refused, with the option, what was expected and what came,'
     ['copies on every group', { groups: 4, bufferCopies: 3 }, 'bufferCopies: wanted a whole number from 0 to 2, got 3'],
     ['a third of an ACU', { capacity: { min: 0.3, max: 4 } }, /^capacity: wanted ACU in halves.*got min 0\.3, max 4$/u],
     ['less at most than at least', { capacity: { min: 8, max: 4 } }, /^capacity: .*got min 8, max 4$/u],
-    ['a proxy that nobody goes through', { proxy: true }, /proxy: wanted false with access data-api/u],
+    ['a proxy without connections', { proxy: true }, /proxy: wanted false with access data-api/u],
     ['tailers without work', { tailers: 65 }, /tailers: wanted a whole number from 1 to 64, got 65/u],
     ['snapshots', { removalPolicy: RemovalPolicy.SNAPSHOT }, 'removalPolicy: wanted retain or destroy, got "snapshot"'],
     ['shards of no datastore', { shards: { trip: 16 } }, 'shards: wanted names of datastores (trips), got trip'],

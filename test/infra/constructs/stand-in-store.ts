@@ -13,13 +13,13 @@ export interface StandInApp extends Disposable {
   readonly folder: string;
   readonly stack: Stack;
   readonly code: Code;
-  /** A store of `TRIPS`, unless said otherwise. */
+  /** A store of `TRIPS` by default. */
   store(props?: Partial<SchemalessStoreProps>, id?: string): SchemalessStore;
   lambda(id: string, timeout?: Duration): LambdaFunction;
   synthesized(): readonly LoadedStack[];
 }
 
-/** @param account of the stack, where something is looked up in it */
+/** @param account of the stack, for lookups in it */
 export function standInApp(account?: string): StandInApp {
   const folder = temporaryFolder();
   const functions = join(folder.path, 'functions');

@@ -57,7 +57,7 @@ it('has the domain, the canary, the throttles and the backups that its options s
       AutoRollbackConfiguration: { Enabled: true },
     })),
   );
-  // Who is called by the API is the alias, never the newest code itself.
+  // The API calls the alias, never the newest code itself.
   const called = propertiesOf(stacks, 'AWS::ApiGatewayV2::Integration').map((one) => JSON.stringify(one));
   expect(called.every((integration) => integration.includes('canary'))).toBe(true);
   expect(propertiesOf(stacks, 'AWS::ApiGatewayV2::ApiMapping')).toHaveLength(1);
@@ -166,7 +166,7 @@ it('puts more groups than a stack takes into further stacks, within the limits o
     alarmTopics,
     storageScope: home,
   });
-  // A second one, whose groups are told apart from those of the first.
+  // A second one, whose groups have other names than those of the first.
   app.store({ name: 'fares', groups: 3, groupsInFirstStack: 2, storageScope: home, alarmTopics }, 'Fares');
   const stacks = app.synthesized();
   const alarms = propertiesOf(stacks, 'AWS::CloudWatch::Alarm');
@@ -207,7 +207,7 @@ it('is encrypted with a given key, which services alone may use', () => {
     expect(service).toMatch(
       /^\{"StringEquals":\{"kms:ViaService":\{"Fn::Join":\["",\["(?:dynamodb|sqs|secretsmanager)\./u,
     );
-  // Who sends, who steers triggers, the function, and who consumes elsewhere.
+  // The tailer, the manager of triggers, the trigger's function, and an external consumer.
   expect(services.filter((service) => service.includes('"sqs.'))).toHaveLength(4);
 });
 

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { consumerEnvironment } from '../../../infra/local/commands/consumer-environment.ts';
+import { sendCommand } from '../../../infra/local/control/control-client.ts';
+import type { StackStatus } from '../../../infra/local/control/status.ts';
 import { until } from '../../support/until.ts';
 import { wholeStack } from '../../support/whole-stack.ts';
 import { MANIFEST, tsc } from '../package/packed.ts';
@@ -25,19 +26,32 @@ it('some thirty lines write, read, query, follow and consume, in a datastore tha
       ({ stderr }) => !String(stderr).includes('yes, it is safe'),
     );
   await until('its datastore is made', isApplied);
-  const env = { ...process.env, ...consumerEnvironment(stack().endpoints, 'notes') };
-  const { stdout } = await run(process.execPath, ['program.ts'], { cwd: example, env });
+  const { triggers, queues } = (await sendCommand(dirname(stack().functionLog), 'status')) as StackStatus;
+  expect(triggers).toContainEqual(expect.objectContaining({ datastore: 'notes', summary: expect.any(Object) }));
+  expect(queues.filter(({ name, visible }) => name.includes('--notes-') && visible === 0)).toHaveLength(2);
+  const environment = join(project, '.env');
+  const printed = await run(process.execPath, [
+    command,
+    '--url',
+    stack().url,
+    '-d',
+    'notes',
+    'triggers',
+    'environment',
+  ]);
+  writeFileSync(environment, printed.stdout);
+  const { stdout } = await run(process.execPath, [`--env-file=${environment}`, 'program.ts'], { cwd: example });
   // Words are counted while notes are followed.
   expect(stdout.split('\n').toSorted()).toEqual(shown().split('\n').toSorted());
   const ofNotes = stdout.split('\n').filter((line) => /^(?:latest|found|tailed NOTE)/u.test(line));
-  expect(ofNotes).toEqual(['latest 2 mended by now', 'found 1 5', 'tailed NOTE 1', 'tailed NOTE 2']);
+  expect(ofNotes).toEqual(['latest 2 fixed by now', 'found 1 5', 'tailed NOTE 1', 'tailed NOTE 2']);
 });
 
 describe('does not compile', () => {
   it.each([
     ['with a misspelt column', "column_name: 'NOTE', ref_key: 1", "column_name: 'NOTES', ref_key: 1"],
     ['with a misspelt field', 'where: { author, stars', 'where: { author, star'],
-    ['with a misspelt member of a body', "text: 'to be mended'", "txt: 'to be mended'"],
+    ['with a misspelt member of a body', "text: 'to be fixed'", "txt: 'to be fixed'"],
     ['with a misspelt trigger', "typeof notes, 'count_words'", "typeof notes, 'count_word'"],
     ['with a member that no body has', 'cell?.body.text', 'cell?.body.title'],
   ])('%s', (_what, right, wrong) => {

@@ -82,9 +82,9 @@ it('a table moves while it is changed: no change is lost, and there is a way bac
   await backfill(table, cells, move);
 
   await enter('compare');
-  // What was changed before every till knew of `both` is found here.
+  // Finds changes from before every till knew of `both`.
   await compareAll(table, cells);
-  // A change that is under way may be in the table alone: not with every look.
+  // A change under way may be in the table alone, but not in every poll.
   await expect.poll(async () => (await compareAll(table, cells)).different).toEqual([]);
   for (const till of tills) till.differences.length = 0;
   await goOn();

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TriggerHandler } from 'schemaless/triggers';
+import type { TriggerHandler } from '@schemaless-store/schemaless/triggers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiClient } from '../../../shared/client/api-client.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
@@ -69,7 +69,7 @@ it('each rider is billed once, whatever comes twice, late, out of order, or stop
   servers.push(await startCardService((line) => charges.push(line)));
   const billed = async (row_key: string) => (await client.getLatest({ row_key, column_name: 'BILL' })).cell?.body;
 
-  // The function itself is not called meanwhile: its tailer looks every second whether it may send.
+  // The function is not called during a pause: its tailer checks every second whether it may send.
   await api.pauseTrigger({ trigger });
   // Clock: nothing says that its consumers have heard of it; a call of theirs would charge a trip of the test.
   await sleep(5000);
@@ -78,7 +78,7 @@ it('each rider is billed once, whatever comes twice, late, out of order, or stop
     handler.fn(
       row_key,
       {} as never,
-      { ...client, latest: client.getLatest, put },
+      { ...client, put },
       {
         signal: new AbortController().signal,
         attempt: 1,
@@ -99,7 +99,7 @@ it('each rider is billed once, whatever comes twice, late, out of order, or stop
     'card service: charged before, receipt 1, 700 cents',
   ]);
 
-  // Everything once more: of all trips the new one alone is charged.
+  // Everything again: of all trips, only the new one is charged.
   await api.rewindTrigger({ trigger, to: 'start' });
   const last = await putTrip(client, 800);
   await api.resumeTrigger({ trigger });

@@ -15,7 +15,7 @@ const folder = folderOfTests();
 
 const PAGE = 'http://elsewhere.example';
 
-/** What a browser sends without asking first, and what others send as well. */
+/** A header that a browser sends without a preflight, and other clients as well. */
 const SIMPLE = { 'content-type': 'application/x-www-form-urlencoded' };
 const GET_SECRET = { 'x-amz-target': 'secretsmanager.GetSecretValue' };
 
@@ -56,8 +56,8 @@ describe.each<[string, (folder: string) => Promise<Started>, Record<string, stri
       expect([refused.status, await refused.json()]).toEqual([403, { message: expect.any(String) }]);
       expect(refused.headers.get('access-control-allow-origin')).toBeNull();
     }
-    const wish = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-amz-target' };
-    const preflight = await fetch(emulator.url, { method: 'OPTIONS', headers: { origin: PAGE, ...wish } });
+    const desired = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-amz-target' };
+    const preflight = await fetch(emulator.url, { method: 'OPTIONS', headers: { origin: PAGE, ...desired } });
     expect(preflight.headers.get('access-control-allow-origin')).toBeNull();
     // The answers of the service itself are not of interest here.
     expect((await asked(emulator)).status).not.toBe(403);
@@ -80,7 +80,9 @@ describe.each<[string, (folder: string) => Promise<Started>, Record<string, stri
       const { url } = await started();
       const ask = `fetch(${JSON.stringify(url)}, ${JSON.stringify({ method: 'POST', headers, body })}).then((answer) => answer.text()).then(console.log, () => console.log('refused'))`;
       const answerTo = async (uid: number): Promise<string> => {
-        const asking = spawn(process.execPath, ['-e', ask], { uid, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
+        // It becomes that user only then: the checkout, with its Node, may be in a folder that others cannot enter.
+        const script = `process.setuid(${uid});${ask}`;
+        const asking = spawn(process.execPath, ['-e', script], { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
         const [answer] = await Promise.all([text(asking.stdout), once(asking, 'exit')]);
         return answer.trim();
       };
@@ -102,7 +104,7 @@ describe('the user of a connection', () => {
     ['127.0.0.1', 0xc0_01, 1001],
     ['127.0.0.2', 0xc0_01, 1002],
     ['127.0.0.1', 0xc0_04, 1004],
-    // Closed already, so that the system says 0 whoever it was.
+    // Closed already, so that the system says 0 for any user.
     ['127.0.0.1', 0xc0_03, undefined],
     ['127.0.0.1', 0xc0_09, undefined],
   ])('at %s:%i is %s', (remoteAddress, remotePort, user) => {

@@ -1,7 +1,7 @@
 /**
- * `node test/infra/package/from-registry.ts`: packs the package, installs it with npm into an empty folder, with Node
- * 20, 22 and 24 and TypeScript 5.9 and 7 from the registry, and says of each whether it works. Takes a minute or two,
- * and the network, so that it is no part of the tests.
+ * `node test/infra/package/from-registry.ts`: packs the package and installs it with npm into an empty folder. Reports
+ * whether it works with each of Node 20, 22 and 24 and TypeScript 5.9 and 7 from the registry. Takes a minute or two,
+ * and the network, so it is no part of the tests.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,9 +16,9 @@ const OPTIONS = [
   ['--module', 'esnext', '--moduleResolution', 'bundler'],
 ];
 const PROGRAM = `
-import { defineDatastore, openDatastore, tail, putAll, type StandardSchema } from 'schemaless';
-import { requestSigner } from 'schemaless/sign';
-import { consume, triggerHandler } from 'schemaless/triggers';
+import { defineDatastore, openDatastore, tail, putAll, type StandardSchema } from '@schemaless-store/schemaless';
+import { requestSigner } from '@schemaless-store/schemaless/sign';
+import { consume, triggerHandler } from '@schemaless-store/schemaless/triggers';
 declare const column: StandardSchema<{ fare: number }>;
 const trips = defineDatastore({ name: 'trips', columns: { BASE: column } });
 const store = openDatastore(trips, { url: 'http://127.0.0.1:4000', sign: requestSigner('eu-west-1') });
@@ -28,10 +28,10 @@ await store.put({ row_key: '', column_name: 'BASIS', body: { fare: 1 } });
 export const all = [tail, putAll, consume, triggerHandler('t', async (_key, message) => void message.added_id.toFixed())];
 `;
 const RUN = `
-const { schemalessClient } = await import('schemaless');
-const { triggerHandler } = await import('schemaless/triggers');
-const { requestSigner } = await import('schemaless/sign');
-const { default: api } = await import('schemaless/openapi.json', { with: { type: 'json' } });
+const { schemalessClient } = await import('@schemaless-store/schemaless');
+const { triggerHandler } = await import('@schemaless-store/schemaless/triggers');
+const { requestSigner } = await import('@schemaless-store/schemaless/sign');
+const { default: api } = await import('@schemaless-store/schemaless/openapi.json', { with: { type: 'json' } });
 const fetch = async () => Response.json({ outcome: 'stored', shard: 1, added_id: 2 });
 const trips = schemalessClient({ url: 'http://a.test', datastore: 'trips', fetch });
 const { outcome } = await trips.put({ row_key: crypto.randomUUID(), column_name: 'A', ref_key: 0, body: 2n ** 60n });
@@ -70,7 +70,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** What npm told this process of the project is not meant for the app. */
+/** Returns the environment without npm's variables of this project, which are not meant for the app. */
 function withoutOurs(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(?:package|lifecycle|command|config_local)/u.test(name)),

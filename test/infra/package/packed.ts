@@ -30,17 +30,17 @@ export function packed(source = PACKAGE): Promise<string> {
 function packInto(into: string, source: string): string {
   const env = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
   const parameters = ['pack', '--silent', '--pack-destination', into];
-  // What the compiler has to say is shown.
+  // Shows the compiler's output.
   execFileSync('npm', parameters, { cwd: source, env, stdio: ['ignore', 2, 2] });
   return fileOf(into, source);
 }
 
 function fileOf(folder: string, source: string): string {
   const { name, version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
-  return join(folder, `${name}-${version}.tgz`);
+  return join(folder, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
 }
 
-/** What npm brings with the package, and the types of Node. */
+/** The packages that npm installs with it, and the types of Node. */
 export const BROUGHT: readonly string[] = [
   ...Object.keys({ ...MANIFEST.dependencies, ...MANIFEST.peerDependencies }),
   '@types/node',

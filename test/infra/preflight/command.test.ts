@@ -22,7 +22,7 @@ const ACCOUNT = {
   AWS_SHARED_CREDENTIALS_FILE: '/nonexistent',
 };
 
-/** Replaces the AWS settings of whoever runs the tests. */
+/** Replaces the AWS settings of the user that runs the tests. */
 beforeEach(() => {
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
   for (const [name, value] of Object.entries(ACCOUNT)) vi.stubEnv(name, value);
@@ -95,10 +95,10 @@ describe('the checks, with a fake AWS', () => {
     expect(asked.get('GetAccountSettings')).toBe(3);
   });
 
-  it('end with 2 for missing rights, name each, and go on', async () => {
+  it('end with 2 for missing rights, name each, and go on; with 1 where something is wrong for sure', async () => {
     const denied = (action: string): string =>
       `User: arn:aws:iam::123456789012:user/ann is not authorized to perform: ${action}`;
-    const { code, troubles } = await checkAgainst({
+    const answers: FakeAnswers = {
       ...GOOD,
       GetParameter: [{ status: 400, body: { __type: 'AccessDeniedException', Message: denied('ssm:GetParameter') } }],
       DescribeDBProxies: [refusal('AccessDenied', denied('rds:DescribeDBProxies'), 403)],
@@ -108,7 +108,8 @@ describe('the checks, with a fake AWS', () => {
           body: '<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>You are not authorized to perform this operation.</Message></Error></Errors><RequestID>1</RequestID></Response>',
         },
       ],
-    });
+    };
+    const { code, troubles } = await checkAgainst(answers);
     expect(code).toBe(2);
     expect(troubles.map(({ check, verdict, found }) => [check, verdict, found])).toEqual([
       ['CDK bootstrap', 'unknown', 'no right to ask: ssm:GetParameter'],
@@ -116,6 +117,8 @@ describe('the checks, with a fake AWS', () => {
       ['RDS: Proxies', 'unknown', 'no right to ask: rds:DescribeDBProxies'],
       ['VPC: VPCs per Region', 'unknown', 'no right to ask: ec2:DescribeVpcs'],
     ]);
+    for (const { todo, found } of troubles) expect(todo).toContain(found.split(': ')[1]);
+    expect((await checkAgainst({ ...answers, GetAccountSettings: [concurrent(10)] })).code).toBe(1);
   });
 
   it('end with 1 for no bootstrap, no such engine, no such type, and a stack that failed', async () => {
@@ -156,8 +159,8 @@ describe('the command ends with 2', () => {
     [['-c', 'environment=prod', '-c', 'groups=3'], 'groups: wanted nothing'],
     [['-c', 'enviroment=prod'], 'Wanted KEY=VALUE'],
     [['--quick'], "unknown option '--quick'"],
-  ])('for %j', async (parameters, said) => {
-    expect(await run(...parameters)).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(said) });
+  ])('for %j', async (parameters, output) => {
+    expect(await run(...parameters)).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(output) });
   });
 
   it('without a region', async () => {

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from '../../support/listen.ts';
 
-/** What AWS sends: an object as JSON, a text as it is, which is XML. */
+/** A response of AWS: an object as JSON, a text as it is, which is XML. */
 export interface FakeAnswer {
   readonly status?: number;
   readonly body: object | string;
@@ -16,11 +16,11 @@ interface FakeAws extends AsyncDisposable {
   readonly url: string;
   /** How often each action was asked for. */
   readonly asked: ReadonlyMap<string, number>;
-  /** What was asked for as policies name it: `rds:DescribeDBClusters`. */
+  /** The actions asked for, as policies name them: `rds:DescribeDBClusters`. */
   readonly actions: ReadonlySet<string>;
 }
 
-/** Answers as AWS does, by its Query protocol (XML), its JSON one and Lambda's REST; whoever signs is let in. */
+/** Answers as AWS does, by its Query protocol (XML), its JSON one and Lambda's REST; accepts any signature. */
 export async function startFakeAws(answers: FakeAnswers): Promise<FakeAws> {
   const asked = new Map<string, number>();
   const actions = new Set<string>();
@@ -41,11 +41,8 @@ export async function startFakeAws(answers: FakeAnswers): Promise<FakeAws> {
     });
     response.end(isXml ? body : JSON.stringify(body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: await listen(server),
     asked,
     actions,
     async [Symbol.asyncDispose]() {

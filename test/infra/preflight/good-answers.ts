@@ -11,8 +11,12 @@ const subnet = (letter: string): string =>
 const quota = (name: string): string =>
   `<AccountQuota><AccountQuotaName>${name}</AccountQuotaName><Used>1</Used><Max>40</Max></AccountQuota>`;
 const orderable = `<OrderableDBInstanceOption><AvailabilityZones><AvailabilityZone><Name>eu-west-1a</Name></AvailabilityZone><AvailabilityZone><Name>eu-west-1b</Name></AvailabilityZone></AvailabilityZones><SupportsHttpEndpoint>true</SupportsHttpEndpoint></OrderableDBInstanceOption>`;
-export const cluster = (name: string): string =>
-  `<DBCluster><DBClusterIdentifier>${name}</DBClusterIdentifier><Engine>aurora-mysql</Engine></DBCluster>`;
+/** `more`: a marker of a further page. */
+export const clusters = (name: string, more = ''): FakeAnswer =>
+  result(
+    'DescribeDBClusters',
+    `<DBClusters><DBCluster><DBClusterIdentifier>${name}</DBClusterIdentifier><Engine>aurora-mysql</Engine></DBCluster></DBClusters>${more}`,
+  );
 const identity = `<Arn>arn:aws:iam::123456789012:user/ann</Arn><UserId>AIDA</UserId><Account>123456789012</Account>`;
 export const concurrent = (limit: number): FakeAnswer => ({
   body: { AccountLimit: { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: limit }, AccountUsage: {} },
@@ -26,7 +30,7 @@ export const GOOD: FakeAnswers = {
   GetCallerIdentity: [result('GetCallerIdentity', identity)],
   GetParameter: [version('28')],
   GetAccountSettings: [concurrent(1000)],
-  // One that nobody has changed.
+  // A quota with its default value.
   GetServiceQuota: [{ status: 400, body: { __type: 'NoSuchResourceException', Message: 'none applied' } }],
   GetAWSDefaultServiceQuota: [{ body: { Quota: { QuotaCode: 'L-1', Value: 20 } } }],
   DescribeAccountAttributes: [
@@ -35,10 +39,7 @@ export const GOOD: FakeAnswers = {
       `<AccountQuotas>${['DBClusters', 'DBInstances', 'DBClusterParameterGroups', 'DBParameterGroups', 'DBSubnetGroups'].map(quota).join('')}</AccountQuotas>`,
     ),
   ],
-  DescribeDBClusters: [
-    result('DescribeDBClusters', `<DBClusters>${cluster('one')}</DBClusters><Marker>more</Marker>`),
-    result('DescribeDBClusters', `<DBClusters>${cluster('other')}</DBClusters>`),
-  ],
+  DescribeDBClusters: [clusters('one', '<Marker>more</Marker>'), clusters('other')],
   DescribeDBProxies: [
     result('DescribeDBProxies', `<DBProxies>${member('<DBProxyName>other</DBProxyName>')}</DBProxies>`),
   ],

@@ -9,7 +9,7 @@ const wanted = { network: { type: 'AWS::EC2::VPC', properties: {} } };
 const stackStatus = async () => 'CREATE_IN_PROGRESS';
 const never = (): Promise<never> => new Promise(() => undefined);
 
-it('what is not answered in time is not known, and what is answered is', async () => {
+it('a check without an answer in time is unknown, and others are judged', async () => {
   const account = goodAccount({ stackStatus, vpcs: never });
   const findings = await judgeDeployment({ stack, wanted, before: undefined }, account, 50);
   expect(findings.map(({ check, verdict, found }) => [check, verdict, found])).toEqual([
@@ -30,8 +30,8 @@ it('no refusal is longer than CloudFormation takes: long reasons are cut, and th
     verdict: 'FAIL',
     found: `taken: ${'łódź, '.repeat(100)}`,
   });
-  const said = refusalOf(Array.from({ length: 20 }, (_, at) => failure(at)));
-  expect(Buffer.byteLength(said)).toBeLessThanOrEqual(3000);
-  expect(said).toMatch(/for 20 reasons: 1\) names of things 0: .*\.\.\. 2\) .*and \d+ more, in the log$/u);
+  const output = refusalOf(Array.from({ length: 20 }, (_, at) => failure(at)));
+  expect(Buffer.byteLength(output)).toBeLessThanOrEqual(3000);
+  expect(output).toMatch(/for 20 reasons: 1\) names of things 0: .*\.\.\. 2\) .*and \d+ more, in the log$/u);
   expect(refusalOf([failure(0)])).not.toContain('more');
 });

@@ -5,7 +5,6 @@ import { appOf } from '../support/synthesized.ts';
 export function needsOfEnvironment(environment: EnvironmentName): Needs {
   const { stacks } = appOf({ environment });
   return {
-    environment,
     stacks: stacks.map(({ name }) => ({
       name,
       bootstrap: { parameter: '/cdk-bootstrap/hnb659fds/version', version: 6 },

@@ -3,7 +3,6 @@ import type { AwsAnswers } from '../../../shared/preflight/aws-by-sdk.ts';
 import type { Finding } from '../../../shared/preflight/check.ts';
 import { EXIT_CODES, tableOf, verdictOf } from '../../../infra/preflight/report.ts';
 import { runChecks } from '../../../shared/preflight/run-checks.ts';
-import { Unanswered } from '../../../shared/preflight/unanswered.ts';
 import { goodAccount } from './good-account.ts';
 import { needsOfEnvironment } from './needs-of-environment.ts';
 
@@ -15,12 +14,6 @@ const check = (environment: Environment, otherwise: Partial<AwsAnswers> = {}) =>
 async function troubles(environment: Environment, otherwise: Partial<AwsAnswers>): Promise<readonly Finding[]> {
   const findings = await check(environment, otherwise);
   return findings.filter(({ verdict }) => verdict !== 'ok');
-}
-
-function refused(action: string): () => Promise<never> {
-  return async () => {
-    throw new Unanswered(action, Object.assign(new Error('no'), { name: 'AccessDenied' }));
-  };
 }
 
 it.each(['dev', 'small', 'staging', 'prod'] as const)(
@@ -51,7 +44,7 @@ it('the needs of an environment are those of its templates', async () => {
   expect(ofDev.find((finding) => finding.check === 'instances db.serverless')?.wanted).toContain('RDS Data API');
 });
 
-describe('what fails is named, with what to do', () => {
+describe('a failed check is named, with its fix', () => {
   it.each<[string, Environment, Partial<AwsAnswers>, Partial<Finding>]>([
     [
       'a new account, with ten instances of functions',
@@ -192,32 +185,23 @@ describe('availability zones', () => {
   });
   const first = ['use1-az3', 'use1-az1', 'use1-az2'];
 
-  it('fail where RDS Proxy is not in one that the template takes', async () => {
-    expect(await troubles('prod', inUsEast(first, 'cba'))).toEqual([
-      expect.objectContaining({
-        check: 'zones of the subnets',
-        verdict: 'FAIL',
-        found: expect.stringContaining('no RDS Proxy in use1-az3'),
-        todo: expect.stringContaining('us-east-1a'),
-      }),
-    ]);
-    expect(await troubles('prod', inUsEast(first, ''))).toHaveLength(1);
-  });
-
-  it('do not where CloudFormation does not offer that one, or there is no proxy', async () => {
-    expect(await troubles('prod', inUsEast(first, 'bc'))).toEqual([]);
-    expect(await troubles('dev', inUsEast(first, 'abc'))).toEqual([]);
-  });
-
-  it('fail where CloudFormation offers too few', async () => {
-    expect(await troubles('dev', inUsEast(first, 'b'))).toEqual([
-      expect.objectContaining({ check: 'zones of the subnets', found: expect.stringContaining('fewer') }),
-    ]);
-  });
-
-  it('fail where too few have RDS Proxy', async () => {
-    const found = await troubles('prod', inUsEast(['use1-az3', 'use1-az1'], ''));
-    expect(found.map((finding) => finding.check)).toEqual(['availability zones', 'zones of the subnets']);
+  const SUBNETS = 'zones of the subnets';
+  const withoutProxy = {
+    found: expect.stringContaining('no RDS Proxy in use1-az3'),
+    todo: expect.stringContaining('us-east-1a'),
+  };
+  it.each<[Environment, readonly string[], string, readonly Partial<Finding>[]]>([
+    ['prod', first, 'cba', [{ check: SUBNETS, ...withoutProxy }]],
+    ['prod', first, '', [{ check: SUBNETS }]],
+    // CloudFormation does not offer the one without RDS Proxy, or there is no proxy.
+    ['prod', first, 'bc', []],
+    ['dev', first, 'abc', []],
+    ['dev', first, 'b', [{ check: SUBNETS, found: expect.stringContaining('fewer') }]],
+    // Too few have RDS Proxy.
+    ['prod', first.slice(0, 2), '', [{ check: 'availability zones' }, { check: SUBNETS }]],
+  ])('of %s, in %j with default subnets in "%s", fail as they should', async (environment, ids, defaults, wanted) => {
+    const failures = wanted.map((finding) => expect.objectContaining({ verdict: 'FAIL', ...finding }));
+    expect(await troubles(environment, inUsEast(ids, defaults))).toEqual(failures);
   });
 
   it.each([
@@ -230,28 +214,6 @@ describe('availability zones', () => {
     const named = { ...prod, resources: [...resources, ...subnets] };
     const findings = await runChecks(named, goodAccount(inUsEast(first, 'abc')));
     expect(findings.find((finding) => finding.check === 'zones of the subnets')).toMatchObject({ verdict });
-  });
-});
-
-describe('what cannot be asked', () => {
-  it('says which right is missing, while the other checks go on', async () => {
-    const otherwise = { rdsQuotas: refused('rds:DescribeAccountAttributes'), vpcs: async () => 20 };
-    const findings = await check('prod', otherwise);
-    const missing = findings.filter(({ verdict }) => verdict === 'unknown');
-    expect(missing.map((finding) => finding.check)).toEqual(
-      expect.arrayContaining(['RDS: DB clusters', 'RDS: DB instances']),
-    );
-    for (const { todo } of missing) expect(todo).toContain('rds:DescribeAccountAttributes');
-    expect(findings.filter(({ verdict }) => verdict === 'FAIL').map((finding) => finding.check)).toEqual([
-      'VPC: VPCs per Region',
-    ]);
-    // What is wrong is known for sure.
-    expect(EXIT_CODES[verdictOf(findings)]).toBe(1);
-  });
-
-  it('ends with 2 if nothing is known to be wrong', async () => {
-    const findings = await check('dev', { engine: refused('rds:DescribeDBEngineVersions') });
-    expect(EXIT_CODES[verdictOf(findings)]).toBe(2);
   });
 });
 

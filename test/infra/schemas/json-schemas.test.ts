@@ -14,7 +14,7 @@ const ajv = new Ajv({ allErrors: true, strictTypes: false });
 addFormats(ajv);
 const checks = new Map(Object.entries(jsonSchemas()).map(([name, text]) => [name, ajv.compile(JSON.parse(text))]));
 
-/** What is wrong with a YAML under a schema, by its file's name; nothing when all is well. */
+/** Returns the errors of a YAML under a schema, by its file's name; none if it is valid. */
 function faults(schema: string, text: string): readonly string[] {
   const validate = checks.get(schema);
   if (!validate) throw new Error(`no schema ${schema}`);

@@ -15,7 +15,7 @@ it('the container is the system that the README names, and takes the steps of it
   expect(dockerfile).toMatch(new RegExp(`^FROM node:${node}-bookworm$`, 'mu'));
   expect(readme).toMatch(/^npm start$/mu);
   expect(dockerfile).toContain('CMD ["npm", "start"]');
-  // What npm runs before `npm start`.
+  // The command that npm runs before `npm start`.
   expect(dockerfile).toContain(`RUN ${scripts['prestart']}\n`);
 });
 
@@ -24,6 +24,6 @@ it('the development container is made of it, and makes a checkout ready the same
   expect(existsSync(join(PROJECT_ROOT, '.devcontainer', build.dockerfile))).toBe(true);
   expect(postCreateCommand).toBe(scripts['prestart']);
   expect(forwardPorts).toEqual([4000]);
-  // What is made on another system does not belong in it.
+  // Files made on another system do not belong in it.
   expect(read('.dockerignore').split('\n')).toEqual(expect.arrayContaining(['node_modules', '.local*']));
 });

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EngineKind, findEngine, type InstalledEngine, wishedEngine } from '../../../infra/setup/engine.mjs';
+import { type EngineKind, findEngine, type InstalledEngine, requestedEngine } from '../../../infra/setup/engine.mjs';
 
 let folder = '';
 beforeEach(() => {
@@ -25,22 +25,22 @@ describe('the engine on this machine', () => {
     expect(find('mysql')).toBeUndefined();
   });
 
-  it('reads the wish from the command line, then from the environment, and names what is wrong with it', () => {
-    expect(wishedEngine([], {})).toBeUndefined();
-    expect(wishedEngine([], { SCHEMALESS_ENGINE: '' })).toBeUndefined();
-    expect(wishedEngine([], { SCHEMALESS_ENGINE: 'mysql' })).toBe('mysql');
-    expect(wishedEngine(['--engine'], { SCHEMALESS_ENGINE: 'mysql' })).toBe('mysql');
-    expect(wishedEngine(['--port', '1', '--engine', 'mariadb'], { SCHEMALESS_ENGINE: 'mysql' })).toBe('mariadb');
-    expect(wishedEngine(['--engine=mysql'], {})).toBe('mysql');
-    expect(() => wishedEngine(['--engine=oracle'], {})).toThrow('--engine: wanted mysql or mariadb, got "oracle"');
-    expect(() => wishedEngine([], { SCHEMALESS_ENGINE: 'MySQL' })).toThrow(
+  it('reads the requested engine from the command line, then from the environment, and names errors in it', () => {
+    expect(requestedEngine([], {})).toBeUndefined();
+    expect(requestedEngine([], { SCHEMALESS_ENGINE: '' })).toBeUndefined();
+    expect(requestedEngine([], { SCHEMALESS_ENGINE: 'mysql' })).toBe('mysql');
+    expect(requestedEngine(['--engine'], { SCHEMALESS_ENGINE: 'mysql' })).toBe('mysql');
+    expect(requestedEngine(['--port', '1', '--engine', 'mariadb'], { SCHEMALESS_ENGINE: 'mysql' })).toBe('mariadb');
+    expect(requestedEngine(['--engine=mysql'], {})).toBe('mysql');
+    expect(() => requestedEngine(['--engine=oracle'], {})).toThrow('--engine: wanted mysql or mariadb, got "oracle"');
+    expect(() => requestedEngine([], { SCHEMALESS_ENGINE: 'MySQL' })).toThrow(
       'SCHEMALESS_ENGINE: wanted mysql or mariadb, got "MySQL"',
     );
   });
 });
 
-function find(wish?: EngineKind): InstalledEngine | undefined {
-  return findEngine({ wish, env: { PATH: folder, XDG_CACHE_HOME: folder }, folders: [] });
+function find(desired?: EngineKind): InstalledEngine | undefined {
+  return findEngine({ desired, env: { PATH: folder, XDG_CACHE_HOME: folder }, folders: [] });
 }
 
 function program(name: string, says: string): void {

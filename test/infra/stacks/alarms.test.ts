@@ -27,7 +27,7 @@ it.each([
     {
       ...ABOVE,
       threshold: 0,
-      looksAt: {
+      checks: {
         expression: 'FILL(reads, 0) + FILL(writes, 0)',
         metrics: {
           reads: metric('AWS/DynamoDB', 'ReadThrottleEvents', { TableName: expect.stringContaining('tables') }),
@@ -42,7 +42,7 @@ it.each([
     {
       ...ABOVE,
       threshold: 90,
-      looksAt: {
+      checks: {
         expression: '100 * claimed / SERVICE_QUOTA(concurrent)',
         metrics: {
           claimed: metric('AWS/Lambda', 'ClaimedAccountConcurrency', {}, 'Maximum'),
@@ -57,7 +57,7 @@ it.each([
     {
       comparison: 'LessThanThreshold',
       threshold: 90,
-      looksAt: metric('AWS/RDS', 'AvailabilityPercentage', expect.anything(), 'Average'),
+      checks: metric('AWS/RDS', 'AvailabilityPercentage', expect.anything(), 'Average'),
     },
   ],
   [
@@ -66,7 +66,7 @@ it.each([
     {
       ...ABOVE,
       threshold: 85,
-      looksAt: {
+      checks: {
         expression: '100 * connections / allowed',
         metrics: {
           connections: metric('AWS/RDS', 'DatabaseConnections', expect.anything()),
@@ -79,11 +79,11 @@ it.each([
   const found = prod.filter((one) => one.section === section);
   expect(found).toHaveLength(count);
   for (const one of found) expect(one).toMatchObject({ ...FOR_TEN_MINUTES, ...alarm });
-  expect(new Set(found.map(({ looksAt }) => JSON.stringify(looksAt))).size, 'metrics of their own').toBe(count);
+  expect(new Set(found.map(({ checks }) => JSON.stringify(checks))).size, 'metrics of their own').toBe(count);
 });
 
 it('each proxy of prod has alarms for its writer and its readers', () => {
-  const dimensions = prod.flatMap(({ looksAt }) => ('dimensions' in looksAt ? [looksAt.dimensions] : []));
+  const dimensions = prod.flatMap(({ checks }) => ('dimensions' in checks ? [checks.dimensions] : []));
   expect(dimensions).toContainEqual(ofWriter);
   expect(dimensions).toContainEqual({ ...ofWriter, TargetRole: 'READ_ONLY' });
 });
@@ -91,7 +91,7 @@ it('each proxy of prod has alarms for its writer and its readers', () => {
 it('the alarm for failing requests leaves out those that query an index while it is built', () => {
   expect(prod.filter(({ section }) => section === 'server-errors')).toMatchObject([
     {
-      looksAt: {
+      checks: {
         expression: '100 * (errors - FILL(building, 0)) / requests',
         metrics: {
           errors: { namespace: 'AWS/ApiGateway', name: '5xx', statistic: 'Sum' },
@@ -125,7 +125,7 @@ describe.each(ENVIRONMENT_NAMES)('the alarms of %s', (environment) => {
 
   it('name the section of the runbook that says what to do', () => {
     const sections = [
-      ...RUNBOOK.matchAll(/^## (?<name>[a-z-]+)\n\n\*\*Means\.\*\* [^#]*\*\*Look at\.\*\* [^#]*\*\*Do\.\*\* /gmu),
+      ...RUNBOOK.matchAll(/^## (?<name>[a-z-]+)\n\n[A-Z\d][^#]*\n\n\*\*Check:\*\* [^#]*\n\n\*\*Fix:\*\* /gmu),
     ].map(({ groups }) => groups?.['name']);
     const named = properties('AWS::CloudWatch::Alarm').map(
       ({ AlarmDescription }) =>
@@ -134,7 +134,7 @@ describe.each(ENVIRONMENT_NAMES)('the alarms of %s', (environment) => {
         )?.groups?.['section'],
     );
     expect(new Set(named).difference(new Set(sections))).toEqual(new Set());
-    // Readers lag, and proxies refuse, where there are some; no environment of this project is exported by a schedule.
+    // Some environments have no readers or proxies, and none of this project is exported by a schedule.
     const unused = new Set(sections).difference(new Set(named));
     const { readersPerGroup, proxy } = ENVIRONMENTS[environment];
     expect(unused).toEqual(
@@ -148,7 +148,7 @@ describe.each(ENVIRONMENT_NAMES)('the alarms of %s', (environment) => {
   });
 
   it('are sent to a topic when they ring and when they end: those that the runbook calls urgent to one of their own', () => {
-    const [, list = ''] = /^.*Urgent are ([^:]+):/msu.exec(RUNBOOK) ?? [];
+    const [, list = ''] = /^Urgent alarms are ([^.]+)\./mu.exec(RUNBOOK) ?? [];
     const urgent = new Set(list.split(/,|\band\b/u).map((name) => name.trim()));
     const topics = resourcesOf(stacks, 'AWS::SNS::Topic');
     expect(topics).toHaveLength(environment === 'local' ? 0 : 2);

@@ -35,7 +35,7 @@ function allowed(described: string, datastore = 'trips', routes: readonly (typeo
 
 const WRITES = words(`
   putCell batchPut batchRestore pauseTrigger resumeTrigger rewindTrigger retryParkedCells discardParkedCells
-  replayDeadMessages discardDeadMessages discardBufferConflicts keepUndecidedWrites applyDefinitions
+  replayDeadMessages discardDeadMessages discardBufferConflicts keepWritesInDoubt applyDefinitions
   deleteIndex deleteTrigger`);
 const OF_CLIENTS = words(`
   putCell batchPut getCell getLatestCell listVersions getRow batchGet batchRead readShardLog digestLog readLog

@@ -6,10 +6,10 @@ import { MADE_USERS, userName } from '../../../shared/topology/database-users.ts
 import { statementsOf } from '../support/statements.ts';
 import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
 
-/** Which is no password. */
+/** The root key, which is no password. */
 const ROOT_KEY = /rootkey/u;
 
-/** Who each function is to MySQL, by the start of its role's logical id. */
+/** The MySQL user of each function, by the start of its role's logical id. */
 const ALWAYS: Readonly<Record<string, string>> = {
   writecells: 'write',
   readcells: 'read',
@@ -75,9 +75,9 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     }
   });
 
-  it('log in with a token as nobody else', () => {
+  it('log in with a token as no other user', () => {
     const all = allowed('rds-db:connect');
-    // Each proxy passes on whom it lets in, to its own cluster alone.
+    // Each proxy passes logins to its own cluster alone.
     const ofProxies = all.filter(([role]) => role.includes('proxy'));
     expect(ofProxies.map(([, resources]) => resources.length)).toEqual(
       databaseAuth === 'iam' ? Array.from({ length: groups }, () => MADE_USERS.length) : [],
@@ -139,7 +139,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     for (const { TracingConfig } of ofStore) expect(TracingConfig).toEqual(tracing ? { Mode: 'Active' } : undefined);
   });
 
-  it('get new code once the tables and users that it needs are there, and run on engines that nobody else upgrades', () => {
+  it('get new code once the tables and users that it needs are there, and run on engines that only deployments upgrade', () => {
     const waiting = resourcesOf(stacks, 'AWS::Lambda::Function').filter(
       ({ Properties }) =>
         (Object(Object(Properties?.['Environment']).Variables).SCHEMALESS_DATABASE_USER ?? 'owner') !== 'owner',
@@ -162,25 +162,16 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
 describe('the connections of an environment', () => {
   it('fit into what a node takes, with every one of them pinned', () => {
     const budget = connectionBudget(ENVIRONMENTS.prod);
-    // 180 + 120 + 55 + 5 + 2 instances by 3 and a sign of life, (3 + 3 + 3 + 10 + 2) by 8 and one; nine tenths of the
-    // 2,000 that 16 ACU allow.
+    // 180 + 120 + 55 + 5 + 2 instances by 3 and a health check, (3 + 3 + 3 + 10 + 2) by 8 and one. The limit is nine
+    // tenths of the 2,000 that 16 ACU allow.
     expect(budget).toMatchObject({ wanted: 1448 + 189, unpinned: 383, allowed: 1800 });
     expect(connectionBudget(ENVIRONMENTS.dev)).toBeUndefined();
   });
 
   it('that do not fit are refused with the sum', () => {
     expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, capacity: { min: 1, max: 8 } })).toThrow(
-      'prod.instances: wanted at most 900 connections to a group with a capacity of 8 ACU, got 1637 (write-cells 180 x 4, read-cells 120 x 4, query-index 55 x 4, manage-triggers 5 x 4, erase-cells 2 x 4, drain-buffer 3 x 9, maintenance 3 x 9, move-shards 3 x 9, tail-shards 10 x 9, migrate 2 x 9)',
+      'prod.instances: wanted at most 900 connections to a group with a capacity of 8 ACU, got 1637. Instances × connections: write-cells 180×4, read-cells 120×4, query-index 55×4, manage-triggers 5×4, erase-cells 2×4, drain-buffer 3×9, maintenance 3×9, move-shards 3×9, tail-shards 10×9, migrate 2×9',
     );
     expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, connections: { request: 4, loop: 8 } })).toThrow(/got 1999/u);
-  });
-
-  it('go through a proxy only where there are connections, and tokens only to who checks them', () => {
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.dev, proxy: true })).toThrow(
-      'dev.proxy: wanted false with access data-api, which goes through none, got true',
-    );
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, proxy: false })).toThrow(
-      'prod.databaseAuth: wanted secret without a proxy, which checks the tokens, got iam',
-    );
   });
 });

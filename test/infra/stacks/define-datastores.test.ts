@@ -3,7 +3,7 @@ import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts'
 import { statementsOf } from '../support/statements.ts';
 import { appOf, resourcesOf } from '../support/synthesized.ts';
 
-describe.each(ENVIRONMENT_NAMES)('what makes datastores in %s', (environment) => {
+describe.each(ENVIRONMENT_NAMES)('the function that creates datastores in %s', (environment) => {
   const { stacks } = appOf({ environment });
   const isThere = ENVIRONMENTS[environment].definedByApi !== undefined;
   const queues = [...statementsOf(stacks)].flatMap(([role, statements]) =>
@@ -26,7 +26,7 @@ describe.each(ENVIRONMENT_NAMES)('what makes datastores in %s', (environment) =>
       });
   });
 
-  it('makes and deletes queues of one prefix, and nobody else any', () => {
+  it('makes and deletes queues of one prefix, and no other function does', () => {
     const own = queues.filter(({ role, action }) => role === 'definedatastores' && action.startsWith('sqs:'));
     for (const { resource } of own) expect(resource).toContain(`:schemaless-${environment}--*"`);
     const making = queues.filter(({ action }) =>
@@ -36,7 +36,7 @@ describe.each(ENVIRONMENT_NAMES)('what makes datastores in %s', (environment) =>
     for (const { resource } of making) expect(resource).toContain(`:schemaless-${environment}--*"`);
   });
 
-  it('is sent for and looked after by those who do that of other triggers', () => {
+  it('leaves sending and management to the functions of other triggers', () => {
     const ofPrefix = queues.filter(({ resource }) => resource.includes(`:schemaless-${environment}--*`));
     expect(new Set(ofPrefix.map(({ role }) => role))).toEqual(
       new Set(isThere ? ['definedatastores', 'managetriggers', 'tailshards'] : []),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { AppContext } from '../../../infra/app-context.ts';
 import { checkEnvironment } from '../../../infra/constructs/store-options.ts';
-import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
+import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
 import { checkTypes } from '../../../infra/local/template/resources/local-resources.ts';
 import { CONSOLE_ROUTES, GATEWAY_ROUTES } from '../../../shared/api/operations.ts';
 import { circleIn } from '../support/references.ts';
@@ -12,7 +13,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
 
   it('has every route, and one for all other paths, each behind IAM', () => {
     const routes = properties('AWS::ApiGatewayV2::Route');
-    // Browsers sign no preflight request: the gateway answers it by itself, where no route takes it.
+    // Browsers sign no preflight request: the gateway answers it unless a route takes it.
     const ofOthers =
       ENVIRONMENTS[environment].corsOrigins.length > 0
         ? ['GET /', ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => `${method} /{proxy+}`)]
@@ -80,17 +81,14 @@ describe('an environment', () => {
     expect(() => appOf({ environment: 'test' })).toThrow(/got "test"/u);
   });
 
-  it('is not changed on the command line, but for the local one', () => {
-    const refused = [
-      [{ environment: 'prod', groups: '2' }, /groups: wanted nothing/u],
-      [{ environment: 'local', groups: 'two' }, 'groups: wanted a whole number from 1 to 20, got "two"'],
-      [{ environment: 'local', tailers: '65' }, 'tailers: wanted a whole number from 1 to 64, got "65"'],
-      [{ environment: 'dev', tailers: '2' }, /tailers: wanted nothing/u],
-    ] as const;
-    for (const [context, message] of refused) expect(() => appOf(context)).toThrow(message);
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, tailers: 0 })).toThrow(
-      'prod.tailers: wanted a whole number from 1 to 64, got 0',
-    );
+  it.each<[AppContext, string | RegExp]>([
+    [{ environment: 'prod', groups: '2' }, /groups: wanted nothing/u],
+    [{ environment: 'dev', tailers: '2' }, /tailers: wanted nothing/u],
+    [{ environment: 'local', groups: 'two' }, 'groups: wanted a whole number from 1 to 20, got "two"'],
+    [{ environment: 'local', tailers: '65' }, 'tailers: wanted a whole number from 1 to 64, got "65"'],
+    [{ environment: 'local', access: 'http' }, 'access: wanted mysql or data-api, got "http"'],
+  ])('is not changed on the command line, but for the local one: %j', (context, message) => {
+    expect(() => appOf(context)).toThrow(message);
   });
 
   it('of dev and the local one can be without schedules, and their alarms', () => {
@@ -106,21 +104,14 @@ describe('an environment', () => {
     );
   });
 
-  it('cannot buffer on more groups than may be lost', () => {
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, bufferCopies: 7 })).toThrow(
-      'prod.bufferCopies: wanted a whole number from 0 to 6, got 7',
-    );
-  });
-
-  it('has functions where its way to MySQL is', () => {
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, functionsInVpc: false })).toThrow(
-      /prod\.functionsInVpc: wanted true/u,
-    );
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.dev, functionsInVpc: true })).toThrow(
-      /dev\.functionsInVpc: wanted false/u,
-    );
-    expect(() => appOf({ environment: 'local', access: 'http' })).toThrow(
-      'access: wanted mysql or data-api, got "http"',
-    );
+  const { dev, prod } = ENVIRONMENTS;
+  it.each<[EnvironmentProps, Partial<EnvironmentProps>, string]>([
+    [prod, { groups: 41 }, 'groups: wanted a whole number from 1 to 40, got 41'],
+    [prod, { groupsInFirstStack: 0 }, 'groupsInFirstStack: wanted a whole number from 1 to 40, got 0'],
+    [prod, { functionsInVpc: false }, 'functionsInVpc: wanted true'],
+    [dev, { functionsInVpc: true }, 'functionsInVpc: wanted false'],
+    [prod, { proxy: false }, 'databaseAuth: wanted secret without a proxy, which checks the tokens, got iam'],
+  ])('$name is refused where its parts do not fit: %j', (environment, changed, message) => {
+    expect(() => checkEnvironment({ ...environment, ...changed })).toThrow(`${environment.name}.${message}`);
   });
 });

@@ -8,7 +8,7 @@ import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { statementsOf } from '../support/statements.ts';
 import { appOf, propertiesOf, resourcesOf, synthesized } from '../support/synthesized.ts';
-import { mostVariableBytes } from '../support/variable-bytes.ts';
+import { exceededIn } from '../support/template-limits.ts';
 
 const apiFunctions = (environment: EnvironmentName) =>
   [...new Set(ROUTES.map(({ handler }) => handler))].filter(
@@ -37,6 +37,14 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
         (_, slot) => `Starts tail-shards each minute, {"slot":${slot}}`,
       ),
     ]);
+    const slots = schedules.flatMap(({ Target }) => Object(Target).Input ?? []);
+    expect(slots).toEqual(
+      Array.from({ length: ENVIRONMENTS[environment].tailers }, (_, slot) => JSON.stringify({ slot })),
+    );
+    const told = properties('AWS::Lambda::Function').flatMap(
+      (one) => Object(one['Environment']).Variables?.SCHEMALESS_TAILERS ?? [],
+    );
+    expect(told).toEqual([String(ENVIRONMENTS[environment].tailers)]);
     for (const schedule of schedules) {
       expect(schedule).toMatchObject({
         ScheduleExpression: 'rate(1 minute)',
@@ -65,7 +73,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     const timeouts = ofStore.map(({ Properties }) => Number(Properties?.['Timeout']));
     expect(timeouts.sort((a, b) => a - b)).toEqual([
       ...apiFunctions(environment).map(() => 28),
-      // What changes passwords.
+      // The password rotation.
       ...(environment === 'local' ? [] : [360]),
       ...Array.from({ length: LOOPS }, () => 900),
     ]);
@@ -116,7 +124,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     });
   });
 
-  it('tells who records erasures how long backups are kept', () => {
+  it('tells functions that record erasures how long backups are kept', () => {
     const told = properties('AWS::Lambda::Function').flatMap(({ Description, Environment }) => {
       const days: unknown = Object(Object(Environment).Variables).SCHEMALESS_BACKUP_DAYS;
       return days === undefined ? [] : [[Description, days]];
@@ -128,8 +136,8 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     ]);
   });
 
-  it('gives functions less environment than Lambda takes', () => {
-    expect(mostVariableBytes(stacks)).toBeLessThan(4096);
+  it('gives functions less environment than Lambda takes, and policies and templates less than other limits', () => {
+    expect(exceededIn(stacks)).toEqual([]);
   });
 
   it('lets functions reach MySQL in one way: over the Data API of its clusters, from no VPC, or inside theirs', () => {

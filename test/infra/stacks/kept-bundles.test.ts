@@ -80,7 +80,7 @@ it('kept bundles are those that the bundler would make, and are taken until some
   expect([...next.files].sort()).toEqual([...first.files].sort());
 });
 
-/** What changes between two syntheses, and which of the bundles `one`, `other` and perhaps `bill` are kept then. */
+/** Changes between two syntheses, and which of the bundles `one`, `other` and perhaps `bill` are then kept. */
 const CHANGES: readonly (readonly [string, (prepare: boolean) => More | void, readonly boolean[]])[] = [
   [
     'a module that functions import',
@@ -144,7 +144,7 @@ const CHANGES: readonly (readonly [string, (prepare: boolean) => More | void, re
   ],
 ];
 
-it.each(CHANGES)('bundles are made again after a change of %s', (_what, change, kept) => {
+it.each(CHANGES)('bundles are rebuilt after a change of %s', (_what, change, kept) => {
   const wereKept = ({ texts }: ReturnType<typeof bundled>) => texts.map((text) => text.startsWith(MARK));
   const before = change(true) ?? {};
   bundled(before);
@@ -153,7 +153,7 @@ it.each(CHANGES)('bundles are made again after a change of %s', (_what, change, 
   expect(wereKept(bundled(change(false) ?? {}))).toEqual(kept);
 });
 
-it('a damaged bundle is made again', () => {
+it('a damaged bundle is rebuilt', () => {
   const { texts } = bundled();
   for (const path of keptFiles()) writeFileSync(path, '{"texts":');
   expect(bundled().texts).toEqual(texts);

@@ -40,9 +40,9 @@ describe.each(DEPLOYED)('a deployment of %s', (environment) => {
     const wanted = await wantedOf(stacks);
     const byCommand = await runChecks(needsOfEnvironment(environment), goodAccount());
     expect(byCommand.map(({ check, wanted }) => [check, wanted])).toEqual(expect.arrayContaining([...wanted]));
-    // What it cannot be told from inside, or what CloudFormation refuses by itself.
+    // Checks that it cannot make from inside, or that CloudFormation makes.
     const outside = /^(?:account and region|CDK bootstrap|stack .*|services)$/u;
-    // Where nothing is reserved Lambda refuses nothing.
+    // Lambda refuses nothing without reservations.
     const unreserved = environment === 'dev' || environment === 'small' ? ['Lambda: concurrent executions'] : [];
     const inside = byCommand.map(({ check }) => check).filter((check) => !outside.test(check));
     expect([...wanted.map(([check]) => check), ...unreserved].toSorted()).toEqual(inside.toSorted());

@@ -47,7 +47,7 @@ describe.each(ENVIRONMENT_NAMES)('the storage of %s', (environment) => {
   it('keeps its tables when a protected stack goes, recoverable to any second', () => {
     const tables = resourcesOf(stacks, 'AWS::DynamoDB::Table');
     const policy = ENVIRONMENTS[environment].protectedFromDeletion ? 'Retain' : 'Delete';
-    // Where everything is, leases and offsets, and keys.
+    // The topology, the state (leases and offsets), and the keys.
     expect(tables).toHaveLength(3);
     for (const table of tables) {
       expect(table).toMatchObject({ DeletionPolicy: policy, UpdateReplacePolicy: policy });

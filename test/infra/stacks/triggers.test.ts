@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readWish } from '../../../functions/environment/migration-properties.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import type { ResourceAddress } from '../../../infra/local/template/template.ts';
-import { circleIn } from '../support/references.ts';
 import { byService, ROUTES_OF_A_CONSUMER, routesOf, statementsOf } from '../support/statements.ts';
-import { appOf, propertiesOf, resolvedByName, resourcesOf, STAND_IN_PROJECT } from '../support/synthesized.ts';
+import { appOf, resolvedByName, STAND_IN_PROJECT } from '../support/synthesized.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { writeFiles } from '../support/write-files.ts';
 
@@ -16,7 +14,6 @@ const FILES = {
   'trips/triggers/slow.yaml':
     "trigger: slow\ndatastore: trips\ncolumns: '*'\nfunction: functions/charge-rider.ts\nstart: now\ntimeout: 10m\n",
   'trips/triggers/elsewhere.yaml': "trigger: elsewhere\ndatastore: trips\ncolumns: '*'\nstart: 0\nmax_attempts: 7\n",
-  'riders/datastore.yaml': 'datastore: riders\nshards: 16\n',
 };
 
 const folder = folderOfTests();
@@ -169,7 +166,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     const taking = ofSqs
       .filter(({ actions }) => actions.includes('sqs:ReceiveMessage') || actions.includes('sqs:DeleteMessage'))
       .flatMap(({ resources: queues }) => queues);
-    // And of those that are made through the API, all together.
+    // And one resource for all triggers that are made through the API.
     expect(taking).toHaveLength(3 + madeThroughApi);
     for (const name of ['chargerider', 'slow', 'elsewhere'])
       expect(taking).toContainEqual(expect.stringContaining(parked(name).logicalId));
@@ -192,66 +189,10 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     expect(senders[0]?.queues).toHaveLength(3 + madeThroughApi);
   });
 
-  it('have one tailing function, started each minute for each slot', () => {
-    const { tailers } = ENVIRONMENTS[environment];
-    const slots = ofType('AWS::Scheduler::Schedule').flatMap((schedule) => {
-      const { Arn: target, Input: input } = Object(property(schedule, 'Target')) as {
-        readonly Arn: string;
-        readonly Input?: string;
-      };
-      return target.startsWith('tailshards') ? [JSON.parse(input ?? 'null')] : [];
-    });
-    expect(slots).toEqual(Array.from({ length: tailers }, (_, slot) => ({ slot })));
-    expect(property(find('AWS::Lambda::Function', 'tailshards'), 'Environment')).toMatchObject({
-      Variables: { SCHEMALESS_TAILERS: String(tailers) },
-    });
-  });
-
-  it('are passed to the migration with the addresses of their queues', () => {
-    const migration = find('Custom::SchemalessMigration', 'migrationresource');
-    const { datastores: wished } = readWish({
-      Groups: property(migration, 'Groups'),
-      Datastores: property(migration, 'Datastores'),
-    });
-    const triggers = new Map(wished.map((datastore) => [datastore.name, datastore.triggers]));
-    expect(triggers.get('riders')).toEqual([]);
-    const deployed = (name: string, definition: object) => ({
-      definition,
-      queueUrl: queue(name).logicalId,
-      parkedQueueUrl: parked(name).logicalId,
-    });
-    expect(triggers.get('trips')).toMatchObject([
-      deployed('chargerider', { name: 'charge_rider', columns: ['BASE'], maxAttempts: 3 }),
-      deployed('elsewhere', { name: 'elsewhere', maxAttempts: 7 }),
-      deployed('slow', { name: 'slow', timeoutSeconds: 600 }),
-    ]);
-  });
-
-  it('are consumed after the migration, and no resource waits for itself', () => {
-    for (const mapping of resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping'))
-      expect(Object(mapping).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
-    for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
-  });
-
   it('are reached from the VPC if functions run in one', () => {
     const endpoints = ofType('AWS::EC2::VPCEndpoint').map((endpoint) => String(property(endpoint, 'ServiceName')));
     expect(endpoints.filter((service) => service.endsWith('.sqs'))).toHaveLength(
       ENVIRONMENTS[environment].functionsInVpc ? 1 : 0,
     );
-  });
-});
-
-describe('an app without triggers', () => {
-  it('starts no tailer, and grants it no queue', () => {
-    const riders = { 'riders/datastore.yaml': FILES['riders/datastore.yaml'] };
-    const without = writeFiles(join(folder.path, 'without'), riders);
-    const { stacks } = appOf({ environment: 'prod', datastores: without });
-    expect(resourcesOf(stacks, 'AWS::SQS::Queue')).toEqual([]);
-    const schedules = propertiesOf(stacks, 'AWS::Scheduler::Schedule').map(({ Description }) => Description);
-    expect(schedules.sort()).toEqual([
-      'Starts drain-buffer each minute',
-      'Starts maintenance each minute',
-      'Starts move-shards each minute',
-    ]);
   });
 });

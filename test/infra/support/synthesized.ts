@@ -16,7 +16,7 @@ export const STAND_INS = join(import.meta.dirname, 'functions');
 export const STAND_IN_PROJECT = import.meta.dirname;
 
 interface Changes {
-  /** What the environment is to have otherwise than `environments.ts` says. */
+  /** Overrides of the environment in `environments.ts`. */
   readonly environment?: Partial<EnvironmentProps>;
   /** Adds to the stacks. @default nothing is added */
   readonly add?: (stacks: ReturnType<typeof buildApp>) => void;

@@ -2,8 +2,8 @@ import { createResolver } from '../../../infra/local/template/resolver.ts';
 import type { LoadedStack, ResourceAddress } from '../../../infra/local/template/template.ts';
 
 /**
- * What a stack may have. CloudFormation takes 500 resources; the rest is for what a datastore and its triggers bring, and
- * for later. The others are AWS's own.
+ * The limits of a stack. CloudFormation takes 500 resources; the rest is for a datastore and its triggers, and for
+ * later. The others are AWS's own.
  */
 const MOST = {
   resources: 450,
@@ -14,20 +14,22 @@ const MOST = {
   managedPolicy: 6144,
   managedPolicies: 10,
   rules: 60,
+  /** Of a function's variables, as JSON, which is more than Lambda counts. */
+  variables: 4096,
 } as const;
 /** The CDK's provider framework hands a custom resource's properties, old and new, to Step Functions. */
 const MOST_HANDED_OVER = 262_144;
 
 /** As long as ARNs of secrets become, about, which are the longest. */
 const LONG_ARN = `arn:aws:secretsmanager:ap-southeast-2:123456789012:secret:${'x'.repeat(42)}`;
-/** What `Ref` gives of these is no ARN; those without a text are told apart by their names. */
+/** `Ref` returns no ARN for these; those without a text are told apart by their names. */
 const SHORT: Readonly<Record<string, string | undefined>> = {
   'AWS::ApiGatewayV2::Api': 'a1b2c3d4e5',
   'AWS::EC2::SecurityGroup': undefined,
   'AWS::IAM::Role': undefined,
 };
 
-/** What of templates AWS would refuse for its size, a line each; none as it should be. */
+/** Returns the sizes in templates that AWS would refuse, a line each; none if all fit. */
 export function exceededIn(stacks: readonly LoadedStack[]): readonly string[] {
   const sizes = [
     ...stacks.flatMap(({ name, template }): readonly Size[] => [
@@ -66,6 +68,10 @@ function sizesOfResources(stacks: readonly LoadedStack[]): readonly Size[] {
     ...[...inline].map(([role, size]): Size => [`${role}: policies`, size, MOST.inlinePolicies + 1]),
     ...of('AWS::IAM::ManagedPolicy').map((one): Size => [one.logicalId, lengthOf(one), MOST.managedPolicy + 1]),
     ...[...managed].map(([role, count]): Size => [`${role}: managed policies`, count, MOST.managedPolicies + 1]),
+    ...of('AWS::Lambda::Function').map((one): Size => {
+      const { Variables = {} } = Object(resolver.property(one, 'Environment'));
+      return [`${one.logicalId}: variables`, Buffer.byteLength(JSON.stringify(Variables)), MOST.variables];
+    }),
     ...rulesOf(of, (address, name) => resolver.property(address, name)),
     ...of('Custom::SchemalessMigration').map((one): Size => {
       const handed = ['Groups', 'Datastores'].map((name) => resolver.property(one, name));

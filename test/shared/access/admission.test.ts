@@ -80,7 +80,7 @@ describe('admission', () => {
     expect(await codeOf(admit('group-1', aside))).toBe('overloaded');
   });
 
-  it('lets whoever waits in when work is found overdue, before its own time is up', async () => {
+  it('admits waiting work when running work becomes overdue, before its own time is up', async () => {
     const admit = openAdmission(SETTINGS);
     const { work } = held();
     void codeOf(admit('group-1', work));
@@ -91,7 +91,7 @@ describe('admission', () => {
     expect(now() - begun).toBeLessThan(SETTINGS.burstMs);
   });
 
-  it('refuses who waited in vain, with nothing begun, and goes on afterwards', async () => {
+  it('refuses work that waited too long, before it begins, and goes on afterwards', async () => {
     const admit = openAdmission(SETTINGS);
     let begun = 0;
     const work = async (): Promise<void> => {
@@ -108,7 +108,7 @@ describe('admission', () => {
     await expect(admit('group-1', async () => 'again')).resolves.toBe('again');
   });
 
-  it('refuses earlier once more than a burst has come', async () => {
+  it('refuses work sooner when more than a burst arrives', async () => {
     const admit = openAdmission(SETTINGS);
     const work = () => pause(10);
     const waited: number[] = [];

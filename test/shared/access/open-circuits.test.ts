@@ -33,7 +33,7 @@ const instance = () => openCircuits(table, () => time);
 
 async function heard(circuits: OpenCircuits): Promise<string[]> {
   const news: string[] = [];
-  circuits.look(
+  circuits.poll(
     (group, role) => news.push(`${group} ${role}`),
     () => news.push('moved'),
   );
@@ -70,7 +70,7 @@ describe('circuits that instances tell each other of', () => {
     expect(await heard(instance())).toEqual(['group-2 writer']);
   });
 
-  it('are no news to an instance that looked before and slept through the outage', async () => {
+  it('are no news to an instance that polled before and slept through the outage', async () => {
     const slept = instance();
     await heard(slept);
     instance().tell('group-1', 'writer');
@@ -83,7 +83,7 @@ describe('circuits that instances tell each other of', () => {
     expect(await heard(slept)).toEqual(['group-1 writer']);
   });
 
-  it('are looked for no more often than every two seconds', async () => {
+  it('are polled no more often than every two seconds', async () => {
     const [one, other] = [instance(), instance()];
     await heard(other);
     one.tell('group-1', 'writer');
@@ -92,8 +92,8 @@ describe('circuits that instances tell each other of', () => {
     expect(await heard(other)).toEqual([]);
   });
 
-  it('harm nobody while the table is away', async () => {
-    const circuits = openCircuits(watched({ client: dynamoClient('http://127.0.0.1:9'), table: 'away' }));
+  it('harm no instance while the table is unavailable', async () => {
+    const circuits = openCircuits(watched({ client: dynamoClient('http://127.0.0.1:9'), table: 'unavailable' }));
     circuits.tell('group-1', 'writer');
     expect(await heard(circuits)).toEqual([]);
   });

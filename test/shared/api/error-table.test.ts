@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { errorTable } from '../../../shared/api/error-table.ts';
-import { ERRORS } from '../../../shared/errors.ts';
+import { ERROR_TEXTS } from '../../../shared/error-texts.ts';
+import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 
 const PAGE = new URL('../../../infra/docs/api.md', import.meta.url);
 
@@ -20,3 +20,12 @@ describe('the table of errors', () => {
     expect(table?.trim(), 'replace what is between the markers by the output of errorTable()').toBe(errorTable());
   });
 });
+
+/** The table of all error codes in `infra/docs/api.md`, in Markdown. */
+function errorTable(): string {
+  const rows = Object.entries(ERRORS).map(([code, { status, retry }]) => {
+    const { title, fix } = ERROR_TEXTS[code as ErrorCode];
+    return `| \`${code}\` | ${status} | ${retry === 'later' ? 'yes' : 'no'} | ${title} | ${fix} |`;
+  });
+  return ['| code | status | retry? | meaning | fix |', '|---|---|---|---|---|', ...rows].join('\n');
+}

@@ -4,7 +4,7 @@ import { parseJson, readCanonicalJson } from '../../../shared/body/json.ts';
 
 const DEPTH = 8;
 
-/** What reading character by character comes to: white space keeps it from the short way. */
+/** Parses character by character: leading white space disables the fast path. */
 function careful(text: string): unknown {
   try {
     return parseJson(` ${text}`, { maxDepth: DEPTH });

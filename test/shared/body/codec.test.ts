@@ -30,7 +30,7 @@ describe('the body codec', () => {
         expect(equalJson(decoded, body)).toBe(true);
         expect(stringifyJson(decoded)).toBe(stringifyJson(body));
         expect(jsonBytes(decoded)).toBe(Buffer.byteLength(stringifyJson(body)));
-        // What an answer has room for is judged by this bound.
+        // Responses compute their remaining room from this bound.
         expect(jsonBytes(decoded)).toBeLessThanOrEqual((decodeSized(encodeBody(body)).plainBytes + 4) * JSON_GROWTH);
       }),
       { numRuns: 1000 },

@@ -50,6 +50,20 @@ describe('parseJson', () => {
     [`1e${'0'.repeat(400)}2`, '100'],
     [`-1${'0'.repeat(400)}e-400`, '-1'],
     [`0.${'0'.repeat(400)}5e401`, '5'],
+    // As C, Java, Oracle and spreadsheets print doubles.
+    ['0.65767900000000001', '0.657679'],
+    ['1.1000000000000001', '1.1'],
+    ['-122.41940000000000', '-122.4194'],
+    ['-73.989999999999995', '-73.99'],
+    ['3.0000000000000001e-5', '0.00003'],
+    ['0.1000000000000000055511151231257827', '0.1'],
+    ['9.0000076293945312', '9.000007629394531'],
+    ['9.0000076293945313', '9.000007629394531'],
+    ['7.120236347223045e-307', '7.120236347223045e-307'],
+    ['4.9e-324', '5e-324'],
+    ['1.50', '1.5'],
+    ['1.8446744073709551616e19', '18446744073709552000'],
+    [`${5n ** 142n}e-142`, '1.793662034335766e-43'],
   ])('keeps the number %.30s', (text, kept) => {
     expect(stringifyJson(parseJson(text))).toBe(kept);
   });
@@ -62,6 +76,12 @@ describe('parseJson', () => {
     '0.10000000000000000001',
     '1e-400',
     '3.14159265358979323846',
+    '0.1234567890123456789',
+    '0.65767900000000002',
+    '9007199254740993.0',
+    '3e-324',
+    '9.0000076293945314',
+    `${5n ** 144n}e-144`,
     '9'.repeat(100_000),
   ])('refuses the number %.30s, which would change', (text) => {
     expect(refused(text)).toMatchObject({
@@ -135,11 +155,6 @@ describe('parseJson', () => {
     expect(refused('['.repeat(1_000_000)).details.wanted).toContain('100 deep');
   });
 
-  it('keeps the order of keys, also of those that look like array indexes', () => {
-    for (const text of ['{"b":1,"a":2}', '{"10":1,"9":{"2":0,"1":0}}', '{"x":1,"0":2}'])
-      expect(stringifyJson(parseJson(text))).toBe(text);
-  });
-
   it('takes __proto__ for a plain key and pollutes nothing', () => {
     const value = parseJson('{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}') as {
       readonly [key: string]: Json;
@@ -155,6 +170,8 @@ describe('keys in another order than JavaScript has', () => {
 
   it.each([
     BODY,
+    '{"10":1,"9":{"2":0,"1":0}}',
+    '{"x":1,"0":2}',
     '{"toJSON":"a","1":0,"0":0}',
     '{"1":{"toJSON":{"1":0,"0":0}},"0":0}',
     '[{"1":0,"0":0},18446744073709551615]',

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Cell } from '../../../shared/cell.ts';
+import type { Cell, PutResult } from '../../../shared/cell.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { shardOf } from '../../../shared/address.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
-import { describeDatastore, errorOf } from '../../support/datastore-conformance.ts';
+import { errorOf } from '../../support/datastore-conformance.ts';
 import { describeRestoring } from '../../support/restore-conformance.ts';
+import { storeOf } from '../../support/store-of.ts';
 import { clientOf, silentClient } from './opened.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
@@ -17,15 +18,57 @@ const key = (column_name: string) => ({ row_key: ROW, column_name });
 const client = (changes: Partial<Datastore> = {}) =>
   clientOf(fakeDeployment(changes), { url: 'http://store.test/', attempts: 1 });
 
-describeRestoring('HTTP', async () => ({ ...client(), shards: SHARDS }));
-describeDatastore('HTTP', async () => ({ first: { ...client(), shards: SHARDS } }));
+describeRestoring('HTTP', async () => ({ ...storeOf(client()), shards: SHARDS }));
 
 describe('the client', () => {
-  it('returns an unconfirmed put as such', async () => {
-    const result = await client({
-      put: async () => ({ outcome: 'unavailable', shard: 2, reason: 'no secondary' }),
-    }).put({ ...key('A'), ref_key: 0, body: 1 });
-    expect(result).toEqual({ outcome: 'unavailable', shard: 2, reason: expect.stringContaining('no secondary') });
+  it.each<PutResult>([
+    { outcome: 'unavailable', shard: 2, reason: 'no secondary' },
+    { outcome: 'conflict', shard: 2, added_id: 7 },
+    { outcome: 'erased', shard: 2 },
+    { outcome: 'subject_forgotten', shard: 2, field: 'rider' },
+  ])(
+    'throws what was not confirmed, with its address, and returns it where outcomes are wanted: %j',
+    async (result) => {
+      const { outcome } = result;
+      const store = { put: async () => result, batchPut: async () => [result] };
+      // The second name fits no path: its put is a batch.
+      for (const [trips, column] of [
+        [client(store), 'A'],
+        [client(store), 'a/b'],
+        [clientOf(fakeDeployment(store), { attempts: 1, joinPuts: true }), 'A'],
+      ] as const) {
+        const address = { ...key(column), ref_key: 0 };
+        const thrown = await errorOf(() => trips.put({ ...address, body: 1 }));
+        expect(thrown).toMatchObject({ code: outcome, details: { address, more: { outcome, shard: 2 } } });
+        const reason = expect.stringContaining('no secondary');
+        const returned = { ...result, ref_key: 0, ...('reason' in result && { reason }) };
+        expect(await trips.tryPut({ ...address, body: 1 })).toEqual(returned);
+        if (outcome === 'conflict') continue;
+        expect(await errorOf(() => trips.putNext({ ...key(column), body: 1 }))).toMatchObject({ details: { address } });
+        expect(await trips.tryPut({ ...key(column), body: 1 })).toEqual(returned);
+      }
+    },
+  );
+
+  it('throws, or returns, a put without any answer as unavailable; one that was never sent has no address', async () => {
+    const address = { ...key('A'), ref_key: 0 };
+    expect(await errorOf(() => silentClient().put({ ...address, body: 1 }))).toMatchObject({
+      code: 'unavailable',
+      details: { address },
+    });
+    const returned = { outcome: 'unavailable', ref_key: 0, reason: expect.any(String) };
+    expect(await silentClient().tryPut({ ...address, body: 1 })).toEqual(returned);
+    // A gateway that gave up, or an overload: it may be done all the same.
+    for (const [status, code] of [
+      [500, 'internal'],
+      [503, 'overloaded'],
+    ] as const) {
+      const fetch = async (): Promise<Response> => Response.json({ code, retry: 'later' }, { status });
+      const busy = clientOf(fakeDeployment(), { fetch, attempts: 1 });
+      expect(await busy.tryPut({ ...address, body: 1 })).toMatchObject({ outcome: 'unavailable', ref_key: 0 });
+    }
+    const unread = await errorOf(() => silentClient().tryPut({ ...key('A'), body: 1 }));
+    expect([unread.code, unread.details.address]).toEqual(['unavailable', undefined]);
   });
 
   it('gives what is left of a cell that was erased, and why', async () => {
@@ -83,10 +126,12 @@ describe('the client', () => {
     const first = { ...key('A'), ref_key: 0, body: 1 };
     const refused: readonly (readonly [() => Promise<unknown>, string])[] = [
       [() => trips.put({ ...first, body: { fare: Number.NaN } }), 'body'],
+      [() => trips.put({ ...first, ref_key: undefined as never }), 'ref_key'],
       [() => trips.batchPut([first, { ...first, ref_key: 1.5 }]), 'cells[1].ref_key'],
       [() => trips.versions(key('a/b')), 'column_name'],
     ];
-    for (const [call, field] of refused) expect(await errorOf(call)).toMatchObject({ code: 'invalid_field', field });
+    for (const [call, field] of refused)
+      expect(await errorOf(call)).toMatchObject({ code: expect.stringMatching(/^(invalid|missing)_field$/u), field });
   });
 });
 
@@ -117,9 +162,7 @@ describe('putNext', () => {
     expect(await trips.putNext({ ...key('STATUS'), body: 'new' })).toMatchObject({ outcome: 'stored', ref_key: 5 });
     const erased = { outcome: 'erased', shard: SHARD } as const;
     const closed = client({ put: async () => erased, batchPut: async () => [erased] });
-    expect(await closed.putNext({ ...key('STATUS'), body: 'new' })).toEqual({ ...erased, ref_key: 0 });
-    for (const column of ['STATUS', 'a/b'])
-      expect(await closed.put({ ...key(column), ref_key: 0, body: 1 })).toEqual(erased);
+    expect(await errorOf(() => closed.putNext({ ...key('STATUS'), body: 'new' }))).toMatchObject({ code: 'erased' });
   });
 
   it('gets on although the latest cell that it reads is behind', async () => {

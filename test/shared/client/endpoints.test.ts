@@ -33,7 +33,7 @@ function opened(
 describe('several endpoints', () => {
   it.each([
     ['gives no answer', refused],
-    ['is a gateway that reaches nobody', () => new Response('<html>', { status: 502 })],
+    ['is a gateway that reaches no server', () => new Response('<html>', { status: 502 })],
     ['is a gateway that gives up', () => Response.json({ message: 'Endpoint request timed out' }, { status: 504 })],
   ])('are tried in turn where one %s, within one attempt, and that one is not asked again', async (_case, first) => {
     const { trips, asked } = opened({ one: first, two: stored }, { attempts: 1 });

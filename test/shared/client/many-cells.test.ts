@@ -6,7 +6,7 @@ import type { NewCell, PutResult } from '../../../shared/cell.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { versions } from '../../../shared/client/pages.ts';
 import type { PutEnd } from '../../../shared/client/batch-writer.ts';
-import { putAll } from '../../../shared/client/put-all.ts';
+import { putAll, tryPutAll } from '../../../shared/client/put-all.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { cells, opened, rows } from './opened.ts';
 
@@ -39,7 +39,7 @@ describe('any number of cells', () => {
       subject_forgotten: 0,
       undone: [],
     };
-    expect(await putAll(trips, given, { concurrency: 3 })).toEqual({ ...nothing, stored: 1234 });
+    expect(await tryPutAll(trips, given, { concurrency: 3 })).toEqual({ ...nothing, stored: 1234 });
     expect(overtaken).toEqual([]);
     expect(Math.max(...sizes)).toBe(100);
     expect(sizes.length).toBeLessThan(20);
@@ -51,12 +51,13 @@ describe('any number of cells', () => {
       expect(addedIds).toEqual(addedIds.toSorted((a, b) => a - b));
       expect(column.map(({ ref_key }) => ref_key)).toEqual(column.map((_, position) => position));
     }
-    expect(await putAll(trips, given)).toMatchObject({ stored: 0, stored_before: 1234, undone: [] });
+    expect(await tryPutAll(trips, given)).toMatchObject({ stored: 0, stored_before: 1234, undone: [] });
   });
 
   it('that were erased are counted, and returned, since nothing brings them back', async () => {
     const trips = opened({ batchPut: async (some) => some.map(() => ({ outcome: 'erased', shard: 0 })) });
-    const { stored, erased, undone } = await putAll(trips, cells(2));
+    await expect(putAll(trips, cells(2))).rejects.toMatchObject({ code: 'erased', result: { erased: 2 } });
+    const { stored, erased, undone } = await tryPutAll(trips, cells(2));
     expect([stored, erased, undone.map(({ error }) => error.code)]).toEqual([0, 2, ['erased', 'erased']]);
   });
 
@@ -64,17 +65,17 @@ describe('any number of cells', () => {
     const given = [...cells(250)];
     given[7] = { ...(given[7] as NewCell), row_key: 'no UUID' };
     given[8] = { ...(given[8] as NewCell), body: { when: new Date() as unknown as string } };
-    const away = given[9] as NewCell;
+    const unavailable = given[9] as NewCell;
     const trips = opened((real) => ({
       batchPut: async (some) => {
-        const results = await real.batchPut(some.filter((cell) => cell.row_key !== away.row_key));
+        const results = await real.batchPut(some.filter((cell) => cell.row_key !== unavailable.row_key));
         const left = [...results];
-        return some.map((cell) => (cell.row_key === away.row_key ? UNAVAILABLE : (left.shift() ?? UNAVAILABLE)));
+        return some.map((cell) => (cell.row_key === unavailable.row_key ? UNAVAILABLE : (left.shift() ?? UNAVAILABLE)));
       },
     }));
     await trips.put({ ...(given[10] as NewCell), body: 'another' });
     const ends: PutEnd[] = [];
-    const { stored, conflict, undone } = await putAll(trips, given, { tries: 2, onResult: (end) => ends.push(end) });
+    const { stored, conflict, undone } = await tryPutAll(trips, given, { tries: 2, onResult: (end) => ends.push(end) });
     const codes = new Map(undone.map(({ position, error }) => [position, error.code]));
     const wanted = ['invalid_field', 'invalid_field', 'unavailable', 'conflict'];
     expect([7, 8, 9, 10].map((at) => codes.get(at))).toEqual(wanted);
@@ -91,7 +92,7 @@ describe('any number of cells', () => {
         return results.map((result) => (refused < 30 && (refused += 1) ? UNAVAILABLE : result));
       },
     }));
-    const result = await putAll(trips, cells(200));
+    const result = await tryPutAll(trips, cells(200));
     expect(result.undone).toEqual([]);
     expect(result.stored + result.stored_before).toBe(200);
     expect(refused).toBe(30);
@@ -107,7 +108,7 @@ describe('any number of cells', () => {
         return real.batchPut(some);
       },
     }));
-    const { stored, undone } = await putAll(trips, cells(150));
+    const { stored, undone } = await tryPutAll(trips, cells(150));
     expect(stored).toBe(120);
     expect(undone).toHaveLength(30);
     for (const { error, cell } of undone) expect([error.code, cell.ref_key]).toEqual(['body_too_large', 3]);
@@ -123,10 +124,11 @@ describe('any number of cells', () => {
         yield cell;
       }
     }
-    const { stored, undone } = await putAll(opened(), given(), { signal: stop.signal });
+    const { stored, undone } = await tryPutAll(opened(), given(), { signal: stop.signal });
     expect(stored + undone.length).toBe(taken);
     expect(taken).toBeLessThan(1000);
     expect(undone.length).toBeGreaterThan(0);
+    await expect(putAll(opened(), cells(1), { signal: stop.signal })).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('are read in their order, those that have no room in the next answer', async () => {
@@ -157,7 +159,7 @@ describe('any number of cells', () => {
 
 describe('every cell that is given is stored, or told', () => {
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 65])(
-    'with %d batches at once nothing is begun, and that is said',
+    'but %d batches at once are refused before any request',
     async (concurrency) => {
       const asked: string[] = [];
       const trips = opened((real) => ({
@@ -189,7 +191,7 @@ describe('every cell that is given is stored, or told', () => {
     await expect(told).rejects.toBe(mistake);
     expect(ends.map(({ result }) => result?.outcome)).toEqual(ends.map(() => 'stored'));
     expect(new Set(ends.map(({ position }) => position)).size).toBe(ends.length);
-    // What was sent was sent once, and each of it was told.
+    // Each sent cell was sent once and reported.
     expect(new Set(sent).size).toBe(sent.length);
     expect(ends).toHaveLength(sent.length);
   });
@@ -201,14 +203,14 @@ describe('every cell that is given is stored, or told', () => {
     async function* slowly(): AsyncGenerator<NewCell> {
       try {
         yield* given;
-        // As a feed that is quiet: nobody would ever end it.
+        // Like a quiet feed, which never ends.
         setImmediate(() => stop.abort());
         await new Promise(() => undefined);
       } finally {
         returned = true;
       }
     }
-    const { stored, undone } = await putAll(opened(), slowly(), { signal: stop.signal });
+    const { stored, undone } = await tryPutAll(opened(), slowly(), { signal: stop.signal });
     expect(stored + undone.length).toBe(3);
     expect(returned).toBe(false);
     expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
@@ -217,23 +219,23 @@ describe('every cell that is given is stored, or told', () => {
   it('also where the shards are not told before the signal comes', async () => {
     const stop = new AbortController();
     const trips = opened({ heads: () => (stop.abort(), new Promise(() => undefined)) });
-    expect(await putAll(trips, cells(3), { signal: stop.signal })).toMatchObject({ stored: 0, undone: [] });
+    expect(await tryPutAll(trips, cells(3), { signal: stop.signal })).toMatchObject({ stored: 0, undone: [] });
   });
 });
 
-it('each key is looked at a few times, however many there are', async () => {
-  let looks = 0;
+it('each key is read a few times, however many there are', async () => {
+  let polls = 0;
   const keys = new Proxy([...cells(3000)], {
     get(target, property, receiver) {
-      looks += 1;
+      polls += 1;
       return Reflect.get(target, property, receiver);
     },
   });
   expect(await getAll(opened(), keys)).toEqual(keys.map(() => null));
-  expect(looks).toBeLessThan(10 * 3000);
+  expect(polls).toBeLessThan(10 * 3000);
 });
 
-describe('a put without a ref key of which nobody knows', () => {
+describe('a put without a ref key whose outcome is unknown', () => {
   const [first] = cells(1);
   const next = { row_key: first?.row_key ?? '', column_name: 'NOTES', body: 'once' };
 

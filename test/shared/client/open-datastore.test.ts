@@ -11,6 +11,10 @@ import {
   type NewCellOf,
   type QueryOf,
 } from '../../../shared/client/datastore-definition.ts';
+import { getAll } from '../../../shared/client/get-all.ts';
+import { queryAll } from '../../../shared/client/pages.ts';
+import { putAll } from '../../../shared/client/put-all.ts';
+import { tail } from '../../../shared/client/tail.ts';
 import { openDatastore, type OpenedDatastore, type OpenOptions } from '../../../shared/client/open-datastore.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
@@ -78,7 +82,7 @@ describe('a datastore that is declared', () => {
     });
   });
 
-  it('validates what it reads only where that is wished', async () => {
+  it('validates bodies on reads only if configured', async () => {
     const deployment = fakeDeployment();
     await deployment.trips.put({ row_key, column_name: 'STATUS', ref_key: 0, body: 'lost' });
     const fetch = gatewayFetch(gateway(deployment));
@@ -86,7 +90,8 @@ describe('a datastore that is declared', () => {
     expect((await opened({ fetch }).getLatest(key)).cell?.body).toBe('lost');
     const strict = opened({ fetch, validateReads: true });
     await expect(strict.getLatest(key)).rejects.toMatchObject({ code: 'invalid_body', got: '"lost"' });
-    await expect(strict.row(row_key)).rejects.toMatchObject({ code: 'invalid_body' });
+    const [listed] = (await strict.row(row_key)).cells;
+    expect(listed).toMatchObject({ body: null, error: { code: 'invalid_body' } });
   });
 
   it('finds rows by typed conditions, with the fields that were asked for', async () => {
@@ -118,6 +123,61 @@ describe('a datastore that is declared', () => {
     expect(entries[0]?.fields['fare.total']).toBe(3);
   });
 
+  it('writes, reads and counts many, each with the types and checks of its column', async () => {
+    const store = opened();
+    const keys = Array.from({ length: 150 }, () => ({ row_key: randomUUID(), column_name: 'BASE' as const }));
+    const cells = keys.map((key) => ({ ...key, ref_key: 0, body: BASE }));
+    expect(await store.putAll(cells)).toMatchObject({ stored: 150 });
+    const bodies = (await store.getAll(keys)).map((item) => item && 'body' in item && item.body);
+    expect(bodies).toEqual(cells.map(() => ({ ...BASE, stops: [] })));
+    const [first] = await store.batchGet([...keys.slice(0, 1), { row_key, column_name: 'STATUS' }]);
+    if (first?.row_key !== undefined && first.column_name === 'BASE')
+      expectTypeOf(first.body.fare).toEqualTypeOf<{ total: number }>();
+    const wrong = { ...cells[0], row_key, fare: 'garbage', body: { fare: 'garbage' } } as never;
+    const refused = store.putAll([...cells.slice(0, 2), wrong]);
+    await expect(refused).rejects.toMatchObject({
+      name: 'PutAllError',
+      code: 'invalid_body',
+      result: { stored_before: 2, undone: [{ position: 2 }] },
+    });
+    expect((await store.getLatest({ row_key, column_name: 'BASE' })).cell).toBeNull();
+    const { undone } = await store.tryPutAll([wrong]);
+    expect(undone).toMatchObject([{ error: { code: 'invalid_body', field: 'body.driver_partner_uuid' } }]);
+    // A cell comes back as it was given, or it would be validated twice.
+    const away = opened({ fetch: () => Promise.reject(new Error('away')) });
+    const left = await away.tryPutAll(cells.slice(0, 1), { tries: 1 });
+    expect(left.undone).toMatchObject([{ cell: { body: BASE }, error: { code: 'unavailable' } }]);
+    expect(left.undone[0]?.cell.body).not.toHaveProperty('stops');
+    expect(JSON.stringify(await refused.catch((error: unknown) => error))).not.toContain('garbage');
+    await expect(store.getAll([{ row_key, column_name: 'BASIS' as 'BASE' }])).rejects.toThrow('column_name: wanted');
+  });
+
+  it('follows the pages of a query, counts it, and takes limits for its calls', async () => {
+    const answers = [
+      { entries: [{ row_key, fields: {} }], next: 'a' },
+      { entries: [{ row_key: driver_partner_uuid, fields: {} }], next: null },
+      { count: 2, complete: true },
+    ];
+    const store = opened({
+      fetch: async () => Response.json({ ...answers.shift(), served_by: 'writer', stale: false }),
+    });
+    const query = { where: { driver_partner_uuid } };
+    const found = await Array.fromAsync(store.queryAll('driver_partner_index', query), (entry) => entry.row_key);
+    expect(found).toEqual([row_key, driver_partner_uuid]);
+    expect(await store.count('driver_partner_index', query)).toMatchObject({ count: 2, complete: true });
+    const over = store.with({ signal: AbortSignal.abort() });
+    await expect(over.getLatest({ row_key, column_name: 'BASE' })).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('says what to do where a client is wanted', async () => {
+    const store = opened() as never;
+    const told = (name: string) => `${name}: wanted a client, got an opened datastore: call store.${name}(…)`;
+    await expect(putAll(store, [])).rejects.toThrow(told('putAll'));
+    await expect(getAll(store, [])).rejects.toThrow(told('getAll'));
+    await expect(queryAll(store, { index: 'a', where: {} }).next()).rejects.toThrow(told('queryAll'));
+    await expect(tail(store).next()).rejects.toThrow(told('tail'));
+  });
+
   it('tails the columns that are declared', async () => {
     const store = opened();
     await store.put({ row_key, column_name: 'BASE', body: BASE });
@@ -140,7 +200,7 @@ describe('a datastore that is declared', () => {
     expect(await Array.fromAsync(tailed, (one) => one.cell)).toEqual(cells.slice(0, 1));
   });
 
-  it('is refused where the compiler did not look', async () => {
+  it('is refused where the compiler did not check', async () => {
     const key = { row_key, column_name: 'BASIS' as 'BASE' };
     await expect(opened().getLatest(key)).rejects.toMatchObject({ code: 'invalid_field', field: 'column_name' });
   });
@@ -159,8 +219,8 @@ export async function rightlySpelt(): Promise<void> {
   const cell = { row_key, column_name: 'STATUS', body: 'billed' } as NewCellOf<typeof trips>;
   await store.put(cell);
   await store.put({ row_key, ...(row_key === driver_partner_uuid ? BASE_CELL : STATUS_CELL) });
-  // What is not declared has no types.
-  await store.client.query({ index: 'notes', where: [{ field: 'author', operator: 'gt', values: ['a'] }] });
+  // Undeclared names have no types.
+  await store.client.query({ index: 'notes', where: { author: { gt: 'a' } } });
   const untyped = openDatastore(trips as DatastoreDefinition, { url: '' });
   await untyped.query('notes', { where: { author: { gt: 'a' }, stars: 5 }, fields: ['stars'], order: '-stars' });
   await untyped.put({ row_key, column_name: 'NOTE', body: 7 });
@@ -196,6 +256,12 @@ export async function misspelt(): Promise<void> {
   await store.put({ row_key, column_name: 'STATUS', body: BASE });
   // @ts-expect-error -- no such value
   await store.put({ row_key, column_name: 'STATUS', body: 'payed' });
+  // @ts-expect-error -- a store where a client is wanted
+  await putAll(store, []);
+  // @ts-expect-error -- the body of another column
+  await store.putAll([{ row_key, column_name: 'STATUS', ref_key: 0, body: BASE }]);
+  // @ts-expect-error -- a condition of another type
+  await store.count('driver_partner_index', { where: { driver_partner_uuid: 7 } });
   // @ts-expect-error -- no such index
   await store.query('driver_index', { where: { driver_partner_uuid } });
   // @ts-expect-error -- no such field
@@ -223,7 +289,7 @@ export async function misspelt(): Promise<void> {
   expectTypeOf<MessageOf<typeof trips, 'bill_driver'>>();
 }
 
-/** Never called: a query whose shard nobody can tell does not compile. */
+/** Never called: a query without its shard field does not compile. */
 export async function withoutShard(): Promise<void> {
   const store = opened();
   // @ts-expect-error -- the shard field is wanted

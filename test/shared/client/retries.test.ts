@@ -46,7 +46,7 @@ describe('a client whose request fails', () => {
     ['the function died', { status: 500, body: '{"message":"Internal Server Error"}' }],
   ])('sends it again when %s', async (_case, failure) => {
     const { trips, sent } = scripted([failure, failure, STORED]);
-    expect(await trips.put(CELL)).toEqual({ outcome: 'stored', shard: 1, added_id: 7 });
+    expect(await trips.put(CELL)).toEqual({ outcome: 'stored', shard: 1, added_id: 7, ref_key: 1 });
     expect(sent).toHaveLength(3);
     expect(new Set(sent.map(({ url, init }) => `${init.method} ${url} ${String(init.body)}`))).toEqual(
       new Set([`PUT http://store.test/v1/trips/cells/${ROW}/BASE/1 {"city":"Lisbon"}`]),
@@ -97,7 +97,7 @@ describe('a client whose request fails', () => {
     await expect(trips.getLatest(CELL)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('signs every attempt anew', async () => {
+  it('signs every attempt with a new signature', async () => {
     const signed: UnsignedRequest[] = [];
     const sign: NonNullable<ClientOptions['sign']> = async (request) => {
       signed.push(request);

@@ -11,7 +11,7 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
- * The signature as the documentation of Signature Version 4 has it, of a request that is given as it is to be signed.
+ * Computes the signature of a request's canonical lines as the documentation of Signature Version 4 does.
  */
 function signatureOf(lines: readonly string[], time: string, body: string): string {
   const canonical = [...lines, sha256(body)].join('\n');
@@ -36,7 +36,7 @@ describe('a signed request', () => {
     const signature = signatureOf(
       [
         'POST',
-        // Encoded once more, as for all services but S3.
+        // Encoded twice, as for all services but S3.
         '/v1/trips/cells/1/FARE%2520ADJUSTMENT',
         'column=A&column=B&read=reader',
         'content-type:application/json',
@@ -57,7 +57,7 @@ describe('a signed request', () => {
     expect(headers).not.toHaveProperty('host');
   });
 
-  it('is signed anew each time', async () => {
+  it('gets a new signature each time', async () => {
     let asked = 0;
     const sign = requestSigner(
       'eu-west-1',

@@ -129,7 +129,7 @@ describe('own writes', () => {
     expect(heads).toBe(1);
   });
 
-  it('are read from the writer where nobody says which shards there are', async () => {
+  it('are read from the writer if the shards are unknown', async () => {
     const asked: unknown[] = [];
     const trips = opened(
       {
@@ -154,7 +154,7 @@ it('all entries of a query come, page by page', async () => {
     asked.push(after);
     return { ...(pages[asked.length - 1] ?? { entries: [], next: null }), served_by: 'writer', stale: false };
   };
-  const entries = await Array.fromAsync(queryAll({ query }, { index: 'i', where: [] }));
+  const entries = await Array.fromAsync(queryAll({ query }, { index: 'i', where: {} }));
   expect(entries.map((entry) => entry.row_key)).toEqual(['a', 'b']);
   expect(asked).toEqual([undefined, 'x']);
 });

@@ -11,7 +11,7 @@ interface DefinitionsFolder {
   /** @param file within the folder: "trips/datastore.yaml" */
   write(file: string, text: string): void;
   load(): readonly DatastoreDefinition[];
-  /** What is wrong with the folder; fails where nothing is. */
+  /** Returns the folder's problems; fails if it has none. */
   problems(load?: () => unknown): readonly Problem[];
 }
 

@@ -12,7 +12,7 @@ const TRIPS = 'datastore: trips\nshards: 1\n';
 describe('loadDefinitions', () => {
   it('reads every datastore, in the order of their names', () => {
     write('trips', 'datastore: trips\nshards: 4096\n');
-    write('riders', '# who rides\ndatastore: riders\nshards: 1\n');
+    write('riders', '# the riders\ndatastore: riders\nshards: 1\n');
     expect(folder.load()).toEqual([
       { name: 'riders', shards: 1, indexes: [], triggers: [] },
       { name: 'trips', shards: 4096, indexes: [], triggers: [] },

@@ -68,7 +68,7 @@ describe('the triggers of a datastore', () => {
   const named = (name: string): string => `trigger: ${name}\ndatastore: trips\n${COLUMNS}`;
   const A_NAME = 'trigger: wanted a name of 1 to 48 of a-z, 0-9 and _ that starts with a letter';
   const A_PATH = "function: wanted the path of a file from the project's root";
-  const MANY = 'since each attempt is a receipt of the cells behind it, too';
+  const MANY = 'since each attempt counts as a receipt of the cells behind it';
   const EACH = "columns[0]: wanted a column name; for every column say columns: '*'";
   const KEYS =
     'trigger, datastore, columns, function, start, max_attempts, stop_after_parked, retry_parked_every, timeout';
@@ -88,7 +88,7 @@ describe('the triggers of a datastore', () => {
     [
       `${HEAD}${COLUMNS}function: functions/bill.ts\nmax_attempts: 101\n`,
       5,
-      `max_attempts: wanted a whole number from 1 to 100 where there is a function, ${MANY}`,
+      `max_attempts: wanted a whole number from 1 to 100 with a function, ${MANY}`,
       'got 101',
     ],
     ['- bill\n', 1, 'wanted a mapping', ''],
@@ -136,7 +136,7 @@ describe('the triggers of a datastore', () => {
       '7: columns[3]: wanted each column once … got "BASE" again, which line 6 has',
       expect.stringMatching(/^8: function: wanted a file of the project in/u),
       '9: max_attempts: wanted a whole number from 1 to 1000 … got 1001',
-      '9: max_attempts: wanted a whole number from 1 to 100 where there is a function … got 1001',
+      '9: max_attempts: wanted a whole number from 1 to 100 with a function … got 1001',
       expect.stringMatching(/^10: unknown key "timout": .*; did you mean timeout\?$/u),
     ]);
   });
@@ -152,7 +152,7 @@ describe('the triggers of a datastore', () => {
     ]);
   });
 
-  it('may name files that are not there where nobody says where the project is', () => {
+  it('may name missing files if the project folder is unknown', () => {
     write(`${HEAD}${COLUMNS}function: functions/gone.ts\n`);
     expect(folder.load()[0]?.triggers).toMatchObject([{ function: 'functions/gone.ts' }]);
   });

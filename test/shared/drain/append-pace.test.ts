@@ -1,12 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appendPace, rateFor } from '../../../shared/drain/append-pace.ts';
-import { fakeTime, passes } from '../../support/fake-time.ts';
+import { fakeTimeOfEach, passes } from '../../support/fake-time.ts';
 
-let time: Disposable;
-beforeEach(() => {
-  time = fakeTime();
-});
-afterEach(() => time[Symbol.dispose]());
+fakeTimeOfEach();
 
 function paced() {
   const pace = appendPace(() => 1000);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openArrivals } from '../../../shared/drain/arrivals.ts';
 
 describe('the age of rows', () => {
-  it('is since the look in which their id was there first, by the clock of who looks', () => {
+  it('counts from the first poll that saw their id, by the clock of the poller', () => {
     let now = 0;
     const arrivals = openArrivals([], () => now);
     for (let second = 0; second <= 10; second += 1) {
@@ -30,7 +30,7 @@ describe('the age of rows', () => {
     expect(next.idAt(2000)).toBe(7197);
   });
 
-  it('begins anew where ids went back: others have them now', () => {
+  it('restarts at zero where ids went back, since other rows have them now', () => {
     let now = 0;
     const arrivals = openArrivals([], () => now);
     arrivals.note(500);

@@ -1,6 +1,5 @@
-import { array, boolean, check, integer, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideAddress, decideCopy, thoseThatCount, type NodeWord, type Shown } from '../../../shared/drain/decide.ts';
+import { decideCopy, thoseThatCount, type NodeWord, type Shown } from '../../../shared/drain/decide.ts';
 
 const EACH = { same: 0, unlike: 0, contrary: 0, erased: 0, missing: 0, silent: 0 } satisfies Record<Shown, 0>;
 const SHOWN = Object.keys(EACH) as readonly Shown[];
@@ -22,7 +21,7 @@ const breaking = (
   decide = decideCopy,
 ) => CELLS.filter((cell) => !rule(decide(cell.writer, cell.words), cell));
 
-describe('what may be done with a copy, in every case', () => {
+describe('the action for a copy, in every case', () => {
   it('is to delete it only when every node was heard and shows the body, and no more than one takes writes', () => {
     const rule: Parameters<typeof breaking>[0] = (action, { writer, words }) =>
       action !== 'drain' ||
@@ -61,52 +60,17 @@ describe('what may be done with a copy, in every case', () => {
   });
 });
 
-describe('what may be done at an address where a promoted writer shows no cell', () => {
-  const bodies = array(record({ name: integer() }), { maxLength: 5 });
-
-  function brokenBy(
-    rule: (action: ReturnType<typeof decideAddress>, some: readonly object[], hasWaited: boolean) => boolean,
-  ) {
-    return check(
-      property(bodies, boolean(), (some, hasWaited) => rule(decideAddress(some, hasWaited), some, hasWaited)),
-      { numRuns: 2000 },
-    ).counterexample;
-  }
-
-  it('is never to append one of two', () => {
-    expect(
-      brokenBy((decided, some) => decided.action !== 'append' || (some.length === 1 && decided.body === some[0])),
-    ).toBeNull();
-  });
-
-  it('is to wait for those under way, and to report two bodies only after that', () => {
-    expect(
-      brokenBy((decided, some, hasWaited) => some.length > 1 === (decided.action === (hasWaited ? 'report' : 'wait'))),
-    ).toBeNull();
-  });
-
-  it('is to leave it to the drain only where there is none', () => {
-    expect(brokenBy((decided, some) => (decided.action === 'leave') === (some.length === 0))).toBeNull();
-    // The rules can be broken: a table that leaves whatever it is asked about.
-    expect(brokenBy((_, some) => some.length === 0)).not.toBeNull();
-  });
-});
-
 describe('which copies at an address say what may have been acknowledged', () => {
   const drained = (body: string) => ({ body, kind: 'drained' as const });
   const unanswered = (body: string) => ({ body, kind: 'unanswered' as const });
   const answered = (body: string) => ({ body, kind: 'answered' as const });
 
   it.each([
-    ['what was drained, before what somebody may have been told', [unanswered('a'), drained('b')], ['b']],
+    ['drained copies, before unanswered ones', [unanswered('a'), drained('b')], ['b']],
+    ['every drained copy, should one be damaged', [unanswered('b'), answered('b'), drained('b')], ['b', 'b', 'b']],
+    ['unanswered copies, before those answered buffered', [answered('a'), unanswered('b')], ['b']],
     [
-      'every copy of what was drained, should one be damaged',
-      [unanswered('b'), answered('b'), drained('b')],
-      ['b', 'b', 'b'],
-    ],
-    ['what may have been told, before what was answered buffered', [answered('a'), unanswered('b')], ['b']],
-    [
-      'all that may have been told, which an operator decides',
+      'all unanswered copies, among which an operator decides',
       [unanswered('a'), unanswered('b'), answered('c')],
       ['a', 'b'],
     ],

@@ -3,28 +3,35 @@ import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import type { NewCell } from '../../../shared/cell.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
 import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
+import { PROTECTIONS } from '../../faults/without/protections.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { faults } from '../../support/faulty-client.ts';
-import { openTrips, sharedTrips } from '../../support/open-trips.ts';
+import type { TopologySource } from '../../../shared/topology/topology.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 import { change, select } from '../../support/plain-sql.ts';
-import { promote, recordWriter } from './support/promotion.ts';
+import { buffer, promote, recordWriter } from './support/promotion.ts';
 
 const SHARDS = 6;
 const broken = faults();
-const opened = await sharedTrips(SHARDS, { wrap: broken.wrap });
+/** Off: a new writer's shards are opened though nothing was brought back. */
+let isFenced = true;
+const opened = await sharedTrips(SHARDS, {
+  wrap: (client, group) => {
+    const [fenced, unfenced] = [broken.wrap(client, group), PROTECTIONS.fence(broken.wrap(client, group))];
+    const select: SqlClient['select'] = (...asked) => (isFenced ? fenced : unfenced).select(...asked);
+    return { ...fenced, select };
+  },
+});
 const { store, trips, name, primary, others, clientOf, entity, cellIn } = opened;
-afterEach(() => broken.behaviours.clear());
+afterEach(() => {
+  isFenced = true;
+  broken.behaviours.clear();
+});
 
 const newCell = (body: NewCell['body'] = 'body') => cellIn(0, { body });
-
-/** As after the promotion of a reader that had received all but these cells. */
-async function promoteWithout(cells: readonly NewCell[]): Promise<void> {
-  for (const { row_key } of cells)
-    await change(clientOf(0), `DELETE FROM ${entity(0)} WHERE row_key = UNHEX(REPLACE(?, '-', ''))`, row_key);
-  await promote(opened);
-}
 
 const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
 
@@ -32,7 +39,7 @@ describe('a writer that is not known to have every acknowledged cell', () => {
   it('takes no appends until what it lacks was brought back, so that a cell that was stored keeps its address', async () => {
     const cell = newCell('acknowledged');
     expect((await trips.put(cell)).outcome).toBe('stored');
-    await promoteWithout([cell]);
+    await promote(opened, [cell]);
     expect(await trips.put({ ...cell, body: 'another' })).toMatchObject({ outcome: 'buffered', copies: 2 });
     expect((await trips.batchPut([newCell(), newCell()])).map(({ outcome }) => outcome)).toEqual([
       'buffered',
@@ -47,14 +54,26 @@ describe('a writer that is not known to have every acknowledged cell', () => {
     expect(await recover()).toBeUndefined();
   });
 
+  it('loses the address of what it lacks where its shards are opened before: the control', async () => {
+    const cell = newCell('acknowledged');
+    expect((await trips.put(cell)).outcome).toBe('stored');
+    await promote(opened, [cell]);
+    isFenced = false;
+    await recover();
+    expect((await trips.put({ ...cell, body: 'another' })).outcome).toBe('stored');
+    isFenced = true;
+    await drain();
+    expect(await bodyOf(cell)).toBe('another');
+  });
+
   it('gets back what was answered stored before what was answered buffered, though that was sent earlier', async () => {
     const cell = newCell('answered stored');
-    await promoteWithout([]);
+    await promote(opened);
     expect((await trips.put({ ...cell, body: 'answered buffered' })).outcome).toBe('buffered');
     await recordWriter(opened);
     const early = newCell('answered buffered, alone');
     expect((await trips.put(cell)).outcome).toBe('stored');
-    await promoteWithout([cell]);
+    await promote(opened, [cell]);
     expect((await trips.put(early)).outcome).toBe('buffered');
 
     await recover();
@@ -66,7 +85,7 @@ describe('a writer that is not known to have every acknowledged cell', () => {
 
   it('takes them again where it lacks the epoch of a shard, too, also when no cell of it is left', async () => {
     await change(clientOf(0), `DELETE FROM ${entity(0)}`);
-    await promoteWithout([]);
+    await promote(opened);
     const lacking = 'UPDATE schemaless.shard SET epoch = epoch - 1 WHERE datastore = ? AND shard = 0';
     await change(clientOf(0), lacking, name);
     const cell = newCell('sent meanwhile');
@@ -79,7 +98,7 @@ describe('a writer that is not known to have every acknowledged cell', () => {
   it('says so while a group that may hold copies cannot be asked, and is not let off', async () => {
     const cell = newCell('acknowledged');
     await trips.put(cell);
-    await promoteWithout([cell]);
+    await promote(opened, [cell]);
     for (const group of others) broken.behaviours.set(group, 'down');
     await expect(recover()).rejects.toMatchObject({ failure: 'unreachable' });
     broken.behaviours.clear();
@@ -88,10 +107,26 @@ describe('a writer that is not known to have every acknowledged cell', () => {
     expect(await bodyOf(cell)).toBe('acknowledged');
   });
 
-  it('is told apart only where writes have copies elsewhere', async () => {
-    await using alone = await openTrips(3, { bufferCopies: 0 });
-    const writers = 'SELECT MAX(writer_id) FROM schemaless.shard WHERE datastore = ?';
-    expect(await select(alone.clientOf(0), writers, alone.name)).toEqual([[null]]);
+  it('opens no shard that moved away a moment ago, whatever the cache tells', async () => {
+    await promote(opened);
+    let isNew = false;
+    const { topology } = store.context;
+    const moved: TopologySource = {
+      ...topology,
+      async datastore(datastore) {
+        const known = await topology.datastore(datastore);
+        const homes = known?.homes.map((home, shard) =>
+          isNew && shard === 0 ? { ...home, group: others[0] ?? '' } : home,
+        );
+        return known && homes && { ...known, homes };
+      },
+      async renew() {
+        isNew = true;
+      },
+    };
+    expect(await recoverPrimary({ ...store.context, topology: moved }, primary)).toMatchObject({ opened: 1 });
+    expect((await trips.put(newCell())).outcome).toBe('buffered');
+    expect(await recover()).toMatchObject({ opened: 1 });
   });
 });
 
@@ -99,7 +134,7 @@ describe('a cell that was acknowledged and that the new writer refuses', () => {
   it('keeps its shard closed to appends until it is there, and no other shard', async () => {
     const [cell, elsewhere] = [newCell('acknowledged'), cellIn(3)];
     expect((await trips.put(cell)).outcome).toBe('stored');
-    await promoteWithout([cell]);
+    await promote(opened, [cell]);
     await refuseAppends(0);
     await recover();
     await takeAppends(0);
@@ -114,7 +149,7 @@ describe('a cell that was acknowledged and that the new writer refuses', () => {
     const cell = newCell('acknowledged');
     const created_at = '2020-01-01T00:00:00.000001Z';
     await trips.batchRestore([{ ...cell, created_at }]);
-    await promoteWithout([cell]);
+    await promote(opened, [cell]);
     await recover();
     expect(await bodyOf(cell)).toBe('acknowledged');
     const stored = 'SELECT CAST(stored_at AS CHAR) FROM schemaless.buffer WHERE row_key = ?';
@@ -127,7 +162,7 @@ describe('a cell that was acknowledged and that the new writer refuses', () => {
   it('is brought back though its copy is parked', async () => {
     const cell = newCell('acknowledged');
     await trips.put(cell);
-    await promoteWithout([cell]);
+    await promote(opened, [cell]);
     const aside = "UPDATE schemaless.buffer SET state = 'parked', attempts = 5 WHERE row_key = ?";
     for (const group of others) await change(store.client(group), aside, rowKeyBytes(cell.row_key));
     await recover();
@@ -144,30 +179,30 @@ describe('a write whose copy meets an older one of itself', () => {
     const cell = newCell('acknowledged');
     const older = `UPDATE schemaless.buffer SET answered = writers, ${how} WHERE row_key = ?`;
     for (const group of others) {
-      await store.client(group).change(insertBuffered(name, [copyOf(cell)]));
+      await buffer(opened, group, cell);
       await change(store.client(group), older, rowKeyBytes(cell.row_key));
     }
     expect((await trips.put(cell)).outcome).toBe('stored');
-    await promoteWithout([cell]);
+    await promote(opened, [cell]);
     await recover();
     expect(await bodyOf(cell)).toBe('acknowledged');
   });
 });
 
 describe('two bodies at one address of which either may have been acknowledged', () => {
-  const holder = store.client(others[0] ?? '');
+  const hintHolder = store.client(others[0] ?? '');
 
   it('are not chosen between: the shard stays closed until one of them gives way', async () => {
     const cell = newCell('acknowledged');
     const under_way = copyOf({ ...cell, body: 'under way' });
-    await holder.change(insertBuffered(name, [under_way]));
+    await hintHolder.change(insertBuffered(name, [under_way]));
     expect((await trips.put(cell)).outcome).toBe('stored');
-    await promoteWithout([cell]);
+    await promote(opened, [cell]);
     await recover();
     expect(await bodyOf(cell)).toBeUndefined();
     expect((await trips.put(newCell())).outcome).toBe('buffered');
 
-    await holder.change(answerBuffered(name, [under_way]));
+    await hintHolder.change(answerBuffered(name, [under_way]));
     await recover();
     expect(await bodyOf(cell)).toBe('acknowledged');
   });
@@ -176,7 +211,7 @@ describe('two bodies at one address of which either may have been acknowledged',
     const cell = newCell({ a: 1, b: 2 });
     expect((await trips.put(cell)).outcome).toBe('stored');
     expect((await trips.put({ ...cell, body: { b: 2, a: 1 } })).outcome).toBe('stored_before');
-    await promoteWithout([cell]);
+    await promote(opened, [cell]);
     await recover();
     expect(await bodyOf(cell)).toEqual({ a: 1, b: 2 });
   });

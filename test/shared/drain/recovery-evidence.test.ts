@@ -1,13 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { inDoubtSince } from '../../../shared/drain/bring-back-shard.ts';
+import { releaseOpened } from '../../../shared/drain/fenced-shards.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { SqlError, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
-import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { writeGroups } from '../../../shared/topology/dynamo-topology.ts';
-import { copyOf } from '../../support/copy-of.ts';
+import { drainAtOnce } from '../../support/drain-pass.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { select } from '../../support/plain-sql.ts';
-import { ANOTHER_SERVER, promote } from './support/promotion.ts';
+import { ANOTHER_SERVER, buffer, promote, recordWriter } from './support/promotion.ts';
 
 const SHARDS = 6;
 type Instead = (group: string, statement: Statement, run: () => Promise<never>) => Promise<never>;
@@ -27,14 +28,11 @@ afterEach(() => {
 const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
 const recover = () => recoverPrimary(store.context, primary);
 
-async function promoteWith(cell: NewCell, holders: readonly string[] = others): Promise<void> {
-  for (const group of holders) await store.client(group).change(insertBuffered(name, [copyOf(cell)]));
-  await promote(opened);
-}
 /** As after the promotion of a reader that lacks a new cell, of which only the copies on these groups know. */
-async function promoteLacking(holders?: readonly string[]): Promise<NewCell> {
+async function promoteLacking(hintHolders = others): Promise<NewCell> {
   const cell = cellIn(0, { body: 'acknowledged' });
-  await promoteWith(cell, holders);
+  for (const group of hintHolders) await buffer(opened, group, cell);
+  await promote(opened);
   return cell;
 }
 const recoveredBody = async (cell: NewCell) => (await recover(), bodyOf(cell));
@@ -52,7 +50,7 @@ describe('a promoted writer that lacks a cell', () => {
     expect((await store.topology.groups()).map(({ name }) => name)).toContain(known);
     await writeGroups(table, all);
     const cell = await promoteLacking([added]);
-    // A first look may find the new group without knowing yet how it is reached: then nothing is opened.
+    // A first poll may find the new group without its address yet: then nothing is opened.
     await expect
       .poll(() =>
         recover().then(
@@ -73,10 +71,10 @@ describe('a promoted writer that lacks a cell', () => {
     expect(await recoveredBody(cell)).toBe('acknowledged');
   });
 
-  it('gets it from another group where the first has lost its copy meanwhile', async () => {
+  it('gets it from another group where the first has lost its copy in the meantime', async () => {
     const cell = await promoteLacking();
     const [first] = others;
-    // Gone between the look at what is there and the look at its body.
+    // Gone between the read of the list and the read of its body.
     instead = (group, { sql }, run) =>
       group === first && sql.includes(', body, created_at') ? (Promise.resolve([]) as Promise<never>) : run();
     expect(await recoveredBody(cell)).toBe('acknowledged');
@@ -85,7 +83,7 @@ describe('a promoted writer that lacks a cell', () => {
   it('is not opened by what another server shows', async () => {
     const cell = cellIn(0, { body: 'acknowledged' });
     expect((await trips.put(cell)).outcome).toBe('stored');
-    await promoteWith(cell);
+    await promote(opened);
     instead = async (group, { sql }, run) => {
       const rows: readonly (readonly unknown[])[] = await run();
       return (
@@ -115,7 +113,7 @@ describe('a promoted writer that lacks a cell', () => {
     expect(await recoveredBody(cell)).toBe('acknowledged');
   });
 
-  it('stays closed where a copy is gone from everywhere as it is fetched: nobody knows yet why', async () => {
+  it('stays closed where a copy is gone from everywhere as it is fetched, for an unknown reason', async () => {
     const cell = await promoteLacking();
     instead = (_group, { sql }, run) =>
       sql.includes(', body, created_at') ? (Promise.resolve([]) as Promise<never>) : run();
@@ -124,13 +122,13 @@ describe('a promoted writer that lacks a cell', () => {
     expect(await recoveredBody(cell)).toBe('acknowledged');
   });
 
-  it('is not taken for the writer that it is not, when a server is made anew under the old id', async () => {
+  it('is not mistaken for the former writer when a server is rebuilt under the old id', async () => {
     const [serverId] = (await select(clientOf(0), 'SELECT @@server_id'))[0] ?? [];
     const cell = await promoteLacking();
     instead = (group, _statement, run) =>
       group === primary ? run() : Promise.reject(new SqlError('unreachable', 'down'));
     await expect(recover()).rejects.toThrow('down');
-    // The server of the old id, as whoever made it anew would find the record.
+    // A server rebuilt under the old id would find this record.
     const counting = 'SELECT COUNT(*) FROM schemaless.shard WHERE datastore = ? AND writer_id IN (?, ?)';
     const [row] = await select(clientOf(0), counting, name, ANOTHER_SERVER, Number(serverId));
     expect(Number(row?.[0])).toBe(0);
@@ -147,5 +145,111 @@ describe('a promoted writer that lacks a cell', () => {
     expect(await recover()).toMatchObject({ opened: 1, closed: [{ shard: 0, reason: 'no connection free' }] });
     instead = nothingInstead;
     expect(await recover()).toMatchObject({ opened: 1 });
+  });
+});
+
+const LIFE_MS = 1000;
+let clock = 0;
+const since = inDoubtSince(LIFE_MS, () => clock);
+const recoverSince = () => recoverPrimary(store.context, primary, { since });
+const cellOfBody = (body: string) => cellIn(0, { body });
+const sumOf = async (what: 'in_doubt' | 'conflicts') =>
+  (await trips.getBuffer()).groups.reduce((sum, group) => sum + ('error' in group ? Number.NaN : group[what]), 0);
+
+async function contested(): Promise<NewCell> {
+  const cell = cellOfBody('one');
+  await buffer(opened, others[0], cell);
+  await buffer(opened, others[1], { ...cell, body: 'other' });
+  await promote(opened);
+  return cell;
+}
+
+describe('two bodies at one address whose writers died', () => {
+  it('are reported once no request can be under way any more, and stored as an operator says; the shard is closed until then', async () => {
+    const cell = await contested();
+    expect(await recoverSince()).toMatchObject({ appended: 0, closed: [{ shard: 0 }] });
+    clock += LIFE_MS - 1;
+    await recoverSince();
+    expect((await trips.listWritesInDoubt()).in_doubt).toEqual([]);
+    clock += 1;
+    store.events.length = 0;
+    await recoverSince();
+    await recoverSince();
+    const { row_key, column_name, ref_key } = cell;
+    expect(store.events.filter(({ kind }) => kind === 'in_doubt')).toEqual([
+      { kind: 'in_doubt', datastore: name, shard: 0, row_key, column_name, ref_key },
+    ]);
+    const { in_doubt, next } = await trips.listWritesInDoubt();
+    expect(in_doubt.map(({ body }) => body).sort()).toEqual(['one', 'other']);
+    expect([next, await sumOf('in_doubt')]).toEqual([null, 2]);
+    expect((await trips.put(cellOfBody('meanwhile'))).outcome).toBe('buffered');
+    expect(await bodyOf(cell)).toBeUndefined();
+
+    await expect(trips.keepWritesInDoubt({ ids: in_doubt.map(({ id }) => id) })).rejects.toMatchObject({
+      code: 'invalid_field',
+      details: { field: 'ids' },
+    });
+    await expect(trips.keepWritesInDoubt({ ids: ['nonsense'] })).rejects.toMatchObject({
+      code: 'invalid_field',
+      details: { field: 'ids[0]' },
+    });
+    const kept = in_doubt.find(({ body }) => body === 'other');
+    expect(await trips.keepWritesInDoubt({ ids: [kept?.id ?? ''] })).toEqual({ kept: 1 });
+    expect(await recoverSince()).toMatchObject({ appended: 1, opened: 1, closed: [] });
+    expect(await bodyOf(cell)).toBe('other');
+    expect((await trips.put(cellOfBody('afterwards'))).outcome).toBe('stored');
+
+    await expect
+      .poll(async () => {
+        for (const group of others) {
+          await releaseOpened(store.context, group);
+          await drainAtOnce(store.context, group);
+        }
+        return [await sumOf('in_doubt'), await sumOf('conflicts')];
+      })
+      .toEqual([0, 1]);
+    const { conflicts } = await trips.listBufferConflicts();
+    expect(conflicts.map(({ body }) => body)).toEqual(['one']);
+    await trips.discardBufferConflicts({ ids: conflicts.map(({ id }) => id) });
+  });
+
+  it('go back to the drain where the former writer, which has all that was acknowledged, is back', async () => {
+    const cell = await contested();
+    await recoverSince();
+    clock += LIFE_MS;
+    await recoverSince();
+    expect(await sumOf('in_doubt')).toBe(2);
+    await recordWriter(opened);
+    for (const group of others) await releaseOpened(store.context, group);
+    expect(await sumOf('in_doubt')).toBe(0);
+    for (const group of others) await drainAtOnce(store.context, group);
+    expect(await bodyOf(cell)).toBeDefined();
+  });
+});
+
+const [one, other] = [Buffer.from('one'), Buffer.from('other')];
+
+/** Polls after some time; a first poll has seen one body. */
+function polls() {
+  let now = 0;
+  const since = inDoubtSince(30_000, () => now);
+  const first = since.poll();
+  first.hasWaited('trips/1', one);
+  first.end();
+  return (milliseconds: number) => ((now += milliseconds), since.poll());
+}
+
+describe('the time that bodies have waited at an address', () => {
+  it('is that of each body: one that came a moment ago may still be under way', () => {
+    const second = polls()(30_000);
+    expect([second.hasWaited('trips/1', one), second.hasWaited('trips/1', other)]).toEqual([true, false]);
+  });
+
+  it('goes on after a poll that broke off before the address, and restarts after a complete one', () => {
+    const [brokenOff, whole] = [polls(), polls()];
+    brokenOff(15_000);
+    expect(brokenOff(15_000).hasWaited('trips/1', one)).toBe(true);
+    whole(15_000).end();
+    expect(whole(15_000).hasWaited('trips/1', one)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { drainAtOnce, drainPass } from '../../support/drain-pass.ts';
 import { progressItems, type ProgressStore } from '../../../shared/drain/progress-item.ts';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
@@ -8,13 +8,13 @@ import type { SqlClient } from '../../../shared/sql/client.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { dynamoClient, newTable } from '../../support/dynamo.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
+import { sharedTable } from '../../support/shared-table.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 const SHARDS = 6;
 const WAITING = 400;
-/** 200 rows are looked at a second, so that a run comes through half of those that wait. */
+/** Polls 200 rows a second, so that a run handles half of those that wait. */
 const SLOW = { minimumAgeSeconds: 0, pageRows: 50, appendsPerSecond: 50 };
 const RUN_MS = 600;
 
@@ -31,12 +31,12 @@ const lagging = (client: SqlClient): SqlClient => ({
 });
 
 const { store, trips, name, others } = await sharedTrips(SHARDS, { wrap: lagging });
-const [holder = ''] = others;
-const state = await newTable(dynamoClient(inject('servers').dynamo));
+const [hintHolder = ''] = others;
+const state = await sharedTable();
 
 async function buffer(rowKeys: readonly string[]): Promise<void> {
   const copies = rowKeys.map((row_key) => copyOf(cellOf({ row_key })));
-  await store.client(holder).change(insertBuffered(name, copies));
+  await store.client(hintHolder).change(insertBuffered(name, copies));
 }
 
 async function run(progress: ProgressStore | undefined): Promise<void> {
@@ -44,7 +44,7 @@ async function run(progress: ProgressStore | undefined): Promise<void> {
     context: store.context,
     leases: leases(state, randomUUID(), LEASE_MS),
     deadline: Date.now() + RUN_MS, // Clock: on a slow machine a run comes less far
-    // What other files have others keep is theirs: the servers are the same.
+    // Other test files keep copies on the same servers.
     settings: { ...SLOW, keepCopiesSeconds: 3600 },
     report: () => undefined,
     ...(progress ? { progress } : {}),
@@ -60,7 +60,7 @@ describe('one run of the drain after the other', () => {
       const [behind = '', ...waiting] = rowsOfShard(0, SHARDS, WAITING + 1);
       readersLag = true;
       await buffer(waiting);
-      await drainAtOnce(store.context, holder);
+      await drainAtOnce(store.context, hintHolder);
       expect(await isThere(waiting.at(-1))).toBe(true);
       await buffer([behind]);
 
@@ -79,7 +79,7 @@ describe('one run of the drain after the other', () => {
   it('asks for no more of one shard than a list may have, however large its pages', async () => {
     const waiting = rowsOfShard(0, SHARDS, 350);
     await buffer(waiting);
-    await drainPass(store.context, holder, () => true, {
+    await drainPass(store.context, hintHolder, () => true, {
       minimumAgeSeconds: 0,
       appendsPerSecond: 1_000_000,
       pageRows: 1000,

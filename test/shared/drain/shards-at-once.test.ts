@@ -24,15 +24,15 @@ const { store, name, primary, others, groupOf } = await sharedTrips(SHARDS, {
 });
 
 it('of few shards at a time are bodies in memory, of however many rows wait', async () => {
-  const [holder = ''] = others;
+  const [hintHolder = ''] = others;
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => groupOf(shard) === primary);
   expect(shards.length).toBeGreaterThan(24);
   const cells = shards.map((shard) => {
     const cell = cellOf({ row_key: rowsOfShard(shard, SHARDS, 1)[0] ?? '' });
     return copyOf(cell, shard);
   });
-  await store.client(holder).change(insertBuffered(name, cells));
-  const { appended } = await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0 });
+  await store.client(hintHolder).change(insertBuffered(name, cells));
+  const { appended } = await drainPass(store.context, hintHolder, () => true, { minimumAgeSeconds: 0 });
   expect(appended).toBe(shards.length);
   expect(most).toBeGreaterThan(1);
   expect(most).toBeLessThanOrEqual(16);

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
-import { openHolderDrain } from '../../../shared/drain/drain-holder.ts';
+import { openHintDrain } from '../../../shared/drain/hint-drain.ts';
 import { laneTurn } from '../../../shared/drain/drain-lane.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import { SqlError, type SqlClient, type SqlFailure } from '../../../shared/sql/client.ts';
 import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
-import { SET_BACK } from '../../../shared/sql/statements/record-writer.ts';
+import { PROTECTIONS } from '../../faults/without/protections.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
-import { change, select } from '../../support/plain-sql.ts';
-import { promote, recordWriter } from './support/promotion.ts';
+import { select } from '../../support/plain-sql.ts';
+import { buffer, promote, recordWriter, restored } from './support/promotion.ts';
 
 const SHARDS = 6;
 const broken = faults();
@@ -22,6 +22,8 @@ let lost:
   | { readonly part: string; readonly isDone: boolean; readonly times: number; readonly failure: SqlFailure }
   | undefined;
 const losses = new Map<string, number>();
+/** Off: a drain marks no copy as shown before it appends it. */
+let marksShown = true;
 
 const opened = await sharedTrips(SHARDS, {
   wrap: (client, group): SqlClient => {
@@ -29,6 +31,7 @@ const opened = await sharedTrips(SHARDS, {
     return {
       ...wrapped,
       async change(statement) {
+        if (!marksShown) return PROTECTIONS.showing(wrapped, () => undefined).change(statement);
         const times = losses.get(group) ?? 0;
         if (!lost || !statement.sql.includes(lost.part) || times >= lost.times) return wrapped.change(statement);
         losses.set(group, times + 1);
@@ -38,7 +41,7 @@ const opened = await sharedTrips(SHARDS, {
     };
   },
 });
-const { store, trips, name, primary, others, clientOf, entity, cellIn } = opened;
+const { store, trips, name, primary, others, cellIn } = opened;
 const INSERT = 'INTO `schemaless`.buffer';
 
 function lose(part: string, { isDone = true, times = 1, failure = 'unclear' as SqlFailure } = {}): void {
@@ -47,19 +50,24 @@ function lose(part: string, { isDone = true, times = 1, failure = 'unclear' as S
 }
 beforeEach(() => recordWriter(opened));
 afterEach(() => {
+  marksShown = true;
   lost = undefined;
   broken.behaviours.clear();
 });
 
 const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
-const recover = () => recoverPrimary(store.context, primary, { topologyTable: store.topologyTable });
+/** Repeats the recovery, as the drain does, while a shard stays closed: a lock wait closes one for that time. */
+async function recover(): Promise<void> {
+  const closed = async () => {
+    const recovery = await recoverPrimary(store.context, primary, { topologyTable: store.topologyTable });
+    return recovery?.closed.filter(({ datastore }) => datastore === name) ?? [];
+  };
+  await expect.poll(closed).toEqual([]);
+}
 const drain = () => drainAtOnce(store.context, others[0] ?? '');
 
 /** The disk of the writer is lost, and the server that takes its place never had the cell. */
-async function loseDisk({ row_key }: NewCell): Promise<void> {
-  await change(clientOf(0), `DELETE FROM ${entity(0)} WHERE row_key = ?`, rowKeyBytes(row_key));
-  await promote(opened);
-}
+const loseDisk = (cell: NewCell) => promote(opened, [cell]);
 
 async function bufferedWhile(behaviour: 'down' | 'lost-answers', body: string): Promise<NewCell> {
   const cell = cellIn(0, { body });
@@ -90,14 +98,20 @@ describe('a cell that was answered `buffered` and then read', () => {
     expect(await bodyOf(cell)).toBe('seen');
   });
 
+  it('loses it to another one where the drain does not mark its copy as shown: the control', async () => {
+    const cell = await bufferedWhile('down', 'seen');
+    marksShown = false;
+    await drain();
+    expect(await bodyOf(cell)).toBe('seen');
+    await loseDisk(cell);
+    await recover();
+    expect((await trips.put({ ...cell, body: 'another' })).outcome).toBe('stored');
+    expect(await bodyOf(cell)).toBe('another');
+  });
+
   it('keeps it where the log was restored to a point in time, and its writer is lost then', async () => {
     const cell = await bufferedWhile('down', 'restored');
-    await change(
-      clientOf(0),
-      'UPDATE schemaless.shard SET writer_id = ?, head_epoch = NULL WHERE datastore = ?',
-      SET_BACK,
-      name,
-    );
+    await restored(opened);
     await recover();
     expect(await bodyOf(cell)).toBe('restored');
     await loseDisk(cell);
@@ -108,20 +122,20 @@ describe('a cell that was answered `buffered` and then read', () => {
 
 it('a cell that a recovery appended while its write was under way keeps its body, though the write is buffered then', async () => {
   const cell = cellIn(0, { body: 'under way' });
-  const [holder = ''] = others;
+  const [hintHolder = ''] = others;
   const copy = copyOf(cell);
-  await store.client(holder).change(insertBuffered(name, [copy]));
+  await store.client(hintHolder).change(insertBuffered(name, [copy]));
   await promote(opened);
   await recover();
   expect(await bodyOf(cell)).toBe('under way');
-  await store.client(holder).change(answerBuffered(name, [copy]));
+  await store.client(hintHolder).change(answerBuffered(name, [copy]));
   await loseDisk(cell);
   await recover();
   expect(await bodyOf(cell)).toBe('under way');
 });
 
 it('a repeat in a batch that is stored keeps its body, also where one like it was buffered right before', async () => {
-  // The holders of hints are drawn at random.
+  // The hint holders are drawn at random.
   for (let round = 0; round < 8; round += 1) {
     await recordWriter(opened);
     const first = cellIn(0, { body: 'first' });
@@ -151,16 +165,15 @@ describe('a lost answer counts no writer of a copy twice', () => {
     lose(INSERT);
     const cell = await bufferedWhile('down', 'buffered');
     expect(new Set(await hintsOf(cell))).toEqual(new Set(['waiting 1 1']));
-    for (const group of others)
-      await store.client(group).change(insertBuffered(name, [copyOf({ ...cell, body: 'stored' })]));
+    for (const group of others) await buffer(opened, group, { ...cell, body: 'stored' });
     await promote(opened);
-    expect(await recover()).toMatchObject({ closed: [] });
+    await recover();
     expect(await bodyOf(cell)).toBe('stored');
   });
 
   it.each([
     ['did not arrive', false],
-    ['was answered to nobody', true],
+    ['lost its answer', true],
   ])('to the mark that %s: what was answered `buffered` is marked on every group', async (_, isDone) => {
     lose('SET answered', { isDone });
     const cell = await bufferedWhile('down', 'marked');
@@ -170,12 +183,12 @@ describe('a lost answer counts no writer of a copy twice', () => {
 
   it.each([
     ['did not arrive', false],
-    ['was answered to nobody', true],
-  ])('to the withdrawal that %s: a write that was answered 409 takes its own writer away', async (_, isDone) => {
+    ['lost its answer', true],
+  ])('to the withdrawal that %s: a write that was answered 409 removes its own writer', async (_, isDone) => {
     const cell = cellIn(0, { body: 'first' });
     expect((await trips.put(cell)).outcome).toBe('stored');
     const second = { ...cell, body: 'second' };
-    for (const group of others) await store.client(group).change(insertBuffered(name, [copyOf(second)]));
+    for (const group of others) await buffer(opened, group, second);
     lose('SET writers', { isDone });
     expect((await trips.put(second)).outcome).toBe('conflict');
     expect([...losses.values()]).toContain(1);
@@ -191,11 +204,11 @@ it('a copy whose datastore is not found for a moment is no faulty copy', async (
     const { topology } = store.context;
     const datastore: typeof topology.datastore = async (asked) => (isKnown ? topology.datastore(asked) : undefined);
     const context = { ...store.context, topology: { ...topology, datastore } };
-    const holder = await openHolderDrain(context, others[0] ?? '', { minimumAgeSeconds: 0 });
-    await holder.watch();
+    const hintHolder = await openHintDrain(context, others[0] ?? '', { minimumAgeSeconds: 0 });
+    await hintHolder.watch();
     isKnown = false;
-    for (const lane of holder.lanes.values()) await laneTurn(lane);
-    expect(holder.report()).toMatchObject({ failed: 0, appended: 0 });
+    for (const lane of hintHolder.lanes.values()) await laneTurn(lane);
+    expect(hintHolder.report()).toMatchObject({ failed: 0, appended: 0 });
   }
   expect(new Set(await hintsOf(cell))).toEqual(new Set(['waiting 1 1']));
 });

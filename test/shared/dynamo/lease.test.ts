@@ -10,12 +10,12 @@ const table = await sharedTable();
 const runner = (owner: string) => leases(table, owner, DURATION_MS, () => clock);
 
 describe('a lease', () => {
-  it('has one holder, however many try at once', async () => {
+  it('is held by one runner, however many try at once', async () => {
     const taken = await Promise.all(Array.from({ length: 8 }, (_, n) => runner(`racer ${n}`).take('race')));
     expect(taken.filter(Boolean)).toHaveLength(1);
   });
 
-  it('is taken from a silent holder after its duration by the local clock, with a higher token', async () => {
+  it('is taken from a silent runner after its duration by the local clock, with a higher token', async () => {
     const [first, second] = [runner('first'), runner('second')];
     const lease = await first.take('silent');
     expect(lease?.token).toBe(1);
@@ -25,13 +25,13 @@ describe('a lease', () => {
     clock += 1;
     const taken = await second.take('silent');
     expect(taken?.token).toBe(2);
-    // The first holder wakes up: it has lost, and cannot release what is not its own.
+    // The first runner wakes up: it has lost the lease and cannot release it.
     expect(lease && (await first.renew(lease))).toBe('lost');
     if (lease) await first.release(lease);
     expect(taken && (await second.renew(taken))).toBe('held');
   });
 
-  it('that has expired is taken by one of those who try at once', async () => {
+  it('that has expired is taken by one of those that try at once', async () => {
     await runner('gone').take('expired');
     const heirs = Array.from({ length: 8 }, (_, n) => runner(`heir ${n}`));
     await Promise.all(heirs.map((heir) => heir.take('expired')));
@@ -40,7 +40,7 @@ describe('a lease', () => {
     expect(taken.filter(Boolean)).toHaveLength(1);
   });
 
-  it('is not taken while its holder renews it, and tells the holder that it is wanted', async () => {
+  it('is not taken while its holder renews it, and tells its holder that it is wanted', async () => {
     const [first, second] = [runner('holder'), runner('heir')];
     const lease = await first.take('wanted');
     if (!lease) throw new Error('not taken');

@@ -3,11 +3,11 @@ import type { Lease, Leases } from '../../../shared/dynamo/lease.ts';
 import { runJob, type Job } from '../../../shared/dynamo/run-job.ts';
 
 const FAR = Date.now() + 3_600_000; // Clock: a deadline that is not reached
-/** Until the signal, and not before. */
+/** Resolves at the signal, and not before. */
 const ended = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-/** Leases of one name, in memory; `holder` is free to be taken once nobody holds it. */
+/** Leases of one name, in memory. Without a `holder` the lease is free. */
 class OneLease implements Leases {
   holder: number | undefined;
   isWanted = false;
@@ -34,7 +34,7 @@ const QUIET = { everyMs: 1, failed: () => undefined };
 const QUICK = { renewMs: 1, takeEveryMs: 1, deadline: FAR };
 
 describe('a job', () => {
-  it('goes on beside a work that fails, and beside one that never comes back', async () => {
+  it('goes on next to a work that fails, and next to one that never comes back', async () => {
     const [leases, failures] = [new OneLease(), [] as number[]];
     let turns = 0;
     const end = new AbortController();
@@ -157,7 +157,7 @@ class Mortal {
     await new Promise(() => undefined);
   }
 
-  /** What is asked is done before, or after, it dies. */
+  /** Runs an operation; the process may die before or after it. */
   async ask<T>(what: () => Promise<T>): Promise<T> {
     await this.wait();
     const answer = await what();
@@ -166,7 +166,7 @@ class Mortal {
   }
 }
 
-/** What is left when processes die: what was done, how far that was saved, and by which token. */
+/** The state that survives a process: the items done, the saved progress and its token. */
 class World {
   readonly lease = new OneLease();
   readonly done: number[] = [];
@@ -192,7 +192,7 @@ class World {
       },
       save: ({ token }) =>
         process.ask(async () => {
-          // As a conditional write is: a holder of before does no harm.
+          // Like a conditional write: a former lease holder does no harm.
           if (token >= this.saved.token) this.saved = { at, token };
         }),
     };

@@ -1,26 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Lease, Leases } from '../../../shared/dynamo/lease.ts';
 import { underLease, type LeasedWork } from '../../../shared/dynamo/under-lease.ts';
-import { fakeTime, passes } from '../../support/fake-time.ts';
+import { fakeTimeOfEach, passes } from '../../support/fake-time.ts';
 
 const LEASE: Lease = { name: 'work', token: 7 };
 const take = vi.fn<Leases['take']>();
 const renew = vi.fn<Leases['renew']>();
 const release = vi.fn<Leases['release']>();
 let ending: AbortController;
-let time: Disposable;
 
+fakeTimeOfEach();
 beforeEach(() => {
-  time = fakeTime();
   ending = new AbortController();
   take.mockResolvedValue(LEASE);
   renew.mockResolvedValue('held');
   release.mockResolvedValue();
 });
-afterEach(() => {
-  time[Symbol.dispose]();
-  vi.resetAllMocks();
-});
+afterEach(() => void vi.resetAllMocks());
 
 const leased = (rest: Partial<LeasedWork> = {}): LeasedWork => ({
   leases: { take, renew, release },
@@ -72,9 +68,9 @@ describe('work under a lease', () => {
   });
 
   it('fails where the table cannot be asked for it, or asks again', async () => {
-    take.mockRejectedValueOnce(new Error('away'));
-    await expect(underLease(leased({ takeEveryMs: 5 }), untilTold)).rejects.toThrow('away');
-    take.mockRejectedValueOnce(new Error('away'));
+    take.mockRejectedValueOnce(new Error('unavailable'));
+    await expect(underLease(leased({ takeEveryMs: 5 }), untilTold)).rejects.toThrow('unavailable');
+    take.mockRejectedValueOnce(new Error('unavailable'));
     expect(await worked({ takeEveryMs: 5, isPatient: true }, async () => 'done')).toEqual({
       result: 'done',
       isWanted: false,
@@ -120,12 +116,12 @@ describe('work under a lease', () => {
     expect(await worked({ isExclusive: true }, untilTold)).toEqual({ result: 'told', isWanted: false });
   });
 
-  it('is not ended by a table that is away: renewals that fail, or hang, hold up no later one', async () => {
+  it('is not ended by an unavailable table: renewals that fail, or hang, hold up no later one', async () => {
     renew
-      .mockRejectedValueOnce(new Error('away'))
+      .mockRejectedValueOnce(new Error('unavailable'))
       .mockReturnValueOnce(new Promise(() => undefined))
       .mockResolvedValueOnce('lost');
-    release.mockRejectedValue(new Error('away'));
+    release.mockRejectedValue(new Error('unavailable'));
     expect(await worked({}, untilTold)).toEqual({ result: 'told', isWanted: false });
     expect(renew).toHaveBeenCalledTimes(3);
   });

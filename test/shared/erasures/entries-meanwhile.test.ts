@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Json } from '../../../shared/cell.ts';
-import { eq } from '../../support/index-on.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
 import { shardOf } from '../../../shared/address.ts';
 import { carryOut, newErasure } from '../../../shared/erasures/carry-out.ts';
 import { idOf } from '../../../shared/erasures/erasure-record.ts';
 import { readState } from '../../../shared/dynamo/state-table.ts';
-import { CITIES, DRIVERS, openIndexedStore } from '../index/repair/support/indexed-store.ts';
+import { CITIES, DRIVERS, sharedIndexed } from '../index/repair/support/indexed-store.ts';
 import { openEraser } from './support.ts';
 
-/** What happens each time that somebody asks where a log ends, right before; and that bodies go, right before and after. */
+/** Hooks that run right before each read of a log's end, and right before and after each removal of bodies. */
 let meanwhile: (() => Promise<void>) | undefined;
 let [beforeBodiesGo, onceTheyAreGone] = [async (): Promise<void> => undefined, (): void => undefined];
-/** What the writing of entries throws. */
+/** The error that writes of entries throw. */
 let failure: Error | undefined;
-const indexed = await openIndexedStore(
+const indexed = await sharedIndexed(
   4,
   (client) => ({
     ...client,
@@ -34,10 +33,9 @@ const indexed = await openIndexedStore(
   }),
   [DRIVERS, CITIES],
 );
-afterAll(() => indexed.close());
 
 const eraser = await openEraser(indexed.store, 'trips');
-/** Where entries of an erasure are that is not done. */
+/** Reads where the entries of an unfinished erasure are. */
 const places = (id: string) => readState(eraser.stateTable, `erasing#${indexed.datastore}#${id}`);
 
 async function put(row_key: string, column_name: string, ref_key: number, body: Json): Promise<void> {
@@ -48,7 +46,7 @@ async function put(row_key: string, column_name: string, ref_key: number, body: 
 const hexOf = (rowKey: string): string => rowKey.replaceAll('-', '');
 
 async function driversIn(city: string): Promise<readonly Json[]> {
-  const { entries } = await indexed.trips.query({ index: CITIES.name, where: [eq('city', city)] });
+  const { entries } = await indexed.trips.query({ index: CITIES.name, where: { city } });
   return entries.map(({ fields }) => fields['driver'] ?? null);
 }
 
@@ -81,7 +79,7 @@ it('the entry of a version that comes while the one before it is erased is there
   const cell = { row_key, column_name: 'BASE', ref_key: 1 };
   const { id } = await eraser.erased({ ...cell, reason: 'a test' });
   meanwhile = undefined;
-  expect(seen.length, 'nobody asked again').toBeGreaterThan(1);
+  expect(seen.length, 'no second request').toBeGreaterThan(1);
   expect(await driversIn(city)).toEqual([since]);
   expect(await places(id)).toBeUndefined();
 });
@@ -100,7 +98,7 @@ it.each([
   const first = await eraser.operations.eraseCells(target).catch(() => undefined);
   expect(first?.state).not.toBe('erased');
   [failure, beforeBodiesGo, onceTheyAreGone] = [undefined, async () => undefined, () => undefined];
-  expect(await live(), 'nothing was written meanwhile').toBe(1);
+  expect(await live(), 'nothing was written since').toBe(1);
 
   const { id } = await eraser.erased(target);
   expect(await live()).toBe(0);
@@ -108,7 +106,7 @@ it.each([
   expect(await places(id)).toBeUndefined();
 });
 
-it('what a turn has done needs no look by the next one, and others who are at the same erasure none of what it has not', async () => {
+it('a turn leaves no record of finished entries, and concurrent turns keep the record of its unfinished ones', async () => {
   const [row_key, driver] = [randomUUID(), randomUUID()];
   const cell = { row_key, column_name: 'BASE', body: { driver, city: 'Rome' } };
   const cells = Array.from({ length: 450 }, (_, ref_key) => ({ ...cell, ref_key }));
@@ -120,7 +118,7 @@ it('what a turn has done needs no look by the next one, and others who are at th
   const work = { ...indexed.store, stateTable: eraser.stateTable, backupDays: 0 };
   const turn = (pages: number) => {
     let asked = 0;
-    const patience = { mayGoOn: () => (asked += 1) <= pages, looksMs: [0] };
+    const patience = { mayGoOn: () => (asked += 1) <= pages, pollsMs: [0] };
     return carryOut(work, indexed.datastore, erasure, patience);
   };
   expect(await turn(1)).toMatchObject({ state: 'erasing', erased: { cells: 100 } });

@@ -15,8 +15,8 @@ import { connectionTo } from '../../support/connection-to.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { faults } from '../../support/faulty-client.ts';
-import { eq, indexOn } from '../../support/index-on.ts';
-import { lookedUp } from '../../support/looked-up-together.ts';
+import { indexOn } from '../../support/index-on.ts';
+import { lookedUp } from '../../support/looked-up-batched.ts';
 import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import { until } from '../../support/until.ts';
@@ -65,7 +65,7 @@ const bodiesOf = (row_key: string): Promise<number> => bodiesEverywhere(store, o
 const log = () => opened.logOf(0);
 
 async function faresIn(city: string) {
-  const { entries } = await trips.query({ index: 'by_city', where: [eq('city', city)] });
+  const { entries } = await trips.query({ index: 'by_city', where: { city } });
   return entries.map(({ fields }) => fields?.['fare']);
 }
 
@@ -156,12 +156,12 @@ describe('an erasure', () => {
     const row_key = newRow();
     await put(cell(row_key, 1));
     const first = await erase({ row_key });
-    // As a group that was set back to an earlier time has it.
+    // As in a group that was restored to an earlier time.
     const { encoded } = copyOf(cell(row_key, 1));
     const restore = `UPDATE ${entity(0)} SET body = ? WHERE row_key = ? AND column_name = 'BASE'`;
     await change(clientOf(0), restore, encoded, rowKeyBytes(row_key));
     expect(await bodiesOf(row_key)).toBe(1);
-    const again = await eraser.erased({ row_key, reason: 'once more' });
+    const again = await eraser.erased({ row_key, reason: 'again' });
     expect(again).toMatchObject({ id: first.id, reason: REASON, added_id: first.added_id, state: 'erased', cells: 2 });
     expect(await bodiesOf(row_key)).toBe(0);
   });
@@ -216,10 +216,10 @@ describe('an erasure', () => {
   it('is not done as long as a group cannot be asked for its copies', async () => {
     const row_key = newRow();
     await put(cell(row_key, 1));
-    const [away = ''] = others;
-    broken.behaviours.set(away, 'down');
+    const [unavailable = ''] = others;
+    broken.behaviours.set(unavailable, 'down');
     const erasing = await eraseOnce({ row_key });
-    expect(erasing).toMatchObject({ state: 'erasing', waits_for: `copies: ${away}: ${away} is down` });
+    expect(erasing).toMatchObject({ state: 'erasing', waits_for: `copies: ${unavailable}: ${unavailable} is down` });
     expect((await eraser.operations.listErasures({ open: true })).erasures.map(({ id }) => id)).toContain(erasing.id);
     broken.behaviours.clear();
     expect(await erase({ row_key })).toMatchObject({ state: 'erased' });
@@ -260,7 +260,7 @@ describe('an erasure', () => {
     await expect.poll(() => faresIn(`kept ${kept}`)).toEqual([5]);
   });
 
-  it('that nobody has a record of is unknown', async () => {
+  it('without a record is unknown', async () => {
     await expect(eraser.operations.getErasure({ erasure: randomUUID() })).rejects.toMatchObject({
       code: 'unknown_erasure',
     });
@@ -325,19 +325,18 @@ describe('an erasure of a datastore over all groups', () => {
     // A value whose entry lies on another group than the row.
     let city = `city ${row_key}`;
     while (groupOfCity(city) === own) city += '.';
-    const away = groupOfCity(city);
+    const unavailable = groupOfCity(city);
     const kept = newRow();
     for (const one of [cell(row_key, 1, { city, fare: 1 }), cell(kept, 1, { city })])
       expect((await spread.trips.put(one)).outcome).toBe('stored');
-    const found = async (index: string) =>
-      (await spread.trips.query({ index, where: [eq('city', city)] })).entries.length;
+    const found = async (index: string) => (await spread.trips.query({ index, where: { city } })).entries.length;
     await expect.poll(() => found('by_city')).toBe(2);
-    broken.behaviours.set(away, 'down');
+    broken.behaviours.set(unavailable, 'down');
     const erasing = await other.operations.eraseCells({ row_key, column_name: 'BASE', reason: REASON });
     expect(erasing).toMatchObject({ state: 'erasing', cells: 0 });
-    expect(erasing.waits_for).toContain(`bodies: those on ${away} could not be written`);
+    expect(erasing.waits_for).toContain(`bodies: those on ${unavailable} could not be written`);
     broken.behaviours.clear();
-    // Another column of an index is written meanwhile, which brings what is still there once more, as of later.
+    // A write to another column of the index rewrites the remaining values with a later version.
     for (const row of [kept, row_key])
       expect((await spread.trips.put({ ...cell(row, 1, { stars: 5 }), column_name: 'RATING' })).outcome).toBe('stored');
     await expect.poll(() => found('of_two')).toBe(2);
@@ -370,12 +369,12 @@ describe('an erasure of a datastore over all groups', () => {
   });
 });
 
-it('nobody writes where erasures stand', async () => {
+it('writes to the addresses of erasures are refused', async () => {
   for (const column_name of ['\0', '\0BASE', '\x01BASE'])
     await expect(trips.put({ ...cell(newRow(), 1), column_name })).rejects.toMatchObject({ field: 'column_name' });
 });
 
-it('what was listed, and never begun, is forgotten', async () => {
+it('an erasure that was listed and never begun is forgotten', async () => {
   await using other = await openEraser(store, 'trips');
   const values = { ':id': { SS: [randomUUID()] } };
   await updateState(other.stateTable, { key: `erasures#${name}`, update: 'ADD #open :id', values });

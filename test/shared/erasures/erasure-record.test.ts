@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newErasure } from '../../../shared/erasures/carry-out.ts';
 import { beginErasure, listErasures } from '../../../shared/erasures/erasure-record.ts';
-import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { sharedTable } from '../../support/shared-table.ts';
 
-let table: DynamoTable;
-beforeAll(async () => {
-  table = await newTable(dynamoClient(inject('servers').dynamo));
-});
+const table = await sharedTable();
 
 const erasure = () =>
   newErasure({

@@ -6,7 +6,7 @@ import { readState } from '../../../shared/dynamo/state-table.ts';
 import { VERSIONS_AT_ONCE } from '../../../shared/erasures/retention/erase-hidden.ts';
 import { leastHidden } from '../../../shared/erasures/retention/retain-shard.ts';
 import { listRetained } from '../../../shared/erasures/retention/retained.ts';
-import { readPlaces, writePlace } from '../../../shared/erasures/retention/retention-place.ts';
+import { readOffsets, writeOffset } from '../../../shared/erasures/retention/retention-offset.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { writeRetention } from '../../../shared/topology/dynamo-topology.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
@@ -69,7 +69,7 @@ async function rowsOf(count: number): Promise<string[]> {
 }
 
 const nothingOpen = (): Promise<void> =>
-  until('nothing is open', async () => (await readPlaces(eraser.stateTable, name, 1)).get(SHARD)?.open.length === 0);
+  until('nothing is open', async () => (await readOffsets(eraser.stateTable, name, 1)).get(SHARD)?.open.length === 0);
 
 /** A row whose erasure was begun, and left without a place in the log. */
 async function leftOpen(): Promise<string> {
@@ -80,11 +80,11 @@ async function leftOpen(): Promise<string> {
   await nothingOpen();
   await stop();
   const [row_key = ''] = await rowsOf(1);
-  const place = (await readPlaces(eraser.stateTable, name, 1)).get(SHARD);
+  const place = (await readOffsets(eraser.stateTable, name, 1)).get(SHARD);
   if (!place) throw new Error('no round yet');
   const token = Number((await readState(eraser.stateTable, `retention#${name}#0`))?.['token']?.N ?? 0);
   const open = [{ target: { row_key, column_name: 'STATUS', up_to: 1 }, waits_for: null }];
-  await writePlace(eraser.stateTable, { datastore: name, shard: SHARD, token }, { ...place, open });
+  await writeOffset(eraser.stateTable, { datastore: name, shard: SHARD, token }, { ...place, open });
   return row_key;
 }
 
@@ -121,7 +121,7 @@ it('each old cell is erased once, however many young ones stand below it', async
 
 it.each([
   ['under rules that keep it', () => ruled([{ column: 'STATUS', keepVersions: 2 }]), () => eraser.roundAfter()],
-  // Nothing is looked for then.
+  // Nothing is searched then.
   ['without rules', () => ruled(undefined), () => Promise.resolve()],
 ])('what was begun without a place in the log is not erased %s', async (_what, change, wait) => {
   const row_key = await leftOpen();
@@ -140,7 +140,7 @@ it('what was begun without a place in the log is erased where nothing has change
   expect(await bodiesOf(row_key)).toEqual([2]);
 });
 
-it('rules that are loosened while many are erased are heeded', async () => {
+it('rules that are loosened while many are erased take effect', async () => {
   await ruled(LAST);
   const rows = await rowsOf(24);
   const [first = ''] = rows;
@@ -153,7 +153,7 @@ it('rules that are loosened while many are erased are heeded', async () => {
   expect(await bodiesOf(rows.at(-1) ?? '')).toEqual([1, 2]);
 });
 
-it('a column that grows after it was looked at is looked at again', async () => {
+it('a column that grows after its check is checked again', async () => {
   await ruled([{ column: 'STATUS', keepVersions: 10 }]);
   const [row_key, begun] = [randomUUID(), randomUUID()];
   await write(begun, 'STATUS', upTo(11));
@@ -169,6 +169,6 @@ it('a column that grows after it was looked at is looked at again', async () => 
   expect(await bodiesOf(row_key)).toEqual(upTo(40).slice(30));
 });
 
-it('columns are erased at once that have so many as are looked at together, however many they keep', () => {
+it('columns are erased at once that have as many as one check reads, however many they keep', () => {
   expect([1, 20, 100, 1000].map(leastHidden)).toEqual([10, 10, 50, VERSIONS_AT_ONCE]);
 });

@@ -7,7 +7,7 @@ import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
-import type { RetentionSettings } from '../../../shared/erasures/retention/retention-place.ts';
+import type { RetentionSettings } from '../../../shared/erasures/retention/retention-offset.ts';
 import { runErasures } from '../../../shared/erasures/run-erasures.ts';
 import { writeRetention } from '../../../shared/topology/dynamo-topology.ts';
 import { newTable } from '../../support/dynamo.ts';
@@ -57,7 +57,7 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
         ...work,
         leases: leases(stateTable, randomUUID(), 2000),
         deadline: Date.now() + 3_600_000,
-        lookMs: 50,
+        pollMs: 50,
         failed: (error) => failures.push(error),
         ...(retention && { retention }),
         retained: (retained) => {
@@ -86,9 +86,9 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
   };
 }
 
-/** What tests of retention do with a datastore of one shard. */
+/** Operations of retention tests on a datastore of one shard. */
 interface Retained {
-  /** Changes the rules, and waits until the store goes by them. */
+  /** Changes the rules, and waits until the store applies them. */
   ruled(rules: readonly RetentionRule[] | undefined): Promise<void>;
   write(row_key: string, column_name: string, refKeys: readonly number[]): Promise<void>;
   /** Ref keys of the bodies in the shard's table. */
@@ -144,7 +144,7 @@ export async function countBodies(store: RealStore, group: string, database: str
   );
 }
 
-/** What the shard's table of a datastore, and all buffers, hold of the bodies of a row. */
+/** Counts a row's bodies in the shard's table of a datastore and in all buffers. */
 export async function bodiesEverywhere(
   store: RealStore,
   { name, primary }: OpenTrips,
@@ -161,7 +161,7 @@ export async function bodiesEverywhere(
 
 export const upTo = (last: number): number[] => Array.from({ length: last }, (_, position) => position + 1);
 
-/** The run in the background: it looks at everything in each round. */
+/** The background run, which checks everything in each round. */
 export const AT_ONCE: RetentionSettings = { roundMs: 50, wholeMs: 0, rest: 0 };
-/** Only its first round under new rules looks at everything. */
+/** The background run, of which only the first round under new rules checks everything. */
 export const SPARING: RetentionSettings = { roundMs: 50, wholeMs: 3_600_000, rest: 0 };

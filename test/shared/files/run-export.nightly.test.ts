@@ -77,7 +77,7 @@ const leasesOf = (owner: string, durationMs = MINUTE_MS): Leases => leases(table
 
 const NEVER = new AbortController().signal;
 
-function run(wishes: Partial<ExportRunOptions> = {}, from: SchemalessClient = client): ReturnType<typeof runExport> {
+function run(requests: Partial<ExportRunOptions> = {}, from: SchemalessClient = client): ReturnType<typeof runExport> {
   return runExport(from, {
     target,
     format: 'ndjson',
@@ -85,7 +85,7 @@ function run(wishes: Partial<ExportRunOptions> = {}, from: SchemalessClient = cl
     leases: leasesOf(`run ${Math.random()}`),
     signal: NEVER,
     last: NEVER,
-    ...wishes,
+    ...requests,
   });
 }
 
@@ -192,7 +192,7 @@ test('killed with SIGKILL, again and again, it is in the end what it would have 
   }
   expect(kills).toBeGreaterThanOrEqual(1);
   await expect(check()).rejects.toMatchObject({ code: 'bad_input' });
-  // What a killed one holds, the next one takes over once it has been silent: the function's own minute is long.
+  // The next run takes the lease of a killed one after 3 seconds of silence, not the function's own minute.
   await write(100);
   expect(await run({ leases: leasesOf('the next', 3000) })).toMatchObject({ left: 0 });
   await run();
@@ -207,10 +207,10 @@ test('the function writes Parquet, and gives its figures under the name of its p
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  const figures = lines.find((line) => 'export_behind_seconds' in line);
-  expect(figures).toMatchObject({ service: 'test', export: `s3://lake/${prefix}`, export_left_cells: 0 });
+  const results = lines.find((line) => 'export_behind_seconds' in line);
+  expect(results).toMatchObject({ service: 'test', export: `s3://lake/${prefix}`, export_left_cells: 0 });
   const { cells } = await check();
-  expect(figures).toMatchObject({ export_cells: cells, export_behind_seconds: 0 });
+  expect(results).toMatchObject({ export_cells: cells, export_behind_seconds: 0 });
   const file = join(folder.path, 'shard.parquet');
   writeFileSync(file, await bucket.read(`${prefix}/part-0001/0003.parquet`));
   const rows = await parquetReadObjects({ file: await asyncBufferFromFile(file) });
@@ -270,7 +270,7 @@ test('a shard that gives nothing is left out of the part, keeps no other back, a
   expect(await run({ patienceMs: 0 }, down)).toMatchObject({ parts: [], cells: 0, silent: 4 });
   expect(await run()).toMatchObject({ parts: ['part-0003'], silent: 0, left: 0, behindSeconds: 0 });
 
-  // The same where nobody can say how much there is.
+  // The same where the heads are unknown.
   await write(1000);
   const unknown = await run({}, headless);
   expect(unknown).toMatchObject({ parts: ['part-0004'], silent: 4 });

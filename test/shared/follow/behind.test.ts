@@ -31,7 +31,7 @@ describe('a follower that keeps behind the logs', () => {
     const worker = startWorker(followed, deeds, { behindMs: 200 });
     await until('all is handled', () => deeds.idsOf(0).length === 5);
     await followed.write(0, 3);
-    await until('what comes is handled, too', () => deeds.idsOf(0).length === 8);
+    await until('the new cells are handled', () => deeds.idsOf(0).length === 8);
     await worker.stop();
     expect(deeds.idsOf(0)).toEqual(upTo(8));
   });
@@ -88,7 +88,7 @@ describe('a follower that keeps behind the logs', () => {
 describe('how far a log is known for so long', () => {
   const BEHIND = 1600;
 
-  it('is told by looks that lie so far back, and few of them are kept', () => {
+  it('is told by polls that lie so far back, and few of them are kept', () => {
     let seen: readonly SeenHead[] = [];
     for (let at = 0; at <= 20_000; at += 10) {
       const known = knownFor(seen, at, BEHIND);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
-import { mendEpoch, raiseEpoch } from '../../../shared/access/raise-epoch.ts';
+import { repairEpoch, raiseEpoch } from '../../../shared/access/raise-epoch.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
 import { newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
@@ -87,7 +87,7 @@ describe('a log that was cut', () => {
     expect(await epochs(4)).toEqual({ topology: 2, row: 2 });
     expect(await raiseEpoch(raise, 2)).toBe(3);
     const group = (await topology.datastore(datastore))?.homes[4]?.group ?? '';
-    expect(await mendEpoch(raise, { group, epoch: 3 })).toBe(false);
+    expect(await repairEpoch(raise, { group, epoch: 3 })).toBe(false);
   });
 
   it('a row that a promotion left behind the topology is lifted, so that writes go on', async () => {
@@ -100,7 +100,7 @@ describe('a log that was cut', () => {
     await forgetEpoch(5);
     await expect(followed.write(5, 1)).rejects.toThrow('unavailable');
     const worker = startWorker(followed, deeds);
-    await until('lifted', () => deeds.events.some((event) => event.kind === 'epoch_mended' && event.shard === 5));
+    await until('lifted', () => deeds.events.some((event) => event.kind === 'epoch_repaired' && event.shard === 5));
     await followed.write(5, 1);
     await caughtUp(deeds);
     await worker.stop();

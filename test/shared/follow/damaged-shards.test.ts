@@ -3,7 +3,7 @@ import { shareFetches } from '../../../shared/follow/read-log-entries.ts';
 import { SqlError, type SqlClient, type Target } from '../../../shared/sql/client.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import { doneWith, newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
+import { newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
 
 /** Of three groups: two pages of each. */
@@ -11,7 +11,7 @@ const SHARDS = 291;
 const QUIET = { partitions: 1, pauses: { leastMs: 20, mostMs: 200 } };
 const DAMAGED = 21;
 
-/** What statements to this node that name the shard's table are answered with. */
+/** The error for statements to this node that name the shard's table. */
 let damage: { readonly target: Target; readonly error: () => SqlError } | undefined;
 let naming: string[] = [];
 const isOfPage = (sql: string): boolean => new Set(sql.match(/_\d{4}`\./gu)).size > 1;
@@ -126,7 +126,7 @@ describe('a shard that cannot be read', () => {
     await followed.caughtUp(deeds);
     await onWriter(async (query, table) => {
       await query(`LOCK TABLES ${table} WRITE`);
-      // Another node may still show it: nobody is told then.
+      // Another node may still show it: then no failure is reported.
       await until('it is asked for alone', () => naming.length > 0 && !isOfPage(naming.at(-1) ?? ''));
       naming = [];
       const counts = new Map(others.map((shard) => [shard, deeds.idsOf(shard).length]));
@@ -151,12 +151,8 @@ describe('cells that a handler cannot do', () => {
     const state = { isBroken: true };
     const worker = startWorker(followed, deeds, {
       ...QUIET,
-      follower: {
-        async handle(_group, cells) {
-          if (state.isBroken && cells.some(({ shard }) => shard === DAMAGED)) throw new Error('no such row');
-          deeds.handled.push(...cells.map((cell) => ({ ...cell, owner: '' })));
-          return doneWith(cells);
-        },
+      first(cells) {
+        if (state.isBroken && cells.some(({ shard }) => shard === DAMAGED)) throw new Error('no such row');
       },
     });
     await writeToOthers(1);
@@ -176,17 +172,10 @@ describe('cells that a handler cannot do', () => {
   it('keep back their own page alone while it takes its time', async () => {
     const deeds = newDeeds();
     const last = others[2] ?? -1;
-    let letGo: () => void = () => undefined;
-    const hanging = new Promise<void>((resolve) => (letGo = resolve));
+    const hanging = Promise.withResolvers<void>();
     const worker = startWorker(followed, deeds, {
       ...QUIET,
-      follower: {
-        async handle(_group, cells) {
-          if (cells.some(({ shard }) => shard === DAMAGED)) await hanging;
-          deeds.handled.push(...cells.map((cell) => ({ ...cell, owner: '' })));
-          return doneWith(cells);
-        },
-      },
+      first: (cells) => (cells.some(({ shard }) => shard === DAMAGED) ? hanging.promise : undefined),
     });
     await followed.write(DAMAGED, 1);
     const head = await headOf(last);
@@ -194,7 +183,7 @@ describe('cells that a handler cannot do', () => {
     await followed.write(last, 2);
     await until('it is followed on', () => deeds.idsOf(last).length === head + 2);
     expect(deeds.idsOf(DAMAGED)).toEqual([]);
-    letGo();
+    hanging.resolve();
     const all = await headOf(DAMAGED);
     await until('its page is handled', () => deeds.idsOf(DAMAGED).length === all);
     await worker.stop();

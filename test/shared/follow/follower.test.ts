@@ -29,7 +29,7 @@ const rewind = async (deeds: Deeds, to: Parameters<typeof rewindLocations>[2]): 
 const inEachShard = <T>(value: T): T[] => Array.from({ length: SHARDS }, () => value);
 
 describe('a follower', () => {
-  it('whose offsets are set back handles everything again as a replay, though its worker is idle', async () => {
+  it('whose offsets are rewound handles everything again as a replay, though its worker is idle', async () => {
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds);
     await caughtUp(deeds);
@@ -95,7 +95,7 @@ describe('a follower', () => {
     expect(ids()).toEqual(ids().map((_, at) => at + 1));
   });
 
-  it('lets the shards of a group that is away wait, and goes on with the others', async () => {
+  it('lets the shards of an unavailable group wait, and goes on with the others', async () => {
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds);
     await caughtUp(deeds);
@@ -122,7 +122,7 @@ describe('a follower', () => {
           ...client,
           async select(statement, target) {
             const rows = await client.select(statement, target);
-            // What a server shows that was left behind with another end of the log.
+            // As shown by a server that was left behind with another end of the log.
             return left && target === 'reader' && statement.sql.includes(' AS epoch, added_id, ')
               ? rows.map((row) => row.with(row.length - 1, '2020-01-01 00:00:00.000000'))
               : rows;
@@ -184,7 +184,7 @@ describe('a follower', () => {
     clock.pass(11_000);
     const { length } = deeds.handled;
     await followed.write(3, 1);
-    await until('it looked again', () => deeds.handled.length > length);
+    await until('it polled again', () => deeds.handled.length > length);
     expect(deeds.eventsOf('hole')).toMatchObject([{ shard: 4, added_id: 10 }]);
     expect(deeds.eventsOf('hole')[0]?.seconds).toBeGreaterThanOrEqual(10);
     expect(ofShard()).toHaveLength(9);

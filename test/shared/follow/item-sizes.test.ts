@@ -11,8 +11,8 @@ const MANY = 31_536_000_000;
 
 const table = await sharedTable();
 
-describe('what is kept of the largest datastore, in items of 400 KB at most', () => {
-  it('is taken: the offsets and checkpoints of as many shards as a partition may have', async () => {
+describe('the state of the largest datastore, in items of 400 KB at most', () => {
+  it('fits: the offsets and checkpoints of as many shards as a partition may have', async () => {
     const follower = { name: 'largest', datastore: 'trips' };
     await expect(openFollower(table, follower, MAX_SHARDS, 63)).rejects.toThrow('wanted an integer from 64');
     const { partitions } = await openFollower(table, follower, MAX_SHARDS);
@@ -38,7 +38,7 @@ describe('what is kept of the largest datastore, in items of 400 KB at most', ()
     expect((await items.readCheckpoints(0))[1023]).toEqual(checkpoints);
   });
 
-  it('is taken: where each of its shards is', async () => {
+  it('fits: the location of each of its shards', async () => {
     const homes = Array.from({ length: MAX_SHARDS }, (_, shard) => ({
       group: `group-${shard % 100}`,
       epoch: 1 + (shard % 99),

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { movedLongAgo } from '../../../shared/follow/holdings.ts';
+import { movedLongAgo } from '../../../shared/follow/assigned-partitions.ts';
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 function toldInAMinute(afterMs: number, ...moving: readonly ((second: number) => boolean)[]): readonly number[] {
   let time = 0;
   const dueAfter = movedLongAgo<{ readonly place: number; hasMoved(): boolean }>(() => time);
   const told = moving.map(() => 0);
   const all = moving.map((isMoving, place) => ({ place, hasMoved: () => isMoving(time / 1000) }));
-  for (; time < 60_000; time += LOOK_MS)
+  for (; time < 60_000; time += POLL_MS)
     for (const { place } of dueAfter(all, afterMs)) told[place] = (told[place] ?? 0) + 1;
   return told;
 }
@@ -26,7 +26,7 @@ describe('what moves', () => {
     expect([never, once]).toEqual([0, 1]);
   });
 
-  it('is written with each look where it is to be', () => {
+  it('is written with each poll where it is to be', () => {
     expect(toldInAMinute(0, () => true)).toEqual([600]);
   });
 });

@@ -5,8 +5,7 @@ import { OffsetItems } from '../../../shared/follow/offset-items.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { sharedTable } from '../../support/shared-table.ts';
-import { withoutCommitFence } from '../../support/without-commit-fence.ts';
-import { withoutGenerationFence } from '../../support/without-generation-fence.ts';
+import { withoutCommitFence, withoutGenerationFence } from '../../support/without-fences.ts';
 
 const fingerprint = '0123456789abcdef';
 let follower = 0;
@@ -99,7 +98,7 @@ describe('the offsets of a partition', () => {
   it.each([
     [true, undefined, 20],
     [false, withoutCommitFence, 10],
-  ])('are not set back by a holder that was paused (fenced: %s)', async (fenced, through, expected) => {
+  ])('do not go back when a paused lease holder commits (fenced: %s)', async (fenced, through, expected) => {
     const items = newItems(through);
     const paused = await holder(items, 'paused');
     move(paused, 10);
@@ -115,7 +114,7 @@ describe('the offsets of a partition', () => {
     ['fenced', undefined, 3],
     ['not fenced', withoutCommitFence, 30],
     ['not by generation', withoutGenerationFence, 30],
-  ])('stay where a rewind put them, under whoever holds them (%s)', async (_fence, through, expected) => {
+  ])('stay where a rewind put them, while a worker holds them (%s)', async (_fence, through, expected) => {
     const items = newItems(through);
     const held = await holder(items, 'a');
     move(held, 20);

@@ -19,7 +19,7 @@ import { heldShard } from '../../../shared/follow/held-shard.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
 import type { StoredLogEntry } from '../../../shared/sql/statements/select-log-entries.ts';
 import { adaptivePause, lastSlowPoll, untilMultiple, type PassEnd, type Pauses } from '../../../shared/follow/pace.ts';
-import { shareOf, type Worker } from '../../../shared/follow/workers.ts';
+import { assignmentOf, type Worker } from '../../../shared/follow/workers.ts';
 
 const fingerprint = '0123456789abcdef';
 const addedId = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1 });
@@ -132,7 +132,7 @@ describe('shares', () => {
         fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 20 }),
         (partitions, owners) => {
           const living = owners.map((owner, at) => worker(owner, at + 1));
-          const shares = owners.map((owner) => shareOf(partitions, living, owner).mine);
+          const shares = owners.map((owner) => assignmentOf(partitions, living, owner).mine);
           expect(shares.flat().sort((one, other) => one - other)).toEqual(
             Array.from({ length: partitions }, (_, partition) => partition),
           );
@@ -146,10 +146,10 @@ describe('shares', () => {
   it('go from a worker to the newest of its slot, unchanged', () => {
     const before = [worker('a', 1, '0'), worker('b', 2, '1')];
     const after = [...before, worker('c', 3, '1'), worker('d', 4, '1')];
-    expect(shareOf(8, after, 'd').mine).toEqual(shareOf(8, before, 'b').mine);
-    expect(shareOf(8, after, 'a').mine).toEqual(shareOf(8, before, 'a').mine);
-    expect(shareOf(8, after, 'b')).toMatchObject({ mine: [], successor: { owner: 'd' } });
-    expect(shareOf(8, before, 'stranger').mine).toEqual([]);
+    expect(assignmentOf(8, after, 'd').mine).toEqual(assignmentOf(8, before, 'b').mine);
+    expect(assignmentOf(8, after, 'a').mine).toEqual(assignmentOf(8, before, 'a').mine);
+    expect(assignmentOf(8, after, 'b')).toMatchObject({ mine: [], successor: { owner: 'd' } });
+    expect(assignmentOf(8, before, 'stranger').mine).toEqual([]);
   });
 });
 
@@ -271,7 +271,7 @@ describe('giving cells', () => {
     await expect(give(9)).rejects.toThrow('wanted an added id that was given to it, got 9 of shard 3');
   });
 
-  it('asks nobody about cells that nobody wants', async () => {
+  it('calls no handler for cells of unwanted columns', async () => {
     const handle = (): Promise<never> => Promise.reject(new Error('asked'));
     expect(await giveTo(follower(handle, ['STATUS']))).toEqual([{ count: 5, given: undefined }]);
   });

@@ -1,6 +1,6 @@
 import type { Connection } from 'mysql2/promise';
 import { afterAll, describe, expect, inject, it, vi } from 'vitest';
-import { bellTower } from '../../../shared/follow/bells.ts';
+import { openNotifiers } from '../../../shared/follow/notifications.ts';
 import { readerWatch, type ReaderWatch } from '../../../shared/follow/reader-watch.ts';
 import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts';
 const SHARDS = 6;
 const GROUP = 'group-1';
 const EVERY_MS = 400;
-/** While it is there, readers of the group show what they had when it began: their replication stands still. */
+/** While it is set, the replication of the group is stopped: its readers show what they had when it began. */
 let still: Connection | undefined;
 
 function standingStill(client: SqlClient, group: string): SqlClient {
@@ -61,14 +61,14 @@ describe.skipIf(WRITER_ONLY)('a group whose readers answer, but get nothing new 
       everyMs: EVERY_MS,
       report: (event) => events.push(event.kind),
     });
-    const bells = bellTower(context, { read: readers.roleOf });
-    const { deeds, worker, isDone } = await followAll(readers, { ...run, bells });
+    const notifications = openNotifiers(context, { read: readers.roleOf });
+    const { deeds, worker, isDone } = await followAll(readers, { ...run, notifications });
     const control = await followAll(undefined, run);
     still = await stopReplication();
     for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 3);
     await until('what came is handled all the same', isDone);
     expect(readers.roleOf(GROUP)).toBe('writer');
-    expect(await control.isDone(), 'where nobody looks, it waits').toBe(false);
+    expect(await control.isDone(), 'the control, without a watch, waits').toBe(false);
     const { length } = deeds.handled;
     await followed.write(0, 3);
     await until('and what comes from then on', isDone);

@@ -17,7 +17,7 @@ function fakeFetch() {
   const fetch: FetchLogEntries = async (_context, group, { read }, ranges) => {
     asked.push(`${group}/${read}: ${ranges.map(({ shard, at }) => `${shard}@${at}`).join(' ')}`);
     await Promise.resolve();
-    if (group === 'away') throw new Error('away');
+    if (group === 'unavailable') throw new Error('unavailable');
     return { role: read, found: ranges.map(({ shard, at }) => ({ entries: [entry(shard, at)], epoch: shard })) };
   };
   return { asked, fetch };
@@ -42,7 +42,7 @@ describe('shared fetches', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('ask anew soon after, for other groups, for the writer, and after a failure', async () => {
+  it('ask again soon after, for other groups, for the writer, and after a failure', async () => {
     const { asked, fetch } = fakeFetch();
     const shared = shareFetches(fetch, 5);
     const want = ranges(1);
@@ -55,9 +55,12 @@ describe('shared fetches', () => {
     await vi.advanceTimersByTimeAsync(6);
     await shared(context, 'one', from, want);
     expect(asked).toHaveLength(4);
-    const failed = await Promise.allSettled([shared(context, 'away', from, want), shared(context, 'away', from, want)]);
+    const failed = await Promise.allSettled([
+      shared(context, 'unavailable', from, want),
+      shared(context, 'unavailable', from, want),
+    ]);
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    await expect(shared(context, 'away', from, want)).rejects.toThrow('away');
+    await expect(shared(context, 'unavailable', from, want)).rejects.toThrow('unavailable');
     expect(asked).toHaveLength(6);
   });
 });

@@ -48,7 +48,7 @@ describe('where a follower begins', () => {
     await until('it tried again', () => worker.gate.refused > refused + 2);
     expect([deeds.handled, await followed.offsets(deeds)]).toEqual([[], [undefined, undefined, undefined]]);
     worker.gate.state = 'open';
-    await until('it begins where it had looked first', () => deeds.handled.length === 5);
+    await until('it begins where it had polled first', () => deeds.handled.length === 5);
     await worker.stop();
     expect(deeds.idsOf(0, worker.owner)).toEqual([1, 2, 3, 4, 5].map((n) => before + n));
   });
@@ -58,7 +58,7 @@ describe('where a follower begins', () => {
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { read: 'writer', follower: { start: 'now' } });
     worker.gate.state = 'no-commits';
-    await until('it looked', () => deeds.eventsOf('state_failed').length > 0);
+    await until('it polled', () => deeds.eventsOf('state_failed').length > 0);
     const head = await headOf(1);
     await followed.cutAfter(1, head - 1);
     await followed.write(1, 1);
@@ -71,11 +71,11 @@ describe('where a follower begins', () => {
     expect(deeds.eventsOf('cut')).toMatchObject([{ shard: 1, offset: head }]);
   });
 
-  it('is that of the worker whose write counts, where one was paused between look and write', async () => {
+  it('is that of the worker whose write counts, where one was paused between poll and write', async () => {
     const deeds = newDeeds();
     const late = startWorker(followed, deeds, { follower: { start: 'now' } });
     late.gate.state = 'no-commits';
-    await until('the first one looked', () => deeds.eventsOf('state_failed').length > 0);
+    await until('the first one polled', () => deeds.eventsOf('state_failed').length > 0);
     late.gate.state = 'paused';
     await followed.write(0, 5);
     const head = await headOf(0);

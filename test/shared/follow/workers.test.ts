@@ -4,32 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { Workers } from '../../../shared/follow/workers.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { openGate } from './support/gate.ts';
-import { newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
+import { newDeeds, orderBreaks, sharedFollowed, startWorker, startWriting } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
 
 const SHARDS = 12;
 const followed = await sharedFollowed(SHARDS);
 
-function startWriters(writers: number) {
-  const state = { going: true };
-  const done = Promise.all(
-    Array.from({ length: writers }, async (_, writer) => {
-      for (let round = writer; state.going; round += writers) {
-        await followed.write(round % SHARDS, 1 + (round % 3));
-      }
-    }),
-  );
-  return async () => {
-    state.going = false;
-    await done;
-  };
-}
-
 describe('workers of a follower', () => {
   it('skip nothing and never set an offset back while they come and go, and one is paused', async () => {
     const deeds = newDeeds();
     const workers = [startWorker(followed, deeds)];
-    const stopWriters = startWriters(4);
+    const stopWriting = startWriting(followed, 4);
     const handlers = (from: number): Set<string> => new Set(deeds.handled.slice(from).map(({ owner }) => owner));
     await until('the first worker handles cells', () => deeds.handled.length > 50);
     workers.push(startWorker(followed, deeds), startWorker(followed, deeds));
@@ -53,7 +38,7 @@ describe('workers of a follower', () => {
       'the first has every shard',
       () => new Set(deeds.handled.slice(aloneAt).map(({ shard }) => shard)).size === SHARDS,
     );
-    await stopWriters();
+    await stopWriting();
     const stored = await followed.stored();
     await until('everything is handled', () => stored.every((cell) => deeds.names().has(cell)));
     await first?.stop();
@@ -66,11 +51,16 @@ describe('workers of a follower', () => {
 });
 
 describe('the announcement of a worker', () => {
-  const join = (stateTable: DynamoTable, crew: string, owner: string, paused: (milliseconds: number) => void) => {
+  const join = (
+    stateTable: DynamoTable,
+    workerGroup: string,
+    owner: string,
+    paused: (milliseconds: number) => void,
+  ) => {
     let clockMs = 0;
     return new Workers({
       stateTable,
-      crew,
+      workerGroup,
       owner,
       slot: 'only',
       heartbeatMs: 200,
@@ -85,28 +75,28 @@ describe('the announcement of a worker', () => {
   };
 
   it('returns after others took it for dead, as the predecessor that it was', async () => {
-    const [crew, gate] = [randomUUID(), openGate()];
-    const paused = join(gate.table(followed.stateTable), crew, 'paused', () => undefined);
-    await until('it is announced', () => paused.share(1).mine.length === 1);
-    const next = join(followed.stateTable, crew, 'next', () => undefined);
-    await until('it is succeeded', () => paused.share(1).successor?.owner === 'next');
+    const [workerGroup, gate] = [randomUUID(), openGate()];
+    const paused = join(gate.table(followed.stateTable), workerGroup, 'paused', () => undefined);
+    await until('it is announced', () => paused.assignment(1).mine.length === 1);
+    const next = join(followed.stateTable, workerGroup, 'next', () => undefined);
+    await until('it is succeeded', () => paused.assignment(1).successor?.owner === 'next');
     gate.state = 'paused';
-    await until('it is taken for dead', () => next.share(1).others.length === 0);
+    await until('it is taken for dead', () => next.assignment(1).others.length === 0);
     gate.state = 'open';
-    await until('it is back', () => paused.lives() === 2 && next.share(1).others.length === 1);
-    expect([next.share(1).successor, paused.share(1).successor?.owner]).toEqual([undefined, 'next']);
+    await until('it is back', () => paused.lives() === 2 && next.assignment(1).others.length === 1);
+    expect([next.assignment(1).successor, paused.assignment(1).successor?.owner]).toEqual([undefined, 'next']);
     await Promise.all([paused.leave(), next.leave()]);
   });
 
   it('is made so rarely that DynamoDB takes all of them: of 128 workers, as 64 are while they hand over', async () => {
     const { client, table } = followed.stateTable;
-    const crew = randomUUID();
+    const workerGroup = randomUUID();
     const others = Array.from(
       { length: 127 },
       (_, n) => [`worker/${randomUUID()}`, JSON.stringify([String(n % 64), 1_000_000 + n, 12, true])] as const,
     );
     const Item = Object.fromEntries(others.map(([name, text]) => [name, { S: text }]));
-    await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: `workers#${crew}` }, ...Item } }));
+    await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: `workers#${workerGroup}` }, ...Item } }));
     const bytes = others.reduce((sum, [name, text]) => sum + name.length + text.length, 0);
     const kilobytes = Math.ceil((bytes * 128) / 127 / 1024);
     const pausesOf = async (name: string): Promise<readonly number[]> => {
@@ -116,21 +106,7 @@ describe('the announcement of a worker', () => {
       await workers.leave();
       return pauses;
     };
-    expect((128 * kilobytes * 1000) / Math.min(...(await pausesOf(crew)))).toBeLessThan(1000);
+    expect((128 * kilobytes * 1000) / Math.min(...(await pausesOf(workerGroup)))).toBeLessThan(1000);
     expect(new Set(await pausesOf(randomUUID())), 'alone it is as quick as it was asked to be').toEqual(new Set([200]));
   });
 });
-
-/** Cells whose first delivery came after that of a later cell of their shard. */
-function orderBreaks(handled: readonly { readonly shard: number; readonly added_id: number }[]): number {
-  const highest = new Map<number, number>();
-  const seen = new Set<string>();
-  let breaks = 0;
-  for (const { shard, added_id } of handled) {
-    const name = `${shard}/${added_id}`;
-    if (!seen.has(name) && added_id !== (highest.get(shard) ?? 0) + 1) breaks += 1;
-    seen.add(name);
-    highest.set(shard, Math.max(highest.get(shard) ?? 0, added_id));
-  }
-  return breaks;
-}

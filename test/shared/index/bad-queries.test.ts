@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { indexReads } from '../../../shared/store/deployment.ts';
-import type { Condition } from '../../../shared/api/condition.ts';
 import { openContext } from '../../../shared/access/context.ts';
 import type { IndexCatalogue, IndexVersion } from '../../../shared/topology/index-catalogue.ts';
 import type { IndexNow } from '../../../shared/topology/index-now.ts';
 import type { TopologySource } from '../../../shared/topology/topology.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
 import { fakeTime, passes } from '../../support/fake-time.ts';
-import { eq } from '../../support/index-on.ts';
 
 const live: IndexVersion = {
   hash: 'a',
@@ -48,8 +46,8 @@ function reads() {
   return indexReads(openContext({ topology, connect, bufferCopies: 0 }), 'trips');
 }
 
-const driver: Condition = eq('driver', randomUUID());
-const riders: Condition = eq('riders', 2);
+const driver = { driver: randomUUID() };
+const riders = { riders: 2 };
 
 let time: Disposable;
 beforeEach(() => {
@@ -61,21 +59,25 @@ beforeEach(() => {
 afterEach(() => time[Symbol.dispose]());
 
 describe('queries that do not fit', () => {
-  it('share looks at the topology table, and are told what is wrong', async () => {
+  it('share reads of the topology table, and are told what is wrong', async () => {
     const { query } = reads();
-    const asked = Array.from({ length: 50 }, () => errorOf(() => query({ index: 'drivers', where: [driver, riders] })));
+    const asked = Array.from({ length: 50 }, () =>
+      errorOf(() => query({ index: 'drivers', where: { ...driver, ...riders } })),
+    );
     await passes(100);
     for (const error of await Promise.all(asked)) expect(error).toMatchObject({ code: 'unknown_field' });
     expect(indexNow).toHaveBeenCalledTimes(1);
   });
 
-  it('by names that no index has look whether one was made since, and at no item of these names', async () => {
+  it('by names that no index has check for indexes made since, and read no item of these names', async () => {
     const { query, getIndex } = reads();
-    expect(await errorOf(() => query({ index: 'riders', where: [driver] }))).toMatchObject({ code: 'unknown_index' });
+    expect(await errorOf(() => query({ index: 'riders', where: { ...driver } }))).toMatchObject({
+      code: 'unknown_index',
+    });
     expect(await errorOf(() => getIndex('riders'))).toMatchObject({ code: 'unknown_index' });
     renew.mockImplementation(async () => void (listed = [...listed, { name: 'riders', versions: [building] }]));
     indexNow.mockResolvedValue({ ...TOLD, versions: [building] });
-    const made = await errorOf(() => query({ index: 'riders', where: [driver] }));
+    const made = await errorOf(() => query({ index: 'riders', where: { ...driver } }));
     expect([made.code, renew.mock.calls.length, indexNow.mock.calls]).toEqual([
       'index_building',
       3,
@@ -83,9 +85,9 @@ describe('queries that do not fit', () => {
     ]);
   });
 
-  it('know at once of a definition that was made since, also where others look at the same time', async () => {
+  it('know at once of a definition that was made since, also where others read at the same time', async () => {
     const { query } = reads();
-    const ask = () => errorOf(() => query({ index: 'drivers', where: [driver, riders] }));
+    const ask = () => errorOf(() => query({ index: 'drivers', where: { ...driver, ...riders } }));
     const before = ask();
     await passes(1);
     indexNow.mockResolvedValue({ ...TOLD, versions: [live, building] });

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
 import { SqlError, type Statement } from '../../../shared/sql/client.ts';
 import { until } from '../../support/until.ts';
-import { eq } from '../../support/index-on.ts';
 import { rowsOfShard } from '../../support/datastore-conformance.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { noEntries } from './repair/support/entry-writes.ts';
-import { changeable, CITIES, DRIVERS, openIndexedStore, type Wrap } from './repair/support/indexed-store.ts';
+import { changeable, CITIES, DRIVERS, sharedIndexed, type Wrap } from './repair/support/indexed-store.ts';
 
 const SHARDS = 4;
 
@@ -20,12 +19,12 @@ const { between, wrap } = changeable(asItIs);
 /** Nothing was done: statements go one by one. */
 const SINGLY = new SqlError('contention', 'no transactions');
 
-const note = ({ sql, thenSelect }: Statement): void => {
-  read += thenSelect?.from(0).parameters.filter((one) => one instanceof Uint8Array && one.length === 16).length ?? 0;
+const note = ({ sql, readAfter }: Statement): void => {
+  read += readAfter?.from(0).parameters.filter((one) => one instanceof Uint8Array && one.length === 16).length ?? 0;
   const [, name] = /^INSERT INTO `[^`]+`\.`([a-z]+)_[0-9a-f]+` \(f0, /u.exec(sql) ?? [];
   if (name !== undefined) written.push(`${name} ${sql.includes('ON DUPLICATE KEY') ? 'put' : 'inserted'}`);
 };
-const indexed = await openIndexedStore(
+const indexed = await sharedIndexed(
   SHARDS,
   (client, group) => {
     const { transactions, ...next } = wrap(client, group);
@@ -53,7 +52,6 @@ const indexed = await openIndexedStore(
   },
   [DRIVERS, CITIES],
 );
-afterAll(() => indexed.close());
 
 beforeEach(() => {
   between.now = asItIs;
@@ -106,9 +104,9 @@ describe('of several indexes', () => {
   });
 
   it.skipIf(WRITER_ONLY)('rows are read behind their appends, each for the indexes that concern it', async () => {
-    const homes = (await indexed.store.topology.datastore(indexed.datastore))?.homes ?? [];
-    const together = [...homes.keys()].filter((shard) => homes[shard]?.group === homes[0]?.group);
-    const [row = '', other = ''] = together.slice(0, 2).flatMap((shard) => rowsOfShard(shard, SHARDS, 1));
+    const { groupOf } = indexed;
+    const batched = Array.from({ length: SHARDS }, (_, shard) => shard).filter((one) => groupOf(one) === groupOf(0));
+    const [row = '', other = ''] = batched.slice(0, 2).flatMap((shard) => rowsOfShard(shard, SHARDS, 1));
     await brings([base(row)], [`cities ${INSERTED}`, `drivers ${INSERTED}`]);
     await put(status(row), base(other));
     await expect.poll(() => written.length).toBeGreaterThanOrEqual(2);
@@ -120,7 +118,7 @@ describe('of several indexes', () => {
     const driver = randomUUID();
     const same = base(row, driver);
     const isDone = async (): Promise<readonly unknown[]> => {
-      const { entries } = await indexed.trips.query({ index: 'drivers', where: [eq('driver', driver)] });
+      const { entries } = await indexed.trips.query({ index: 'drivers', where: { driver } });
       return entries.map(({ fields }) => fields['is_done']);
     };
     const many = Array.from({ length: 30 }, () => [same, status(row)]).flat();

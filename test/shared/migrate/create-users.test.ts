@@ -1,16 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUsers, type UserLogin } from '../../../shared/migrate/create-users.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
-import type { GroupEndpoints } from '../../../shared/sql/endpoints.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { appendCell } from '../../../shared/sql/statements/append-cells.ts';
 import { raiseShardEpoch } from '../../../shared/sql/statements/raise-shard-epoch.ts';
-import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { otherName, userName, type MadeUser } from '../../../shared/topology/database-users.ts';
-import { clientTo } from '../../support/connection-to.ts';
-import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { clientTo, groupAccess } from '../../support/connection-to.ts';
+import { sharedTable } from '../../support/shared-table.ts';
 import { PATIENT } from '../../support/store-access.ts';
 
 const datastore = `users_${randomBytes(4).toString('hex')}`;
@@ -18,37 +16,27 @@ const database = `${datastore}_0000`;
 /** Differs from the datastore's databases where a pattern has a wildcard. */
 const neighbour = `${datastore.replace('_', 'x')}_0000`;
 const password = (): string => randomBytes(15).toString('hex');
-const passwords: Record<MadeUser, string> = {
-  read: password(),
-  tail: password(),
-  write: password(),
-  repair: password(),
-  move: password(),
-  erase: password(),
-};
+const ALL: readonly MadeUser[] = ['read', 'tail', 'write', 'repair', 'move', 'erase'];
+const passwords = Object.fromEntries(ALL.map((user) => [user, password()])) as Record<MadeUser, string>;
 const loginsOf = (given: Readonly<Record<string, string>>): Record<MadeUser, UserLogin> =>
   Object.fromEntries(
     Object.entries(given).map(([user, secret]) => [user, { username: userName(user as MadeUser), password: secret }]),
   ) as Record<MadeUser, UserLogin>;
-const [group] = inject('servers').groups;
-let topologyTable: DynamoTable;
+const topologyTable = await sharedTable();
 let owner: SqlClient;
 const clients = new Map<MadeUser, SqlClient>();
 
-const login = (user: MadeUser, secret = passwords[user]): SqlClient => {
-  if (!group) throw new Error('no group');
-  return mysqlClient(group, async () => ({ username: userName(user), password: secret }), PATIENT);
-};
+const loginAs = (username: string, secret: string): SqlClient =>
+  mysqlClient(groupAccess(), async () => ({ username, password: secret }), PATIENT);
+const login = (user: MadeUser, secret = passwords[user]): SqlClient => loginAs(userName(user), secret);
 
 beforeAll(async () => {
-  if (!group) throw new Error('no group');
-  topologyTable = await newTable(dynamoClient(inject('servers').dynamo));
-  owner = clientTo(group);
+  owner = clientTo();
   await migrate({
     topologyTable,
     connect: clientTo,
     logins: async () => loginsOf(passwords),
-    wish: { groups: [group], datastores: [{ name: datastore, shards: 1, indexes: [], triggers: [] }] },
+    desired: { groups: [groupAccess()], datastores: [{ name: datastore, shards: 1, indexes: [], triggers: [] }] },
     mayGoOn: () => true,
   });
   for (const sql of [
@@ -58,16 +46,15 @@ beforeAll(async () => {
     `CREATE TABLE ${database}.by_rider (a INT PRIMARY KEY, b INT)`,
   ])
     await owner.change({ sql, parameters: [] });
-  for (const user of Object.keys(passwords) as MadeUser[]) clients.set(user, login(user));
+  for (const user of ALL) clients.set(user, login(user));
 });
 afterAll(async () => {
   for (const sql of [`DROP DATABASE IF EXISTS ${neighbour}`, `DROP DATABASE IF EXISTS ${database}`])
     await owner.change({ sql, parameters: [] });
   await Promise.all([owner, ...clients.values()].map((client) => client.close()));
-  topologyTable.client.destroy();
 });
 
-/** What a user gets for a statement: `done`, or the number of the server's error. */
+/** Returns the result of a user's statement: `done`, or the number of the server's error. */
 async function outcome(user: MadeUser, { sql, parameters }: Statement): Promise<unknown> {
   const client = clients.get(user);
   const asked = sql.startsWith('SELECT')
@@ -87,7 +74,6 @@ const append = (): Statement =>
   );
 /** ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR. */
 const DENIED = expect.toBeOneOf([1044, 1142, 1227]);
-const ALL: readonly MadeUser[] = ['read', 'tail', 'write', 'repair', 'move', 'erase'];
 
 describe('the users of the functions', () => {
   it.each([
@@ -139,13 +125,9 @@ describe('the users of the functions', () => {
     const other = otherName(userName('write'));
     const next = password();
     await createUsers(owner, { write: { username: other, password: next } }, [datastore]);
-    const client = mysqlClient(
-      group as GroupEndpoints,
-      async () => ({ username: other, password: passwords.write }),
-      PATIENT,
-    );
+    const client = loginAs(other, passwords.write);
     await expect(client.select(plain('SELECT 1'), 'writer')).rejects.toMatchObject({ errno: 1045 });
-    const current = mysqlClient(group as GroupEndpoints, async () => ({ username: other, password: next }), PATIENT);
+    const current = loginAs(other, next);
     for (const one of [current, clients.get('write') as SqlClient]) {
       await expect(one.select(plain(`SELECT COUNT(*) FROM ${database}.entity`), 'writer')).resolves.toHaveLength(1);
       await expect(one.change(plain('DROP TABLE schemaless.buffer'))).rejects.toMatchObject({ errno: 1142 });
@@ -176,7 +158,7 @@ describe('the users of the functions', () => {
     ]);
   });
 
-  it('get no password that would have to be quoted, and nobody is told which it was', async () => {
+  it('get no password that would need quotes, and the error does not show it', async () => {
     const wrong = { ...passwords, tail: "a'; DROP TABLE schemaless.shard; -- " };
     await expect(createUsers(owner, loginsOf(wrong), [datastore])).rejects.toThrow(
       'the password of schemaless_tail: wanted 20 to 128 letters and digits, got 36 characters',

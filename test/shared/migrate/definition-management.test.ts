@@ -7,12 +7,11 @@ import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { watchedClient } from '../../support/connection-to.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
-import { eq, indexOn } from '../../support/index-on.ts';
-import { select } from '../../support/plain-sql.ts';
+import { indexOn } from '../../support/index-on.ts';
 import { PATIENT } from '../../support/store-access.ts';
 import {
   applied,
-  connect,
+  databasesOn,
   defined,
   deploy,
   groups,
@@ -27,7 +26,7 @@ import {
   shop,
   sqs,
   triggersNow,
-  wished,
+  desired,
   useShop,
 } from './support/shop.ts';
 
@@ -42,7 +41,7 @@ const whole = (more: Parameters<typeof defined>[1] = {}) =>
 const applyWhole = () => manage().apply(whole(), false);
 
 /** The same where a deployment defines something, whether it has made it yet or not. */
-async function manageBeside(deployed: Definitions): Promise<DefinitionManagement> {
+async function manageInParallel(deployed: Definitions): Promise<DefinitionManagement> {
   await writeDeployed(shop.topologyTable, deployed);
   return manage();
 }
@@ -52,21 +51,10 @@ const put = async (deployment: Deployment, body = { buyer, total: 1 }) =>
   (await deployment.datastore(shop.name)).put(cellOf({ body }));
 const trigger = () => triggerStore(shop.stateTable, { datastore: shop.name, trigger: 'send' });
 
-async function databases(): Promise<number> {
-  const pattern = `${shop.name.replaceAll('_', String.raw`\_`)}\\_%`;
-  const counting = 'SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE ?';
-  const counts = await Promise.all(
-    groups.map(async (group) => {
-      const client = connect(group);
-      const [[count] = []] = await select(client, counting, pattern);
-      await client.close();
-      return Number(count);
-    }),
-  );
-  return counts.reduce((sum, count) => sum + count, 0);
-}
+const databases = async (): Promise<number> =>
+  (await Promise.all(groups.map((group) => databasesOn(group, shop.name)))).flat().length;
 
-/** What mentions the datastore in both tables. */
+/** Returns the keys of both tables that mention the datastore. */
 async function left(): Promise<readonly string[]> {
   const keys = await Promise.all([shop.topologyTable, shop.stateTable].map(keysOf));
   return keys
@@ -92,7 +80,7 @@ describe('applied definitions', () => {
     const other = instance(0);
     expect(await put(other)).toMatchObject({ outcome: 'stored' });
     const reading = await other.datastore(shop.name);
-    const { entries } = await reading.query({ index: 'by_buyer', where: [eq('buyer', buyer)] });
+    const { entries } = await reading.query({ index: 'by_buyer', where: { buyer } });
     expect(entries).toHaveLength(1);
     const [made] = await triggersNow();
     expect(made?.definition).toEqual(SEND);
@@ -163,8 +151,8 @@ describe('applied definitions', () => {
 
   it('of what the deployment defines are its own to change', async () => {
     const deployed = whole({ triggers: [] });
-    await deploy([wished(SHARDS, { indexes: [BY_BUYER] })]);
-    const same = await (await manageBeside(deployed)).apply(deployed, false);
+    await deploy([desired(SHARDS, { indexes: [BY_BUYER] })]);
+    const same = await (await manageInParallel(deployed)).apply(deployed, false);
     expect(same.changes.map(({ change }) => change)).toEqual(['none', 'none']);
     const other = whole({ indexes: [{ ...BY_BUYER, keys: [['buyer', 'total']] }], triggers: [] });
     expect(await errorOf(() => manage().apply(other, false))).toMatchObject({
@@ -177,27 +165,27 @@ describe('applied definitions', () => {
 
   it('outlive deployments that know nothing of them, until those define them', async () => {
     await applyWhole();
-    expect(await deploy([wished(1, { name: `${shop.name}_other` })])).toBe(true);
+    expect(await deploy([desired(1, { name: `${shop.name}_other` })])).toBe(true);
     expect(await triggersNow()).toHaveLength(1);
     expect(await put(instance(0))).toMatchObject({ outcome: 'stored' });
-    await deploy([wished(SHARDS)]);
+    await deploy([desired(SHARDS)]);
     expect(await triggersNow()).toHaveLength(1);
     expect(await indexStates()).toEqual([['by_buyer', 'live']]);
     expect((await applied()).length).toBe(3);
-    const defining = wished(SHARDS, { indexes: [BY_BUYER], triggers: [ownTrigger()] });
+    const defining = desired(SHARDS, { indexes: [BY_BUYER], triggers: [ownTrigger()] });
     // The same one may be done again and again; the next that defines them, too, is not to be taken back any more.
     for (let round = 0; round < 2; round += 1) {
       await deploy([defining]);
       expect(await triggersNow()).toEqual([ownTrigger()]);
       expect((await applied()).length).toBe(2);
     }
-    await deploy([defining, wished(1, { name: `${shop.name}_other` })]);
+    await deploy([defining, desired(1, { name: `${shop.name}_other` })]);
     expect(await applied()).toEqual([]);
     expect(await triggersNow()).toEqual([ownTrigger()]);
   });
 
   it('outlive a deployment that defines them and is rolled back', async () => {
-    const before = wished(SHARDS);
+    const before = desired(SHARDS);
     await deploy([before]);
     await applyWhole();
     const made = await triggersNow();
@@ -211,7 +199,18 @@ describe('applied definitions', () => {
 
   it('cut off are finished by a repetition', async () => {
     // After so many statements, which is in the middle of users, databases and tables.
-    for (const most of [3, 8, 14, 20]) await expect(dying(most).apply(whole(), false)).rejects.toThrow('died');
+    const ends: string[] = [];
+    for (const most of [3, 8, 14, 20])
+      ends.push(
+        await dying(most)
+          .apply(whole(), false)
+          .then(
+            () => 'done',
+            (error: Error) => error.message,
+          ),
+      );
+    // The groups are made side by side: where one was much quicker, the last finds less to do.
+    expect(ends).toEqual(['died', 'died', expect.toBeOneOf(['died', 'done']), expect.toBeOneOf(['died', 'done'])]);
     expect((await applyWhole()).done).toBe(true);
     expect([await databases(), (await queueNames()).length]).toEqual([SHARDS, 2]);
     expect(await put(instance(0))).toMatchObject({ outcome: 'stored' });
@@ -226,7 +225,7 @@ describe('deleting', () => {
     });
     expect(
       await errorOf(async () =>
-        (await manageBeside(whole())).deleteIndex(shop.name, 'by_buyer', { confirm: 'by_buyer' }),
+        (await manageInParallel(whole())).deleteIndex(shop.name, 'by_buyer', { confirm: 'by_buyer' }),
       ),
     ).toMatchObject({
       code: 'still_defined',
@@ -250,14 +249,14 @@ describe('deleting', () => {
     await sendMessage(made?.queueUrl);
     const remove = (more: object = {}) => manage().deleteTrigger(shop.name, 'send', { confirm: 'send', ...more });
     expect(await errorOf(() => remove())).toMatchObject({
-      code: 'would_lose',
+      code: 'would_discard_data',
       details: { more: { lost: { messages: 1, parked: 1 } } },
     });
     expect(await queueNames()).toHaveLength(2);
     expect(await remove({ force: true })).toMatchObject({ lost: { messages: 1, parked: 1 } });
     expect([await triggersNow(), await queueNames()]).toEqual([[], []]);
     expect((await left()).filter((key) => key.includes('#send'))).toEqual([`trigger#${shop.name}#send`]);
-    // Made again it begins anew.
+    // A recreated trigger starts without state.
     await applyWhole();
     expect(await trigger().malformed()).toEqual([]);
   });

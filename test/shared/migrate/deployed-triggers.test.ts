@@ -26,8 +26,8 @@ const trigger = (name: string, queueUrl = `http://localhost/${name}.fifo`): Depl
   parkedQueueUrl: `${queueUrl}-parked`,
 });
 type Named = Readonly<Record<string, readonly (string | DeployedTrigger)[]>>;
-const deploy = (wished: Named, minutesFromNow = 0, isPart = false): Promise<void> => {
-  const datastores = Object.entries(wished).map(([name, triggers]) => ({
+const deploy = (desired: Named, minutesFromNow = 0, isPart = false): Promise<void> => {
+  const datastores = Object.entries(desired).map(([name, triggers]) => ({
     name,
     triggers: triggers.map((one) => (typeof one === 'string' ? trigger(one) : one)),
   }));
@@ -78,7 +78,7 @@ describe('deployed triggers', () => {
     expect([await names('trips'), await names('rides')]).toEqual([['b'], []]);
   });
 
-  it('stay where only a part of the datastores is wished, and theirs is not among them', async () => {
+  it('stay where only a part of the datastores is deployed, without theirs', async () => {
     await deploy({ trips: ['a'], rides: ['a'] });
     await deploy({ trips: [] }, 0, true);
     expect([await names('trips'), await names('rides')]).toEqual([[], ['a']]);
@@ -93,12 +93,12 @@ describe('deployed triggers', () => {
     expect(before).toHaveLength(4);
   });
 
-  it('begin anew when they are added again, however soon', async () => {
+  it('start without state when they are added again, however soon', async () => {
     await deploy({ trips: ['a', 'b'] });
     await work('trips', 'a');
     await work('trips', 'b');
     await deploy({ trips: ['b'] });
-    // Whoever works for it may still write here, and must not begin anew.
+    // Its workers may still write here, and must not start over.
     expect(await readFollower(stateTable, { name: triggerFollower('a'), datastore: 'trips' })).toBeDefined();
     await deploy({ trips: ['a', 'b'] });
     expect(await names('trips')).toEqual(['a', 'b']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
-import { wishedVersions } from '../../../shared/migrate/index-versions.ts';
+import { desiredVersions } from '../../../shared/migrate/index-versions.ts';
 import { definitionHash, type IndexState, type IndexVersion } from '../../../shared/topology/index-catalogue.ts';
 import { indexOn } from '../../support/index-on.ts';
 
@@ -32,7 +32,7 @@ const versionsOf = (text: string): readonly IndexVersion[] =>
 describe('the versions of an index', () => {
   it.each<[string, string, keyof typeof DEFINITIONS | undefined, string]>([
     ['new: it is built', '', 'a', 'a building'],
-    ['changed: the new version is built, and the live one answers meanwhile', 'a live', 'b', 'a live, b building'],
+    ['changed: the new version is built, and the live one answers until then', 'a live', 'b', 'a live, b building'],
     [
       'changed again: the version that was being built is retired',
       'a live, b building',
@@ -47,30 +47,21 @@ describe('the versions of an index', () => {
       undefined,
       'a retired now, b retired now, c retired',
     ],
-    ['wanted again: a new version beside the retired one', 'a retired, b live', 'a', 'a retired, b live, a building 1'],
+    ['wanted again: a new version after the retired one', 'a retired, b live', 'a', 'a retired, b live, a building 1'],
     ['wanted a third time', 'a retired, a retired 1', 'a', 'a retired, a retired 1, a building 2'],
     ['wanted again after the first was forgotten', 'a retired 1', 'a', 'a retired 1, a building'],
-  ])('%s', (_, before, wish, after) => {
-    const wished = wish && DEFINITIONS[wish];
-    const changed = wishedVersions(versionsOf(before), wished, 'building', NOW);
+    ['as it is, under another hash', 'a retired, a live 1', 'a', 'a retired, a live 1'],
+    ['never there and not wanted', '', undefined, ''],
+  ])('%s', (_, before, name, after) => {
+    const desired = name && DEFINITIONS[name];
+    const changed = desiredVersions(versionsOf(before), desired, 'building', NOW);
     expect(changed).toEqual(versionsOf(after));
-    expect(wishedVersions(changed, wished, 'building')).toBe(changed);
+    expect(desiredVersions(changed, desired, 'building')).toBe(changed);
     expect(new Set(changed.map(({ hash }) => hash)).size).toBe(changed.length);
   });
 
-  it.each<[string, readonly IndexVersion[], IndexDefinition | undefined]>([
-    ['live', [version(a, 'live')], a],
-    ['being built', [version(a, 'building')], a],
-    ['being built beside the live one', [version(a, 'live'), version(b, 'building')], b],
-    ['live under another hash', [version(a, 'retired'), version(a, 'live', 1)], a],
-    ['all retired and not wished', [version(a, 'retired')], undefined],
-    ['never there and not wished', [], undefined],
-  ])('are left alone where they are as wished: %s', (_, versions, wished) => {
-    expect(wishedVersions(versions, wished, 'building')).toBe(versions);
-  });
-
   it('of a datastore that does not exist yet are live at once, and the only ones', () => {
-    expect(wishedVersions([], a, 'live')).toEqual([version(a, 'live')]);
-    expect(wishedVersions([version(a, 'live')], b, 'live', NOW)).toEqual([retiredNow(a), version(b, 'live')]);
+    expect(desiredVersions([], a, 'live')).toEqual([version(a, 'live')]);
+    expect(desiredVersions([version(a, 'live')], b, 'live', NOW)).toEqual([retiredNow(a), version(b, 'live')]);
   });
 });

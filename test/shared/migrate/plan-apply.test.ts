@@ -21,8 +21,8 @@ const THERE: CurrentDatastore = { ...NONE, shards: 4, indexes: [INDEX], triggers
 
 const sealedIn = (column: string, fields: readonly string[]) => ({ column, subject: 'buyer', fields });
 
-function plan(wished: Partial<DatastoreDefinition>, current: CurrentDatastore, canSeal = true) {
-  const definition = { name: 'shop', shards: 4, indexes: [], triggers: [], ...wished };
+function plan(desired: Partial<DatastoreDefinition>, current: CurrentDatastore, canSeal = true) {
+  const definition = { name: 'shop', shards: 4, indexes: [], triggers: [], ...desired };
   const { changes, fixed } = planApply({ datastores: [definition] }, () => current, canSeal);
   return {
     changes: changes.map(({ name, change }) => `${name} ${change}`),
@@ -32,9 +32,9 @@ function plan(wished: Partial<DatastoreDefinition>, current: CurrentDatastore, c
 
 describe('a plan', () => {
   it('makes what is not there, and leaves what is', () => {
-    const wished = { indexes: [INDEX], triggers: [TRIGGER] };
-    expect(plan(wished, NONE)).toEqual({ changes: ['shop create', 'by_buyer create', 'send create'], fixed: [] });
-    expect(plan(wished, THERE)).toEqual({ changes: ['shop none', 'by_buyer none', 'send none'], fixed: [] });
+    const desired = { indexes: [INDEX], triggers: [TRIGGER] };
+    expect(plan(desired, NONE)).toEqual({ changes: ['shop create', 'by_buyer create', 'send create'], fixed: [] });
+    expect(plan(desired, THERE)).toEqual({ changes: ['shop none', 'by_buyer none', 'send none'], fixed: [] });
   });
 
   it.each<[string, Partial<IndexDefinition>, readonly string[]]>([
@@ -83,8 +83,8 @@ describe('a plan', () => {
 
   it('leaves to the deployment what that defines', () => {
     const deployed = { name: 'shop', shards: 4, indexes: [INDEX], triggers: [TRIGGER] };
-    const wished = { indexes: [{ ...INDEX, keys: [['buyer', 'total']] }], triggers: [{ ...TRIGGER, maxAttempts: 7 }] };
-    expect(plan(wished, { ...THERE, deployed }).fixed).toEqual([
+    const desired = { indexes: [{ ...INDEX, keys: [['buyer', 'total']] }], triggers: [{ ...TRIGGER, maxAttempts: 7 }] };
+    expect(plan(desired, { ...THERE, deployed }).fixed).toEqual([
       'by_buyer keys: as deployed, something else',
       'send maxAttempts: as deployed, something else',
     ]);
@@ -104,6 +104,13 @@ describe('a plan', () => {
     const current = { ...THERE, sealed: [sealedIn('BASE', ['name', 'phone'])] };
     const planned = plan({ ...(sealed && { sealed }) }, current);
     expect(planned).toEqual({ changes: [`shop ${fixed.length > 0 ? 'none' : 'change'}`], fixed });
+  });
+
+  it('gives a sealed field no other type than an index has that stays', () => {
+    const sealed = [sealedIn('BASE', ['mail'])];
+    const [there, desired] = [indexOn('by_mail', { mail: 'string' }), indexOn('by_mail_too', { mail: 'UUID' })];
+    const current = { ...THERE, sealed, indexes: [there] };
+    expect(plan({ sealed, indexes: [desired] }, current).fixed).toEqual(['by_mail_too mail.type: string, UUID']);
   });
 
   it('seals nothing where there is no root key', () => {

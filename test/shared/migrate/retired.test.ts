@@ -9,7 +9,7 @@ import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.t
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
-import { eq, indexOn } from '../../support/index-on.ts';
+import { indexOn } from '../../support/index-on.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import {
   connect,
@@ -26,7 +26,7 @@ import {
   topologyNow,
   triggersNow,
   useShop,
-  wished,
+  desired,
 } from './support/shop.ts';
 
 useShop();
@@ -34,7 +34,7 @@ useShop();
 const SHARDS = 6;
 const BY_BUYER = indexOn('by_buyer', { buyer: 'UUID' });
 const buyer = '5d2c8a17-9e4b-4f36-a1d8-7c0e6b3f2a94';
-const definition = () => wished(SHARDS, { indexes: [BY_BUYER], triggers: [ownTrigger()] });
+const definition = () => desired(SHARDS, { indexes: [BY_BUYER], triggers: [ownTrigger()] });
 const found = () => errorOf(() => instance(1).datastore(shop.name));
 
 describe('a datastore that its deployment does not define any more', () => {
@@ -53,7 +53,7 @@ describe('a datastore that its deployment does not define any more', () => {
     await deploy([definition()]);
     const trips = await instance(1).datastore(shop.name);
     for (const one of [cell, late]) expect((await trips.get(one)).cell?.body).toEqual(one.body);
-    const { entries } = await trips.query({ index: 'by_buyer', where: [eq('buyer', buyer)] });
+    const { entries } = await trips.query({ index: 'by_buyer', where: { buyer } });
     expect(entries).toHaveLength(2);
     expect(await triggersNow()).toEqual([ownTrigger()]);
   });
@@ -63,8 +63,9 @@ describe('a datastore that its deployment does not define any more', () => {
     const cell = cellOf();
     await (await instance(1).datastore(shop.name)).put(cell);
     await deploy();
-    const refused = `datastore ${shop.name}: wanted its ${SHARDS} shards, fixed when it was created, got ${SHARDS - 1}`;
-    await expect(deploy([wished(SHARDS - 1)])).rejects.toThrow(refused);
+    await expect(deploy([desired(SHARDS - 1)])).rejects.toThrow(
+      `wanted its ${SHARDS} shards, fixed when it was created`,
+    );
     expect(await errorOf(() => manageWith(1).apply(defined(SHARDS - 1), false))).toMatchObject({
       code: 'fixed_definition',
       details: { field: 'shards', wanted: String(SHARDS), got: String(SHARDS - 1) },
@@ -113,12 +114,12 @@ describe('a datastore that its deployment does not define any more', () => {
   });
 
   it('has what was applied to it again when it is back', async () => {
-    await deploy([wished(SHARDS)]);
+    await deploy([desired(SHARDS)]);
     await manageWith(1).apply(defined(SHARDS, { indexes: [BY_BUYER], triggers: [SEND] }), false);
     const made = await triggersNow();
     await deploy();
     expect(await triggersNow()).toEqual([]);
-    await deploy([wished(SHARDS)]);
+    await deploy([desired(SHARDS)]);
     expect(await triggersNow()).toEqual(made);
     expect(await indexStates()).toEqual([['by_buyer', 'building']]);
   });
@@ -145,7 +146,7 @@ describe('a datastore that its deployment does not define any more', () => {
       for (const pk of await keysOf({ client, table }))
         if (pk.split('#').includes(shop.name))
           await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: { S: pk } } }));
-    await deploy([wished(SHARDS + 3)]);
+    await deploy([desired(SHARDS + 3)]);
     expect(await (await instance(1).datastore(shop.name)).put(cellOf())).toMatchObject({
       outcome: 'stored',
       added_id: 1,

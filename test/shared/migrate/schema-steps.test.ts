@@ -112,7 +112,7 @@ const run = (wrap: Wrap = (client) => client): Promise<boolean> =>
   migrate({
     topologyTable,
     connect: () => wrap(connect()),
-    wish: { groups: [address()], datastores: [DATASTORE] },
+    desired: { groups: [address()], datastores: [DATASTORE] },
     mayGoOn: () => true,
   });
 
@@ -198,7 +198,7 @@ describe('a store in use', () => {
     expect((await trips.batchGet(cells)).map((cell) => cell && 'body' in cell && cell.body)).toEqual(
       cells.map(({ body }) => body),
     );
-    const where = [{ field: 'city', operator: 'eq' as const, values: ['Lisbon'] }];
+    const where = { city: 'Lisbon' };
     // A write waits for its entries for a moment only.
     await expect.poll(async () => (await trips.query({ index: 'city_index', where })).entries).toHaveLength(20);
   });

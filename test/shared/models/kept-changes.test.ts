@@ -39,7 +39,7 @@ function storeThat(endings: Ending[], changes: (real: Datastore) => Partial<Data
   );
 }
 
-describe('what a function made of a body is saved once, whatever became of it before', () => {
+describe('a change by a function is saved once, however its last write ended', () => {
   const add = (body: Account) => ({ balance: body.balance + 5 });
 
   /** An account of 10, to which 5 were added by a write that ended so. */
@@ -134,7 +134,7 @@ describe('a cell that cannot be read costs itself alone', () => {
     expect(cursor).toBe(3);
   });
 
-  it('of a search: the records behind it come, and it says why when it is looked at', async () => {
+  it('of a search: the records behind it come, and it says why when it is read', async () => {
     const datastore = storeThat([], (real) => ({
       async query() {
         const found = await Promise.all([1, 2].map((owner) => real.row(accounts.rowKey({ owner }))));
@@ -197,7 +197,7 @@ describe('a cell that cannot be read costs itself alone', () => {
     ];
     const log = [{ shard: 0, cells, next: 3, more: false, served_by: 'writer', stale: false } as const];
     const found = await accountsIn(opened({ log: async () => log })).fetchLatestCells({ shard: 0 });
-    expect(found.cells.map((one) => [one.id, one.cell, one.body, one.erasure?.scope])).toEqual([
+    expect(found.cells.map((one) => [one.added_id, one.cell, one.body, one.erasure?.scope])).toEqual([
       [1, 'base', null, 'column'],
       [3, '', null, 'row'],
     ]);

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { ModelDatastore } from '../../../shared/models/declaration.ts';
 import { defineModel } from '../../../shared/models/model.ts';
 import { shardOf } from '../../../shared/address.ts';
 import { select } from '../../support/plain-sql.ts';
@@ -8,8 +7,8 @@ import { hotelsIn, newHotel, openRates, RATES, rateOf, ratesIn, SHARDS } from '.
 const store = await openRates();
 afterAll(() => store.close());
 
-describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
-  const datastore: ModelDatastore = way === 'in process' ? store.datastore : store.overHttp;
+describe('models', () => {
+  const { datastore } = store;
   const rates = ratesIn(datastore);
 
   async function newRate<Body extends object>(body: Body) {
@@ -20,7 +19,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
   }
 
   describe('the store', () => {
-    it('versions are only ever added', async () => {
+    it('only adds versions', async () => {
       const rate = await rates.put(rateOf(newHotel(), { net_price: 1 }));
       await rate.update({ net_price: 2 });
       const { cells } = await datastore.versions({ row_key: rate.uuid, column_name: 'base' }, { order: 'asc' });
@@ -28,15 +27,15 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(cells).toMatchObject(versions);
     });
 
-    it('a member more needs no migration', async () => {
+    it('takes new members without a migration', async () => {
       const rate = await rates.put(rateOf(newHotel(), {}));
       await rate.update({ taxes: { city: 2.5 } });
       expect((await rates.findRow(rate.uuid))?.get('taxes')).toEqual({ city: 2.5 });
     });
 
-    it('entries lie by the shard field, cells by the row key', async () => {
+    it('shards entries by shard field and cells by row key', async () => {
       const { hotel, rate } = await newRate({});
-      const where = [{ field: 'hotel_id', operator: 'eq', values: [hotel] } as const];
+      const where = { hotel_id: hotel };
       const { explain, entries } = await datastore.query({ index: 'rate_primary', where, explain: true });
       expect(explain?.shard).toBe(await rates.findShard(hotel));
       expect(entries.map(({ row_key }) => row_key)).toEqual([rate.uuid]);
@@ -44,13 +43,13 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(cell?.shard).toBe(shardOf(rate.uuid, SHARDS));
     });
 
-    it('a body is any JSON object', async () => {
+    it('stores any JSON object', async () => {
       const body = { nested: { list: [1, null, 'ü', true], large: 2n ** 60n }, none: null };
       const rate = await rates.put(rateOf(newHotel(), body));
       expect((await rates.findRow(rate.uuid))?.body).toMatchObject(body);
     });
 
-    it('a search asks one shard of the index and brings the newest version of each row', async () => {
+    it('asks one index shard and returns the newest versions', async () => {
       const { hotel, rate } = await newRate({ net_price: 1 });
       await rate.update({ net_price: 2 });
       await rate.cells.meta.set('seen', true).save();
@@ -60,34 +59,34 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(found?.cells.meta.get('seen')).toBe(true);
     });
 
-    it('a first put writes the cell and an entry in each index', async () => {
+    it('writes index entries with the first put', async () => {
       const { hotel, rate } = await newRate({});
       const gateway = `pegasus ${hotel}`;
       await expect.poll(() => rates.indexes.byGateway.where({ gateway }).toArray()).toHaveLength(1);
       expect(rate.ref_key).toBe(0);
     });
 
-    it('names of databases begin with that of the datastore', async () => {
+    it('starts database names with the datastore name', async () => {
       const rate = await rates.put(rateOf(newHotel(), {}));
       const shard = rates.paddedShard(shardOf(rate.uuid, SHARDS));
       expect(await rates.findTable(rate.uuid)).toBe(`${store.nameOf('rates')}_${shard}.entity`);
     });
 
-    it('shards are numbered over all groups', async () => {
+    it('numbers shards across groups', async () => {
       const shards = (await Array.fromAsync(rates.eachPartition())).flatMap((partition) => partition.shards);
       expect(shards.toSorted((a, b) => a - b)).toEqual(Array.from({ length: SHARDS }, (_, shard) => shard));
     });
   });
 
   describe('declaring', () => {
-    it('a model is attached to a datastore by name', async () => {
+    it('is attached to a datastore by name', async () => {
       const tuple = { hotel_id: newHotel(), room_type: '1 bed', check_in_date: '2017-01-03' };
       const other = defineModel({ name: 'offer', datastore, primary: RATES.primary });
       expect(rates.rowKey(tuple)).not.toBe(other.rowKey(tuple));
       expect(await rates.find(tuple)).toBeNull();
     });
 
-    it('several models share a datastore', async () => {
+    it('shares a datastore with other models', async () => {
       const hotels = hotelsIn(datastore);
       const hotel_id = newHotel();
       const [hotel] = [await hotels.put({ hotel_id, stars: 4 }), await rates.put(rateOf(hotel_id, {}))];
@@ -97,7 +96,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect((await hotels.where({ hotel_id }).first())?.get('stars')).toBe(4);
     });
 
-    it('an index has typed fields, and one to shard on', async () => {
+    it('has indexes with typed fields and a shard field', async () => {
       await expect(rates.put(rateOf('one' as never, {}))).rejects.toMatchObject({
         code: 'invalid_field',
         details: { field: 'hotel_id', wanted: 'an integer of 64 bits' },
@@ -109,7 +108,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(define({ 'a.b': 'string' })).toThrow('no paths');
     });
 
-    it('the first index is the primary one, others have names', async () => {
+    it('has a primary index and named indexes', async () => {
       const { hotel, rate } = await newRate({});
       const gateway = `pegasus ${hotel}`;
       const byName = () => rates.indexes.byGateway.where({ gateway, discount_type: 'geo' }).toArray();
@@ -117,7 +116,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(await rates.indexes.byGateway.where({ gateway, discount_type: 'none' }).first()).toBeNull();
     });
 
-    it('base is always there, other cells change by themselves', async () => {
+    it('has a base cell and independent cells', async () => {
       const rate = await rates.put(rateOf(newHotel(), {}));
       await rate.cells.meta.update({ enabled: true });
       await rate.cells.meta.update({ enabled: false });
@@ -129,7 +128,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
   });
 
   describe('writing', () => {
-    it('put makes a record, or the next version of the one with its index values', async () => {
+    it('upserts by the primary index', async () => {
       const hotel = newHotel();
       const first = await rates.put(rateOf(hotel, { net_price: 1, note: 'a' }));
       const second = await rates.put(rateOf(hotel, { net_price: 2 }));
@@ -144,7 +143,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       });
     });
 
-    it('members are read and set', async () => {
+    it('reads and sets members', async () => {
       const rate = await rates.put(rateOf(newHotel(), { net_price: 1, note: 'a' }));
       expect(rate.get('net_price')).toBe(1);
       expect(rate.set('net_price', 2).get('net_price')).toBe(2);
@@ -154,12 +153,12 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect((await rates.findRow(rate.uuid))?.body).not.toHaveProperty('note');
     });
 
-    it('save writes a new version', async () => {
+    it('saves a new version', async () => {
       const rate = await rates.put(rateOf(newHotel(), { net_price: 1 }));
       await rate.set('net_price', 2).save();
       await rate.cells.meta.set('enabled', true).save();
       expect([rate.ref_key, rate.cells.meta.ref_key]).toEqual([1, 0]);
-      // What is set while a save is under way is for the next one.
+      // Fields set during a save are part of the next one.
       const saving = rate.set('net_price', 3).save();
       rate.set('net_price', 4).set('note', 'late');
       await saving;
@@ -170,7 +169,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect((await rate.set('net_price', 4).save()).ref_key).toBe(3);
     });
 
-    it('update merges and saves', async () => {
+    it('merges and saves', async () => {
       const rate = await rates.put(rateOf(newHotel(), { net_price: 1, note: 'a' }));
       await rate.update({ net_price: 2, note: undefined });
       await rate.update((body) => ({ net_price: Number(body['net_price']) + 5 }));
@@ -180,7 +179,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(found?.ref_key).toBe(2);
     });
 
-    it('index fields are read-only once a record is made', async () => {
+    it('keeps index fields read-only', async () => {
       const rate = await rates.put(rateOf(newHotel(), {}));
       for (const change of [{ room_type: '2 beds' }, { gateway: 'other' }, { hotel_id: undefined }] as object[]) {
         const [field] = Object.keys(change);
@@ -189,14 +188,14 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
         await expect(rate.update(() => change)).rejects.toMatchObject(refusal);
         expect(() => rate.set(field as 'room_type', Object(change)[field ?? ''])).toThrow(field);
       }
-      // What it has anyway may be said again.
+      // Unchanged index fields may be given again.
       await rate.update({ room_type: '1 bed', hotel_id: BigInt(Number(rate.get('hotel_id'))), net_price: 3 });
       expect(rate.ref_key).toBe(1);
     });
   });
 
   describe('reading', () => {
-    it('where takes equality, inequality and order, on primary and named indexes', async () => {
+    it('filters and orders by index fields', async () => {
       const hotel = newHotel();
       const days = ['2017-01-03', '2017-01-05', '2017-01-04'];
       for (const check_in_date of days) await rates.put(rateOf(hotel, { check_in_date }));
@@ -217,13 +216,13 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(await byGateway.count({ limit: 2 })).toMatchObject({ count: 2, complete: false });
     });
 
-    it('fetch gives a default', async () => {
+    it('returns a default for a missing member', async () => {
       const rate = await rates.put(rateOf(newHotel(), { net_price: 130, none: null }));
       expect([rate.fetch('net_price', 100), rate.fetch('tax', 7), rate.fetch('none', 1)]).toEqual([130, 7, null]);
       expect(rate.cells.meta.fetch('enabled', true)).toBe(true);
     });
 
-    it('versions begin at 0, know when they were written, and lead back to none', async () => {
+    it('numbers, dates and links versions', async () => {
       const rate = await rates.put(rateOf(newHotel(), { net_price: 120 }));
       const first = (await rates.findRow(rate.uuid))?.created_at;
       await rate.update({ net_price: 125 });
@@ -238,7 +237,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(await rate.cells.meta.previous()).toBeNull();
     });
 
-    it('reload brings the latest state of a cell, or of all cells', async () => {
+    it('reloads one cell or all', async () => {
       const rate = await rates.put(rateOf(newHotel(), { net_price: 1 }));
       const other = await rates.findRow(rate.uuid);
       await other?.update({ net_price: 2 });
@@ -251,32 +250,32 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(rate.cells.meta.body).toEqual({ enabled: true });
     });
 
-    it('cells are listed, and say whether they are there', async () => {
+    it('lists its cells and those present', async () => {
       const rate = await rates.put(rateOf(newHotel(), {}));
       expect([rate.present, rate.cells.base.present, rate.cells.meta.present]).toEqual([true, true, false]);
       expect(Object.keys(rate.cells)).toEqual(['base', 'meta']);
       expect(Object.values(rate.cells).some(({ present }) => present)).toBe(true);
     });
 
-    it('a cell says all it knows as JSON', async () => {
+    it('serializes a cell to JSON', async () => {
       const body = rateOf(newHotel(), { net_price: 130 });
       const rate = await rates.put(body);
       await rate.reload();
       const { cell } = await datastore.getLatest({ row_key: rate.uuid, column_name: 'base' });
       expect(JSON.parse(JSON.stringify(rate))).toEqual({
-        id: cell?.added_id,
+        added_id: cell?.added_id,
         uuid: rate.uuid,
         created_at: cell?.created_at,
         column_name: 'base',
         ref_key: 0,
         body,
       });
-      expect(rate.cells.meta.toJSON()).toMatchObject({ id: null, created_at: null, ref_key: null, body: null });
+      expect(rate.cells.meta.toJSON()).toMatchObject({ added_id: null, created_at: null, ref_key: null, body: null });
     });
   });
 
   describe('shards and logs', () => {
-    it('all tables are there before the first write', async () => {
+    it('has all tables before the first write', async () => {
       const sql = "SELECT COUNT(*) FROM information_schema.tables WHERE CONCAT(table_schema, '.', table_name) = ?";
       for await (const { group, tables } of rates.eachPartition())
         for (const table of tables) {
@@ -285,14 +284,14 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
         }
     });
 
-    it('a queue a shard can be named by it', async () => {
+    it('lists all shards', async () => {
       expect(await Array.fromAsync(rates.eachShard())).toEqual(Array.from({ length: SHARDS }, (_, shard) => shard));
     });
 
-    it('a worker goes through the log of a shard from its cursor', async () => {
+    it('reads the log of a shard from a cursor', async () => {
       const rate = await rates.put(rateOf(newHotel(), { net_price: 1 }));
       const shard = shardOf(rate.uuid, SHARDS);
-      const start = Number(rate.id) - 1;
+      const start = Number(rate.added_id) - 1;
       await rate.update({ net_price: 2 });
       await datastore.put({ row_key: rate.uuid, column_name: 'OTHER', ref_key: 0, body: 1 });
       await rate.cells.meta.update({ enabled: true });
@@ -310,7 +309,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       ]);
     });
 
-    it('the shard of a value is told', async () => {
+    it('finds the shard of a value', async () => {
       const { hotel } = await newRate({});
       const shard = await rates.findShard(hotel);
       const table = await rates.primary.findTable(hotel);
@@ -324,11 +323,11 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(counts.toSorted().at(-1)).toBe(1);
     });
 
-    it('shards, partitions, tables and places in logs have names', async () => {
+    it('names shards, partitions, tables and log ends', async () => {
       const rate = await rates.put(rateOf(newHotel(), {}));
       const shard = shardOf(rate.uuid, SHARDS);
       expect(rates.paddedShard(7)).toBe('0007');
-      expect(await rates.maxIdOnShard(shard)).toBeGreaterThanOrEqual(Number(rate.id));
+      expect(await rates.maxIdOnShard(shard)).toBeGreaterThanOrEqual(Number(rate.added_id));
       const { cells } = await rates.fetchLatestCells({ shard, cursor: await rates.maxIdOnShard(shard) });
       expect(cells).toEqual([]);
       const partitions = await Array.fromAsync(rates.eachPartition());

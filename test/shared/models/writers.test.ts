@@ -14,7 +14,7 @@ afterAll(() => store.close());
 
 afterEach(() => between.behaviours.clear());
 
-const modelOf = (writer: number) => ratesIn(writer % 2 === 0 ? store.datastore : store.overHttp);
+const modelOf = (_writer: number) => ratesIn(store.datastore);
 const each = (count: number): readonly number[] => Array.from({ length: count }, (_, position) => position);
 
 describe('putters of one tuple', () => {
@@ -31,14 +31,14 @@ describe('putters of one tuple', () => {
     await expect.poll(() => modelOf(0).where({ hotel_id: hotel }).toArray()).toHaveLength(1);
   });
 
-  it('without it, who looks first and then picks a row key makes a row each', async () => {
+  it('without it, writers that read first and then pick a row key make a row each', async () => {
     const hotel_id = newHotel();
-    const where = [{ field: 'hotel_id', operator: 'eq', values: [hotel_id] } as const];
+    const where = { hotel_id };
     const find = () => store.datastore.query({ index: 'rate_primary', where });
-    // All have looked before the first one writes.
-    const looks = await Promise.all(each(PUTTERS).map(find));
+    // All have read before the first one writes.
+    const polls = await Promise.all(each(PUTTERS).map(find));
     await Promise.all(
-      looks.map(async ({ entries: [entry] }, by) => {
+      polls.map(async ({ entries: [entry] }, by) => {
         const row_key = entry?.row_key ?? randomUUID();
         await store.datastore.put({ row_key, column_name: 'base', ref_key: 0, body: { ...rateOf(hotel_id, { by }) } });
       }),
@@ -48,7 +48,7 @@ describe('putters of one tuple', () => {
 });
 
 describe('writers of one record', () => {
-  it('are told of a version that somebody else has written, and write it once they have read that', async () => {
+  it('get `version_conflict` for a version of another writer, and succeed after they read it', async () => {
     const one = await modelOf(0).put(rateOf(newHotel(), { net_price: 1 }));
     const other = await modelOf(1).findRow(one.uuid);
     await other?.update({ net_price: 2 });
@@ -99,7 +99,7 @@ describe('while the primary is down', () => {
     const { cell } = await store.datastore.getLatest({ row_key: rate.uuid, column_name: 'base' });
     between.behaviours.set(homes[cell?.shard ?? -1]?.group ?? '', 'down');
     await rate.update({ net_price: 2 });
-    expect([rate.ref_key, rate.id, rate.created_at]).toEqual([1, null, null]);
+    expect([rate.ref_key, rate.added_id, rate.created_at]).toEqual([1, null, null]);
     await rate.update({ net_price: 3 });
     expect(rate.ref_key).toBe(2);
     for (const { name } of store.groups) between.behaviours.set(name, 'down');
@@ -114,7 +114,7 @@ describe('while the primary is down', () => {
 it('fields of a named index may change where that is declared, and its entry follows', async () => {
   const { primary, indexes } = RATES;
   const byGateway = { ...indexes.byGateway, mutable: true } as const;
-  const rates = defineModel({ name: 'rate', datastore: store.overHttp, primary, indexes: { byGateway } });
+  const rates = defineModel({ name: 'rate', datastore: store.datastore, primary, indexes: { byGateway } });
   const hotel = newHotel();
   const [before, after] = [`before ${hotel}`, `after ${hotel}`];
   const rate = await rates.put(rateOf(hotel, { gateway: before }));

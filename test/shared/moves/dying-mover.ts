@@ -1,5 +1,8 @@
+import { expect } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
+import { drainAtOnce } from '../../support/drain-pass.ts';
+import type { OpenTrips } from '../../support/open-trips.ts';
 import type { RealStore } from '../../support/real-store.ts';
 import type { Mover } from './support.ts';
 
@@ -40,16 +43,18 @@ function dyingMover({ context }: RealStore, statement: number): DyingMover {
 }
 
 /**
- * Moves a shard by a mover that dies at the nth statement of its switch, and by another one.
- *
- * @param put a new cell, at each step
- * @returns whether it died
+ * Moves shard 2 by a mover that dies at the nth statement of its switch, and by another one. Returns whether it died.
  */
-export async function moveDying(
-  store: RealStore,
-  mover: Mover,
-  { shard, statement, put }: { readonly shard: number; readonly statement: number; put(): Promise<NewCell> },
-): Promise<boolean> {
+export async function moveDying(opened: OpenTrips, mover: Mover, statement: number): Promise<boolean> {
+  const { store, trips, cellIn } = opened;
+  const shard = 2;
+  const written: NewCell[] = [];
+  /** At each step. */
+  const put = async (): Promise<void> => {
+    const cell = cellIn(shard, { body: { city: 'Dies' } });
+    expect(['stored', 'buffered']).toContain((await trips.put(cell)).outcome);
+    written.push(cell);
+  };
   await put();
   await mover.follow(shard, (await mover.others(shard))[0]);
   const dying = dyingMover(store, statement);
@@ -64,5 +69,8 @@ export async function moveDying(
   await mover.complete(shard);
   await stop();
   await put();
+  for (const group of store.groups) await drainAtOnce(store.context, group.name);
+  for (const cell of written) expect((await trips.get(cell)).cell?.body).toEqual(cell.body);
+  expect((await trips.heads())[shard]).toMatchObject({ group: (await mover.home(shard)).group });
   return dying.isDead();
 }

@@ -1,20 +1,30 @@
 import { describe, expect, it } from 'vitest';
 import { copyDatabase, shardDatabase } from '../../../shared/address.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
+import { leases } from '../../../shared/dynamo/lease.ts';
+import { indexTableName } from '../../../shared/index/index-table.ts';
+import { dropRetired } from '../../../shared/index/repair/drop-retired.ts';
+import type { RepairWork } from '../../../shared/index/repair/repair-work.ts';
+import { noteVerified, verifiedEpochs } from '../../../shared/index/repair/verified-epochs.ts';
+import { setIndexState } from '../../../shared/topology/index-catalogue.ts';
+import { connectionTo } from '../../support/connection-to.ts';
+import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { openDeployment } from '../../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
+import { openContext } from '../../../shared/access/context.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { PROTECTIONS } from '../../faults/without/protections.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
-import { eq, indexOn } from '../../support/index-on.ts';
-import { lookedUp } from '../../support/looked-up-together.ts';
-import { sharedTrips } from '../../support/open-trips.ts';
+import { indexOn } from '../../support/index-on.ts';
+import { lookedUp } from '../../support/looked-up-batched.ts';
+import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 import { change, select } from '../../support/plain-sql.ts';
+import type { RealStore } from '../../support/real-store.ts';
 import { moveDying } from './dying-mover.ts';
-import { openMover } from './support.ts';
+import { openMover, tablesOn } from './support.ts';
 
-const { store, trips, name, rowIn, logOf } = await sharedTrips(3, {
-  indexes: [indexOn('by_city', { city: 'string' })],
-});
+const opened = await sharedTrips(3, { indexes: [indexOn('by_city', { city: 'string' })] });
+const { store, trips, name, rowIn, logOf } = opened;
 
 const cellOf = (shard: number, body: NewCell['body'] = { city: 'Berlin' }): NewCell => ({
   row_key: rowIn(shard),
@@ -34,12 +44,14 @@ async function expectBodies(cells: readonly NewCell[]): Promise<void> {
 }
 
 const entriesOf = async (city: string) =>
-  (await trips.query({ index: 'by_city', where: [eq('city', city)], limit: 100 })).entries;
+  (await trips.query({ index: 'by_city', where: { city }, limit: 100 })).entries;
 
-async function tablesOf(group: string, database: string): Promise<string[]> {
-  const sql = 'SELECT table_name FROM information_schema.tables WHERE table_schema = ?';
-  return (await select(store.client(group), sql, database)).map(([table]) => toText(table)).sort();
-}
+const contextWithout = (protection: 'leaving' | 'copying', store: RealStore) =>
+  openContext({
+    topology: dynamoTopology(store.topologyTable),
+    connect: ({ name: group }) => PROTECTIONS[protection](store.client(group), () => undefined),
+    bufferCopies: 1,
+  });
 
 describe('a shard that is moved', () => {
   it('has the same log, the same entries and the same digest elsewhere, and takes writes there', async () => {
@@ -62,9 +74,9 @@ describe('a shard that is moved', () => {
     await expectBodies([next]);
     await mover.complete(0);
     expect(await mover.home(0)).toEqual({ group: to, epoch });
-    expect(await tablesOf(from.group, copyDatabase(name, 0))).toEqual([]);
-    expect(await tablesOf(from.group, shardDatabase(name, 0))).toEqual([]);
-    expect(await tablesOf(to, shardDatabase(name, 0))).toHaveLength(2);
+    expect(await tablesOn(store, from.group, copyDatabase(name, 0))).toEqual([]);
+    expect(await tablesOn(store, from.group, shardDatabase(name, 0))).toEqual([]);
+    expect(await tablesOn(store, to, shardDatabase(name, 0))).toHaveLength(2);
   });
 
   it('goes back with everything that was written since', async () => {
@@ -75,14 +87,33 @@ describe('a shard that is moved', () => {
     await mover.move(1, (await mover.others(1))[0]);
     const since: NewCell[] = [];
     for (let number = 0; number < 20; number += 1) since.push(await put(1, { city: 'Oslo' }));
+    const { at, digest } = await trips.digest({ shard: 1 });
     await mover.operations.reverseMove({ shard: 1 });
     await mover.switched(1, 2);
+    expect((await trips.digest({ shard: 1, at })).digest).toBe(digest);
     const { epoch } = await mover.read(1);
     expect(epoch).toBeGreaterThanOrEqual(from.epoch + 2);
     expect(await mover.home(1)).toMatchObject({ group: from.group, epoch });
     await expectBodies(since);
     await expect.poll(() => entriesOf('Oslo')).toHaveLength(20);
     await mover.complete(1);
+  });
+
+  it('goes back without what was written since, where its copy is given nothing and compared with nothing: the control', async () => {
+    await using opened = await openTrips(1);
+    await using mover = await openMover(opened.store, 'trips');
+    const stop = mover.start();
+    await mover.move(0, (await mover.others(0))[0]);
+    await stop();
+    mover.start({ context: contextWithout('copying', opened.store) });
+    opened.store.topology.refresh();
+    const since = Array.from({ length: 20 }, () => opened.cellIn(0));
+    expect(new Set((await opened.trips.batchPut(since)).map(({ outcome }) => outcome))).toEqual(new Set(['stored']));
+    await mover.operations.reverseMove({ shard: 0 });
+    await mover.switched(0, 2);
+    opened.store.topology.refresh();
+    const there = await Promise.all(since.map((cell) => opened.trips.get(cell)));
+    expect(there.filter(({ cell }) => cell !== null)).toEqual([]);
   });
 
   it('is found by an instance with an older topology, which reads the shard and writes to it', async () => {
@@ -105,6 +136,54 @@ describe('a shard that is moved', () => {
     await expectBodies([late]);
     expect((await old.log([{ shard: 2, after: 0 }]))[0]).toMatchObject({ shard: 2, stale: false });
     await mover.complete(2);
+  });
+
+  it.each([
+    ['nothing of its former group, to which it writes nothing', undefined, 'buffered', 'unavailable'],
+    [
+      'the cells of the former group, where a move leaves the shard open there: the control',
+      'leaving',
+      'stored',
+      'version 1',
+    ],
+  ] as const)('shows an instance that hears of no move %s', async (_what, without, outcome, wanted) => {
+    await using opened = await openTrips(1);
+    const { store, trips, name, rowIn, cellIn } = opened;
+    await using mover = await openMover(store, 'trips');
+    const topology = dynamoTopology(store.topologyTable);
+    const first = topology.datastore(name);
+    let isHeld = true;
+    const held = openDeployment({
+      topology: { ...topology, datastore: (asked) => (isHeld && asked === name ? first : topology.datastore(asked)) },
+      connect: ({ name: group }) => store.client(group),
+      bufferCopies: 1,
+    });
+    const old = await held.datastore(name);
+    const row = { row_key: rowIn(0), column_name: 'VERSION' };
+    const write = (ref_key: number) => trips.put({ ...row, ref_key, body: { ref_key } });
+    await write(1);
+    expect((await old.getLatest(row)).cell?.ref_key).toBe(1);
+    mover.start(without && { context: contextWithout(without, store) });
+    await mover.move(0, (await mover.others(0))[0]);
+    store.topology.refresh();
+    expect(await write(2)).toMatchObject({ outcome: 'stored' });
+    const written = cellIn(0);
+    expect((await old.put(written)).outcome).toBe(outcome);
+    // A response from a reader says that it may be stale.
+    for (const read of without ? (['writer'] as const) : (['writer', 'reader'] as const)) {
+      const seen = await old.getLatest(row, { read }).then(
+        ({ cell, stale }) => (stale ? 'stale' : `version ${cell?.ref_key}`),
+        (error: unknown) => (error instanceof SchemalessError ? error.code : String(error)),
+      );
+      expect(seen).toBe(wanted);
+    }
+    if (without) return;
+    isHeld = false;
+    topology.refresh();
+    expect((await old.getLatest(row)).cell?.ref_key).toBe(2);
+    expect(await old.put(cellIn(0))).toMatchObject({ outcome: 'stored' });
+    for (const { name: holder } of store.groups) await drainAtOnce(store.context, holder);
+    expect((await trips.get(written)).cell?.body).toEqual(written.body);
   });
 
   it('is not switched while its copy differs, and the copy is rebuilt', async () => {
@@ -133,7 +212,7 @@ describe('a shard that is moved', () => {
     mover.start();
     await mover.until(1, (status) => status.step === 'cancelled');
     await expect.poll(() => mover.home(1)).toEqual(before);
-    expect(await tablesOf(to, copyDatabase(name, 1))).toEqual([]);
+    expect(await tablesOn(store, to, copyDatabase(name, 1))).toEqual([]);
     expect(await trips.put(cellOf(1))).toMatchObject({ outcome: 'stored' });
   });
 
@@ -161,16 +240,7 @@ describe('a shard that is moved', () => {
   // Each statement of a switch: dying-mover.nightly.test.ts.
   it.each([2, 6])('is moved by another mover when one dies at statement %i of the switch', async (statement) => {
     await using mover = await openMover(store, 'trips');
-    const written: NewCell[] = [];
-    const putOne = async (): Promise<NewCell> => {
-      const cell = await put(2, { city: 'Dies' });
-      written.push(cell);
-      return cell;
-    };
-    expect(await moveDying(store, mover, { shard: 2, statement, put: putOne })).toBe(true);
-    for (const group of store.groups) await drainAtOnce(store.context, group.name);
-    await expectBodies(written);
-    expect((await trips.heads())[2]).toMatchObject({ group: (await mover.home(2)).group });
+    expect(await moveDying(opened, mover, statement)).toBe(true);
   });
 });
 
@@ -199,5 +269,89 @@ describe('operations on a move', () => {
     await mover.until(0, ({ step }) => step === 'cancelled');
     await expect(operations.switchMove({ shard: 0 })).rejects.toMatchObject(refused);
     expect(await operations.listMoves()).toEqual({ moves: [] });
+  });
+});
+
+describe('the tables of a shard that is moved', () => {
+  const SHARD = 0;
+
+  it('are held by an open transaction: a switch closes no shard, and is done once it has ended', async () => {
+    await using mover = await openMover(store, 'trips');
+    await trips.put(cellOf(SHARD));
+    const { group } = await mover.home(SHARD);
+    await mover.follow(SHARD, (await mover.others(SHARD))[0]);
+    const session = await connectionTo(group);
+    await session.query('START TRANSACTION');
+    await session.query(`SELECT COUNT(*) FROM \`${shardDatabase(name, SHARD)}\`.entity`);
+    const stumbled: unknown[] = [];
+    mover.start({ report: (_, error) => error !== undefined && stumbled.push(error) });
+    await mover.operations.switchMove({ shard: SHARD });
+    const { step, closed_ms } = await mover.until(SHARD, ({ last_error }) => last_error !== null);
+    expect([step, closed_ms]).toEqual(['following', []]);
+    // Each try is counted, so that an alarm can tell of one that never comes to an end.
+    await expect.poll(() => stumbled.length).toBeGreaterThan(0);
+    // A try keeps writes waiting for a second, after which they are buffered; between tries they are stored.
+    await expect.poll(async () => (await trips.put(cellOf(SHARD))).outcome).toBe('stored');
+    expect(await mover.home(SHARD)).toMatchObject({ group });
+    await session.query('COMMIT');
+    await session.end();
+    await mover.switched(SHARD);
+    await mover.complete(SHARD);
+  });
+
+  it('are not compared after a switch, unless a cut before it is not verified yet', async () => {
+    await using mover = await openMover(store, 'trips');
+    const verified = async () => (await verifiedEpochs(mover.stateTable, name, [SHARD]))(SHARD);
+    const before = (await mover.home(SHARD)).epoch;
+    await noteVerified(mover.stateTable, name, SHARD, before);
+    mover.start();
+    await mover.move(SHARD, (await mover.others(SHARD))[0]);
+    const { epoch } = await mover.home(SHARD);
+    await expect.poll(verified).toBe(epoch);
+    await mover.complete(SHARD);
+
+    await noteVerified(mover.stateTable, name, SHARD, epoch - 1);
+    await mover.move(SHARD, (await mover.others(SHARD))[0]);
+    await mover.complete(SHARD);
+    expect(await verified()).toBe(epoch - 1);
+  });
+
+  it('of an index that is dropped go with those of the copy, and a switch brings none', async () => {
+    await using mover = await openMover(store, 'trips');
+    await trips.put(cellOf(SHARD));
+    const [to] = await mover.others(SHARD);
+    const { group } = await mover.home(SHARD);
+    await mover.follow(SHARD, to);
+    const [version] = (await store.topology.indexes(name))[0]?.versions ?? [];
+    const table = indexTableName('by_city', version?.hash ?? '');
+    await mover.until(SHARD, () => true);
+    expect(await tablesOn(store, to, copyDatabase(name, SHARD))).toEqual(['entity', table].sort());
+    await setIndexState(
+      store.topologyTable,
+      { datastore: name, name: 'by_city' },
+      version?.hash ?? '',
+      'live',
+      'retired',
+    );
+    const work = {
+      context: store.context,
+      topologyTable: store.topologyTable,
+      stateTable: mover.stateTable,
+      datastore: name,
+      settings: { retiredForMs: 0 },
+      indexes: { catalogues: () => dynamoTopology(store.topologyTable).indexes(name) },
+      report: () => undefined,
+    } as unknown as RepairWork;
+    await dropRetired(work, leases(mover.stateTable, 'a test', 2000), 1000, new AbortController().signal);
+    expect(await tablesOn(store, to, copyDatabase(name, SHARD))).toEqual(['entity']);
+    expect(await tablesOn(store, group, shardDatabase(name, SHARD))).toEqual(['entity']);
+
+    // As one that came back with a group that failed over.
+    await change(store.client(to), `CREATE TABLE ${copyDatabase(name, SHARD)}.${table} (f0 INT)`);
+    mover.start();
+    await mover.operations.switchMove({ shard: SHARD });
+    await mover.switched(SHARD);
+    expect(await tablesOn(store, to, shardDatabase(name, SHARD))).toEqual(['entity']);
+    await mover.complete(SHARD);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planMoves, type PlacedShard, type PlannedMove } from '../../../shared/moves/rebalance.ts';
 
-/** Shards of groups, as many as said; those of a group `moving` are under way. */
+/** Shards of groups, as many as specified; those of a group `moving` are under way. */
 function shardsOf(held: Readonly<Record<string, number>>, moving?: string): PlacedShard[] {
   return Object.entries(held)
     .flatMap(([group, count]) => Array.from({ length: count }, () => group))

@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import { rowKeyBytes, copyDatabase, shardDatabase, shardOf } from '../../../shared/address.ts';
+import { rowKeyBytes, copyDatabase, shardDatabase } from '../../../shared/address.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { indexTableName } from '../../../shared/index/index-table.ts';
 import { verifiedEpochs } from '../../../shared/index/repair/verified-epochs.ts';
-import { writeMove, type Move } from '../../../shared/moves/move-item.ts';
-import { mendNames } from '../../../shared/moves/shard-tables.ts';
+import { hasEnded, writeMove, type Move } from '../../../shared/moves/move-item.ts';
+import { repairNames, renameAll, tablesOf } from '../../../shared/moves/shard-tables.ts';
 import { resumeSwitch, switchShard } from '../../../shared/moves/switch-shard.ts';
 import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { SqlError, type SqlClient, type SqlValue, type Statement } from '../../../shared/sql/client.ts';
-import { eq, indexOn } from '../../support/index-on.ts';
+import { indexOn } from '../../support/index-on.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
-import { openMover, type Mover } from './support.ts';
+import { openMover, tablesOn, type Mover } from './support.ts';
 
 /*
- * What a switch is guarded by, each shown by what it is for. One shard: a test moves it on from where the one before has
+ * What a switch is guarded by, each shown by what it is for. One shard: a test moves it on from where the one before
+ * has
  * left it.
  */
 const SHARD = 0;
@@ -47,13 +48,13 @@ const {
   trips: datastore,
   name,
 } = await sharedTrips(1, { indexes: [indexOn('by_city', { city: 'string' })], wrap: watched });
-await datastore.put(cell('first'));
-
-function cell(city: string): NewCell {
-  const row_key = randomUUID();
-  expect(shardOf(row_key, 1)).toBe(SHARD);
-  return { row_key, column_name: 'BASE', ref_key: 1, body: { city } };
-}
+const cell = (city: string): NewCell => ({ row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: { city } });
+const first = cell('first');
+await datastore.put(first);
+const [shard, copy] = [shardDatabase(name, SHARD), copyDatabase(name, SHARD)];
+const [catalogue] = await store.topology.indexes(name);
+/** Of the index. */
+const table = indexTableName('by_city', catalogue?.versions.at(-1)?.hash ?? '');
 
 async function valueOf(group: string, sql: string, parameters: Statement['parameters'] = []): Promise<SqlValue> {
   const [[value = null] = []] = await store.client(group).select({ sql, parameters }, 'writer');
@@ -62,12 +63,44 @@ async function valueOf(group: string, sql: string, parameters: Statement['parame
 
 const change = (group: string, sql: string) => store.client(group).change({ sql, parameters: [] });
 
-/** Begins a move. Returns where it goes from and to once its copy follows and no mover works on it, and a third group. */
+/** Gives a database one more entry of the first cell, under another city. */
+const plant = (group: string, database: string, city: string) =>
+  change(
+    group,
+    `INSERT INTO \`${database}\`.\`${table}\` (f0, row_key, epoch, added_id, tombstone_at) SELECT '${city}', row_key, epoch, added_id, NULL FROM \`${database}\`.\`${table}\` WHERE f0 = 'first'`,
+  );
+const rowsOf = async (city: string) =>
+  (await datastore.query({ index: 'by_city', where: { city } })).entries.map(({ row_key }) => row_key);
+const bodyOf = async (one: NewCell) => (await datastore.get(one)).cell?.body;
+
+/** A move whose copy follows, and that no mover works on: where it goes from and to, and a third group. */
 async function followed(mover: Mover) {
   const { group: from } = await mover.home(SHARD);
   const [to, third] = await mover.others(SHARD);
   await mover.follow(SHARD, to);
-  return { from, to, third };
+  const { context, topologyTable } = store;
+  const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
+  const clients = { source, target };
+  const switching = { context, topologyTable, settings: {}, tellMoved: () => undefined, write: async () => undefined };
+  return {
+    from,
+    to,
+    third,
+    clients,
+    switching,
+    /** The move at its next switch. */
+    async atSwitch(): Promise<Move> {
+      return { ...(await mover.read(SHARD)), step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
+    },
+    /** Goes on with the switch of a move, as a mover that took over. */
+    resumed: (move: Move) => resumeSwitch(switching, move, clients),
+  };
+}
+
+/** Shows that the shard takes writes, and completes the move. */
+async function over(mover: Mover): Promise<void> {
+  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+  if (!hasEnded(await mover.read(SHARD))) await completed(mover);
 }
 
 async function switched(mover: Mover): Promise<void> {
@@ -83,17 +116,6 @@ async function completed(mover: Mover): Promise<void> {
   await stop();
 }
 
-/** Goes on with the switch of a move, as a mover that took over. */
-async function resumed(move: Move, from: string, to: string) {
-  const [source, target] = await Promise.all([store.context.groups.client(from), store.context.groups.client(to)]);
-  const { context, topologyTable } = store;
-  return resumeSwitch(
-    { context, topologyTable, settings: {}, tellMoved: () => undefined, write: async () => undefined },
-    move,
-    { source, target },
-  );
-}
-
 /** Holds the first change that is meant. Returns when one is held (`stands`), and how to release it (`goesOn`). */
 function standsStill(isMeant: (group: string, sql: string) => boolean) {
   const [stands, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -106,38 +128,44 @@ function standsStill(isMeant: (group: string, sql: string) => boolean) {
   return { stands: stands.promise, goesOn: goesOn.resolve };
 }
 
-it('a mover that stands still before it decides, decides nothing once another has opened the shard again', async () => {
+/** Does something at the worst moment: what is dropped on a group was seen to be empty. */
+function beforeDrop(of: string, run: () => Promise<unknown>): void {
+  before = async (group, { sql }) => {
+    if (group === of && sql.startsWith('DROP DATABASE')) await run();
+  };
+}
+
+it('a mover that pauses before it decides, decides nothing once another has opened the shard again', async () => {
   await using mover = await openMover(store, 'trips');
-  const { from, to } = await followed(mover);
+  const { from, to, resumed } = await followed(mover);
   const { stands, goesOn } = standsStill((group, sql) => group === to && sql.startsWith('RENAME'));
   const stop = mover.start();
   await mover.operations.switchMove({ shard: SHARD });
   await stands;
-  const move = await mover.read(SHARD);
-  const taken = await resumed(move, from, to);
-  expect(taken.isDone).toBe(false);
+  expect((await resumed(await mover.read(SHARD))).isDone).toBe(false);
   const since = cell('meanwhile');
   expect(await datastore.put(since)).toMatchObject({ outcome: 'stored' });
   const ending = stop();
   goesOn();
   await ending;
   expect((await mover.home(SHARD)).group).toBe(from);
-  expect((await datastore.get(since)).cell?.body).toEqual(since.body);
+  expect(await bodyOf(since)).toEqual(since.body);
   mover.start();
   await mover.switched(SHARD);
-  expect((await datastore.get(since)).cell?.body).toEqual(since.body);
-  await completed(mover);
+  expect(await bodyOf(since)).toEqual(since.body);
+  await over(mover);
 });
 
-it('a move that has ended is not gone on with by who was at its switch', async () => {
+it('a move that has ended is not continued by a mover that was at its switch', async () => {
   await using mover = await openMover(store, 'trips');
-  const { from, to } = await followed(mover);
+  const { to, resumed } = await followed(mover);
   const move = await mover.read(SHARD);
   await switched(mover);
   await completed(mover);
-  const late = resumed({ ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch }, from, to);
+  const late = resumed({ ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch });
   await expect(late).rejects.toMatchObject({ code: 'unavailable' });
   expect((await datastore.heads())[SHARD]).toMatchObject({ group: to });
+  await over(mover);
 });
 
 /** Reverses a switched move and completes it. */
@@ -149,147 +177,111 @@ async function takenBack(mover: Mover): Promise<void> {
   await mover.complete(SHARD);
 }
 
-it('a switch that stood still takes no table away while its move is completed', async () => {
+it('a switch that paused removes no table while its move is completed', async () => {
   await using mover = await openMover(store, 'trips');
-  const { from, to } = await followed(mover);
-  const { context, topologyTable } = store;
-  const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
+  const moving = await followed(mover);
+  const { from, clients } = moving;
   const write = async (move: Move): Promise<void> => void (await writeMove(mover.stateTable, move));
-  const move: Move = { ...(await mover.read(SHARD)), step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
-  const switching = { context, topologyTable, settings: { closedMs: 30_000 }, tellMoved: () => undefined, write };
+  const switching = { ...moving.switching, settings: { closedMs: 30_000 }, write };
   const { stands, goesOn } = standsStill(
     (group, sql) => group === from && sql.startsWith('RENAME') && sql.includes('fence$'),
   );
-  const late = switchShard(switching, move, { source, target }).catch((error: unknown) => error);
+  const late = switchShard(switching, await moving.atSwitch(), clients).catch((error: unknown) => error);
   await stands;
-  // The worst moment: what is dropped was seen to be empty.
-  before = async (group, { sql }) => {
-    if (group !== from || !sql.startsWith('DROP DATABASE')) return;
-    goesOn();
-    await late;
-  };
+  beforeDrop(from, () => (goesOn(), late));
   await takenBack(mover);
   expect(await late).not.toMatchObject({ isDone: true });
   expect(await mover.home(SHARD)).toMatchObject({ group: from });
-  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+  await over(mover);
 });
 
-it('who finishes a switch and stands still takes no table away after its move was reversed and completed', async () => {
+it('a mover that pauses at the end of a switch removes no table after its move was reversed and completed', async () => {
   await using mover = await openMover(store, 'trips');
-  const { from, to } = await followed(mover);
+  const { from, resumed } = await followed(mover);
   const move = await mover.read(SHARD);
   await switched(mover);
   // As a promoted replica that has forgotten of their new names.
-  const [shard, copy] = [shardDatabase(name, SHARD), copyDatabase(name, SHARD)];
-  const tables = await store
-    .client(from)
-    .select(
-      { sql: 'SELECT table_name FROM information_schema.tables WHERE table_schema = ?', parameters: [copy] },
-      'writer',
-    );
-  const renames = tables.map(([table]) => `\`${copy}\`.\`${toText(table)}\` TO \`${shard}\`.\`${toText(table)}\``);
-  await change(from, `RENAME TABLE ${renames.join(', ')}`);
+  await renameAll(store.client(from), copy, shard);
   const { stands, goesOn } = standsStill((group, sql) => group === from && sql.startsWith('RENAME'));
-  const late = resumed({ ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch }, from, to);
+  const late = resumed({ ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch });
   await stands;
   await takenBack(mover);
   goesOn();
   await expect(late).rejects.toBeInstanceOf(SqlError);
-  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+  await over(mover);
 });
 
 /** Takes a switch back, and stops before it reopens the shard. */
-async function takesBack(mover: Mover, from: string, to: string) {
+async function takesBack({ from, atSwitch, resumed }: Awaited<ReturnType<typeof followed>>) {
   const { stands, goesOn } = standsStill((group, sql) => group === from && sql.includes("SET state = 'open'"));
-  const move = await mover.read(SHARD);
-  const switching: Move = { ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
-  const ended = resumed(switching, from, to).catch((error: unknown) => error);
+  const ended = resumed(await atSwitch()).catch((error: unknown) => error);
   await stands;
   return { ended, goesOn };
 }
 
 it('a switch that was taken back opens no shard that a later one closed', async () => {
   await using mover = await openMover(store, 'trips');
-  const { from, to } = await followed(mover);
-  const late = await takesBack(mover, from, to);
+  const moving = await followed(mover);
+  const { to } = moving;
+  const late = await takesBack(moving);
   const { stands: closed, goesOn: decides } = standsStill((group, sql) => group === to && sql.startsWith('RENAME'));
   const stop = mover.start();
   await mover.operations.switchMove({ shard: SHARD });
   await closed;
   late.goesOn();
   await late.ended;
-  // Where it was stored it would be lost with the former home.
+  // A stored cell would be lost with the former home.
   expect(await datastore.put(cell('between'))).toMatchObject({ outcome: 'buffered' });
   decides();
   await mover.switched(SHARD);
   await stop();
-  await completed(mover);
+  await over(mover);
 });
 
 it('a switch that was taken back takes no name from the shard once it has moved for good', async () => {
   await using mover = await openMover(store, 'trips');
-  const { from, to } = await followed(mover);
+  const moving = await followed(mover);
+  const { to } = moving;
   const known = cell('stays');
   expect(await datastore.put(known)).toMatchObject({ outcome: 'stored' });
-  const late = await takesBack(mover, from, to);
+  const late = await takesBack(moving);
   await switched(mover);
-  // The worst moment: what is dropped was seen to be empty.
-  before = async (group, { sql }) => {
-    if (group !== to || !sql.startsWith('DROP DATABASE')) return;
-    late.goesOn();
-    await late.ended;
-  };
+  beforeDrop(to, () => (late.goesOn(), late.ended));
   await completed(mover);
   late.goesOn();
   expect(await late.ended).toMatchObject({ code: 'unavailable' });
-  expect((await datastore.get(known)).cell?.body).toEqual(known.body);
-  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+  expect(await bodyOf(known)).toEqual(known.body);
+  await over(mover);
 });
 
-it('a switch that stood still before it closes the shard closes it for nobody once its move was cancelled', async () => {
+it('a switch that paused before it closes the shard leaves it open once its move was cancelled', async () => {
   await using mover = await openMover(store, 'trips');
-  const { from, to } = await followed(mover);
+  const { from, clients, switching, atSwitch } = await followed(mover);
   const { stands, goesOn } = standsStill((group, sql) => group === from && sql.includes("SET state = 'moving'"));
-  const { context, topologyTable } = store;
-  const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
-  const move: Move = { ...(await mover.read(SHARD)), step: 'switching', epoch: (await mover.home(SHARD)).epoch + 1 };
-  const switching = { context, topologyTable, settings: {}, tellMoved: () => undefined, write: async () => undefined };
-  const late = switchShard(switching, move, { source, target });
+  const late = switchShard(switching, await atSwitch(), clients);
   await stands;
   mover.start();
   await mover.operations.cancelMove({ shard: SHARD });
   await mover.until(SHARD, ({ step }) => step === 'cancelled');
   goesOn();
   expect(await late).toMatchObject({ isDone: false });
-  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
+  await over(mover);
 });
 
-it('who mends the names of a shard and stands still gives its former home none once it has moved', async () => {
+it('a repair of names that pauses gives the former home of a shard none once it has moved', async () => {
   await using mover = await openMover(store, 'trips');
-  const { from, to } = await followed(mover);
-  const [shard, copy] = [shardDatabase(name, SHARD), copyDatabase(name, SHARD)];
-  const under = async (database: string): Promise<readonly string[]> => {
-    const sql =
-      "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_name NOT LIKE 'fence%'";
-    const rows = await store.client(from).select({ sql, parameters: [database] }, 'writer');
-    return rows.map(([table]) => toText(table));
-  };
+  const { from, clients, switching } = await followed(mover);
   // As a promoted replica that has forgotten that they came back.
   await change(from, `CREATE DATABASE IF NOT EXISTS \`${copy}\``);
-  const renames = (await under(shard)).map((table) => `\`${shard}\`.\`${table}\` TO \`${copy}\`.\`${table}\``);
-  await change(from, `RENAME TABLE ${renames.join(', ')}`);
+  await renameAll(store.client(from), shard, copy);
   const { stands, goesOn } = standsStill((group, sql) => group === from && sql.startsWith('RENAME'));
-  const { context, topologyTable } = store;
-  const [source, target] = await Promise.all([context.groups.client(from), context.groups.client(to)]);
-  const [move, home] = [await mover.read(SHARD), await mover.home(SHARD)];
-  const late = mendNames({ context, topologyTable }, move, home, { source, target });
+  const late = repairNames(switching, await mover.read(SHARD), await mover.home(SHARD), clients);
   await stands;
   await switched(mover);
   goesOn();
   await expect(late).rejects.toBeInstanceOf(SqlError);
-  expect(await under(shard)).toEqual([]);
-  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
-  await completed(mover);
+  expect(await tablesOf(store.client(from), shard)).toEqual([]);
+  await over(mover);
 });
 
 it('a move that is to be dropped although it was decided is finished', async () => {
@@ -302,8 +294,7 @@ it('a move that is to be dropped although it was decided is finished', async () 
   mover.start();
   await mover.switched(SHARD);
   expect(await mover.home(SHARD)).toMatchObject({ group: to });
-  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
-  await mover.complete(SHARD);
+  await over(mover);
 });
 
 it('a row of the shard that was left behind with a higher epoch is gone beyond', async () => {
@@ -316,112 +307,84 @@ it('a row of the shard that was left behind with a higher epoch is gone beyond',
   );
   await switched(mover);
   expect((await mover.home(SHARD)).epoch).toBe(epoch + 8);
-  expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
-  await completed(mover);
+  await over(mover);
 });
 
 it('a copy that lacks many entries keeps none whose tombstone is gone', async () => {
   await using mover = await openMover(store, 'trips');
-  await datastore.put(cell('kept'));
   const { from, to } = await followed(mover);
-  const [catalogue] = await store.topology.indexes(name);
-  const table = `\`${indexTableName('by_city', catalogue?.versions.at(-1)?.hash ?? '')}\``;
-  const [there, copy] = [shardDatabase(name, SHARD), copyDatabase(name, SHARD)].map(
-    (database) => `\`${database}\`.${table}`,
-  );
-  await change(
-    to,
-    `INSERT INTO ${copy} (f0, row_key, epoch, added_id, tombstone_at) SELECT 'z-erased', row_key, epoch, added_id, NULL FROM ${copy} WHERE f0 = 'kept'`,
-  );
+  await plant(to, copy, 'z-erased');
   const many = Array.from({ length: 2700 }, (_, n) => `('m${n}', X'${n.toString(16).padStart(32, '0')}', 1, 1, NULL)`);
   // The RDS Data API takes statements of 64 KB.
   for (let at = 0; at < many.length; at += 900)
     await change(
       from,
-      `INSERT INTO ${there} (f0, row_key, epoch, added_id, tombstone_at) VALUES ${many.slice(at, at + 900).join(', ')}`,
+      `INSERT INTO \`${shard}\`.\`${table}\` (f0, row_key, epoch, added_id, tombstone_at) VALUES ${many.slice(at, at + 900).join(', ')}`,
     );
   await writeMove(mover.stateTable, { ...(await mover.read(SHARD)), indexed: [], indexed_at: 0 });
   await switched(mover);
-  expect((await datastore.query({ index: 'by_city', where: [eq('city', 'z-erased')] })).entries).toEqual([]);
-  await change(to, `DELETE FROM ${there} WHERE f0 LIKE 'm%'`);
-  await completed(mover);
+  expect(await rowsOf('z-erased')).toEqual([]);
+  await change(to, `DELETE FROM \`${shard}\`.\`${table}\` WHERE f0 LIKE 'm%'`);
+  await over(mover);
 });
 
 it('a write whose shard moves to the group that holds its copy gets another copy before it is confirmed', async () => {
   await using mover = await openMover(store, 'trips');
   const { from, to, third } = await followed(mover);
-  let isAway = true;
+  let isUnavailable = true;
   let isFirst = true;
   before = async (group, { sql }) => {
-    if (isAway && group === third && sql.includes('`schemaless`.buffer')) throw new SqlError('unreachable', 'away');
-    if (!isFirst || group !== from || !sql.startsWith(`INSERT INTO \`${shardDatabase(name, SHARD)}\``)) return;
+    if (isUnavailable && group === third && sql.includes('`schemaless`.buffer'))
+      throw new SqlError('unreachable', 'unavailable');
+    if (!isFirst || group !== from || !sql.startsWith(`INSERT INTO \`${shard}\``)) return;
     isFirst = false;
     await switched(mover);
-    isAway = false;
+    isUnavailable = false;
   };
-  const moving = cell('moving');
-  expect(await datastore.put(moving)).toMatchObject({ outcome: 'stored' });
+  const written = cell('moving');
+  expect(await datastore.put(written)).toMatchObject({ outcome: 'stored' });
   expect((await mover.home(SHARD)).group).toBe(to);
   const copies = 'SELECT COUNT(*) FROM `schemaless`.buffer WHERE row_key = ?';
   const copiesOn = async (group: string): Promise<number> =>
-    toNumber(await valueOf(group, copies, [rowKeyBytes(moving.row_key)]));
+    toNumber(await valueOf(group, copies, [rowKeyBytes(written.row_key)]));
   expect(await copiesOn(to)).toBe(1);
   // Any other will do, the former primary among them.
   expect((await copiesOn(from)) + (await copiesOn(third))).toBe(1);
   before = () => undefined;
-  await completed(mover);
+  await over(mover);
 });
 
 it('entries that the former shard alone was given are brought to the shard', async () => {
   await using mover = await openMover(store, 'trips');
-  const known = cell('known');
-  await datastore.put(known);
   const { from } = await followed(mover);
-  const [catalogue] = await store.topology.indexes(name);
-  const table = indexTableName('by_city', catalogue?.versions.at(-1)?.hash ?? '');
-  // As whoever has not heard of the copy writes one, long after entries were copied.
-  await change(
-    from,
-    `INSERT INTO \`${shardDatabase(name, SHARD)}\`.\`${table}\` (f0, row_key, epoch, added_id, tombstone_at) SELECT 'late', row_key, epoch, added_id, NULL FROM \`${shardDatabase(name, SHARD)}\`.\`${table}\` WHERE f0 = 'known'`,
-  );
+  // As a writer that does not know of the copy writes one, long after entries were copied.
+  await plant(from, shard, 'late');
   await switched(mover);
   mover.start();
-  const late = () => datastore.query({ index: 'by_city', where: [eq('city', 'late')] });
-  await expect.poll(async () => (await late()).entries.map(({ row_key }) => row_key)).toEqual([known.row_key]);
-  await completed(mover);
+  await expect.poll(() => rowsOf('late')).toEqual([first.row_key]);
+  await over(mover);
 });
 
-it('entries of a former shard that was away for long are compared with the cells in place of being brought', async () => {
+it('entries of a former shard that was unavailable for long are compared with the cells instead of copied', async () => {
   await using mover = await openMover(store, 'trips');
-  const known = cell('kept');
-  await datastore.put(known);
   const { from } = await followed(mover);
   await switched(mover);
-  const [catalogue] = await store.topology.indexes(name);
-  const table = indexTableName('by_city', catalogue?.versions.at(-1)?.hash ?? '');
-  const copy = `\`${copyDatabase(name, SHARD)}\`.\`${table}\``;
   // Its tombstone is purged where the shard is.
-  await change(
-    from,
-    `INSERT INTO ${copy} (f0, row_key, epoch, added_id, tombstone_at) SELECT 'purged', row_key, epoch, added_id, NULL FROM ${copy} WHERE f0 = 'kept'`,
-  );
+  await plant(from, copy, 'purged');
   const { epoch } = await mover.home(SHARD);
   // It was decided so long ago, and settled just now.
   const closed_at = Date.now() - 86_400_000; // Clock: a day ago, by the clock of the mover
   await writeMove(mover.stateTable, { ...(await mover.read(SHARD)), owed: [table], closed_at });
   mover.start();
   await expect.poll(async () => (await mover.read(SHARD)).owed).toEqual([]);
-  expect((await datastore.query({ index: 'by_city', where: [eq('city', 'purged')] })).entries).toEqual([]);
+  expect(await rowsOf('purged')).toEqual([]);
   expect((await verifiedEpochs(mover.stateTable, name, [SHARD]))(SHARD)).toBe(epoch - 1);
-  await completed(mover);
+  await over(mover);
 });
 
-it('what a promoted replica has forgotten of a move is mended: names, and the row of the shard', async () => {
+it('names and the shard row that a promoted replica has lost in a move are repaired', async () => {
   await using mover = await openMover(store, 'trips');
   const { from } = await followed(mover);
-  const [shard, copy] = [shardDatabase(name, SHARD), copyDatabase(name, SHARD)];
-  const tables = async (group: string, database: string): Promise<number> =>
-    toNumber(await valueOf(group, 'SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ?', [database]));
   await change(from, `CREATE DATABASE IF NOT EXISTS \`${copy}\``);
   await change(from, `RENAME TABLE \`${shard}\`.entity TO \`${copy}\`.entity`);
   // A reader answers until the change has reached it.
@@ -431,14 +394,11 @@ it('what a promoted replica has forgotten of a move is mended: names, and the ro
       (error: unknown) => Object(error).code,
     );
   await expect.poll(codeOfRead).toBe('unavailable');
-  // It was the only one that lay there: the index's table, too.
-  const index = toText(
-    await valueOf(from, 'SELECT table_name FROM information_schema.tables WHERE table_schema = ?', [shard]),
-  );
-  await change(from, `RENAME TABLE \`${shard}\`.\`${index}\` TO \`${copy}\`.\`${index}\``);
+  // The index's table, too.
+  await renameAll(store.client(from), shard, copy);
   await change(from, `DELETE FROM schemaless.shard WHERE datastore = '${name}'`);
   const stop = mover.start();
-  await expect.poll(() => tables(from, shard)).toBe(2);
+  await expect.poll(async () => (await tablesOn(store, from, shard)).length).toBe(2);
   const state = `SELECT state FROM schemaless.shard WHERE datastore = '${name}'`;
   await expect.poll(async () => toText(await valueOf(from, state))).toBe('open');
   // It takes nothing before it was asked what it lacks: that is the drain's.
@@ -446,14 +406,13 @@ it('what a promoted replica has forgotten of a move is mended: names, and the ro
   await change(from, `UPDATE schemaless.shard SET writer_id = @@server_id WHERE datastore = '${name}'`);
   await stop();
   await switched(mover);
-  await completed(mover);
+  await over(mover);
 });
 
-it('cells of a copy that nobody knows of are taken back, and take no place of the log', async () => {
+it('unknown cells of a copy are removed, and use no added ids of the log', async () => {
   await using mover = await openMover(store, 'trips');
   const { to } = await followed(mover);
   const head = (await datastore.digest({ shard: SHARD })).at;
-  const copy = copyDatabase(name, SHARD);
   await change(
     to,
     `INSERT INTO \`${copy}\`.entity SELECT ${head + 1}, UNHEX(REPLACE(UUID(), '-', '')), column_name, ref_key, body, created_at FROM \`${copy}\`.entity WHERE added_id = 1`,
@@ -461,5 +420,5 @@ it('cells of a copy that nobody knows of are taken back, and take no place of th
   await switched(mover);
   expect((await datastore.digest({ shard: SHARD })).at).toBe(head);
   expect(await datastore.put(cell('next'))).toMatchObject({ outcome: 'stored', added_id: head + 1 });
-  await completed(mover);
+  await over(mover);
 });

@@ -21,9 +21,9 @@ describe('the run of a plan', () => {
 
   it('continues without a shard that is refused, and one whose move was cancelled', async () => {
     const moves = steppingMoves(new Map<number, string>([...homes, [0, 'three']]));
-    const cancelling: typeof moves.createMove = async (wished) => {
-      const status = await moves.createMove(wished);
-      return wished.shard === 1 ? moves.cancelMove({ shard: 1 }) : status;
+    const cancelling: typeof moves.createMove = async (desired) => {
+      const status = await moves.createMove(desired);
+      return desired.shard === 1 ? moves.cancelMove({ shard: 1 }) : status;
     };
     const report = await rebalance({ ...moves, createMove: cancelling }, plan, { signal: never, pollMs: 1 });
     expect(report).toMatchObject({ moved: SHARDS - 2, complete: true });
@@ -48,16 +48,13 @@ describe('the run of a plan', () => {
     const moves = steppingMoves(homes);
     const unavailable: typeof moves.listMoves = async () => {
       calls += 1;
-      if (calls % 2 === 1) throw new SchemalessError('unavailable', 'away');
+      if (calls % 2 === 1) throw new SchemalessError('unavailable', 'unavailable');
       return moves.listMoves();
     };
     const options = { signal: never, pollMs: 1 };
     expect(await rebalance({ ...moves, listMoves: unavailable }, plan, options)).toMatchObject({ moved: SHARDS });
-    const refusing = steppingMoves(homes, {
-      createMove: async () => {
-        throw new SchemalessError('invalid_field', 'to: wanted a group');
-      },
-    });
+    const createMove = () => Promise.reject(new SchemalessError('invalid_field', 'to: wanted a group'));
+    const refusing = { ...steppingMoves(homes), createMove };
     await expect(rebalance(refusing, plan, options)).rejects.toMatchObject({ code: 'invalid_field' });
   });
 });

@@ -5,9 +5,11 @@ import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { moveManagement } from '../../../shared/moves/move-management.ts';
 import { readMove, type Move } from '../../../shared/moves/move-item.ts';
 import { runMoves, type MoveRun } from '../../../shared/moves/run-moves.ts';
+import { toText } from '../../../shared/sql/cell-rows.ts';
 import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import type { ShardHome } from '../../../shared/topology/topology.ts';
 import { newTable } from '../../support/dynamo.ts';
+import { select } from '../../support/plain-sql.ts';
 import type { RealStore } from '../../support/real-store.ts';
 import { comes, PATIENCE_MS, until } from '../../support/until.ts';
 
@@ -32,6 +34,12 @@ export interface Mover extends AsyncDisposable {
   home(shard: number): Promise<ShardHome>;
   /** The groups that do not hold the shard. */
   others(shard: number): Promise<readonly [string, string]>;
+}
+
+/** The tables of a database, fences of attempts among them. */
+export async function tablesOn(store: RealStore, group: string, database: string): Promise<readonly string[]> {
+  const sql = 'SELECT table_name FROM information_schema.tables WHERE table_schema = ? ORDER BY 1';
+  return (await select(store.client(group), sql, database)).map(([table]) => toText(table));
 }
 
 export async function openMover(store: RealStore, datastore: string): Promise<Mover> {

@@ -5,7 +5,7 @@ import { sealUnder } from '../../../shared/sealed/seal.ts';
 import { KNOWN_MS } from '../../../shared/sealed/subject-keyring.ts';
 import { subjectManagement } from '../../../shared/sealed/subject-management.ts';
 import { newTable } from '../../support/dynamo.ts';
-import { eq, indexOn } from '../../support/index-on.ts';
+import { indexOn } from '../../support/index-on.ts';
 import { until } from '../../support/until.ts';
 import { cellOf, openSealed, readings, trip, type Planted } from './support.ts';
 
@@ -25,7 +25,7 @@ function passOn(ms: number): void {
 }
 
 describe('a subject that was forgotten', () => {
-  it('is read by nobody any more: at once by who comes anew, by all within the time that its record says', async () => {
+  it('is unreadable: at once for new instances, for all within the time that its record says', async () => {
     const rider = randomUUID();
     const [first, second] = [trip({ rider }), trip({ rider })];
     await sealed.trips.batchPut([cellOf(first), cellOf(second)]);
@@ -52,7 +52,7 @@ describe('a subject that was forgotten', () => {
     await sealed.trips.put(cellOf(one));
     const record = await forget(one.rider);
     const trips = await sealed.another();
-    const query = { index: 'by_email', where: [eq('rider_email', one.email)], columns: ['BASE'] };
+    const query = { index: 'by_email', where: { rider_email: one.email }, columns: ['BASE'] };
     const entries = async () => (await trips.query(query)).entries;
     const found = [{ fields: { rider_email: null }, cells: [{ body: { rider_email: null } }] }];
     await expect.poll(entries).toMatchObject(found);
@@ -61,7 +61,7 @@ describe('a subject that was forgotten', () => {
     expect(record.not_reached[0]).toMatch(/^keyed hashes .* in cells, indexes, backups and exports/u);
   });
 
-  it('is written of by nobody: 409, one by one and in batches, and what names others is stored', async () => {
+  it('accepts no writes: 409, one by one and in batches, while cells of others are stored', async () => {
     const [one, other] = [trip(), trip()];
     await forget(one.rider);
     const trips = await sealed.another();
@@ -74,7 +74,7 @@ describe('a subject that was forgotten', () => {
     ]);
     expect((await trips.get(one)).cell).toBeNull();
     expect(await sealed.places(one.name)).toEqual([]);
-    // What is not sealed may be written of anybody.
+    // Unsealed fields may be written of any subject.
     const { rider_name: _name, rider: _phone, rider_email: _email, ...rest } = one.body;
     expect((await trips.put({ ...cellOf(one), body: rest })).outcome).toBe('stored');
   });
@@ -91,8 +91,8 @@ describe('a subject that was forgotten', () => {
   it('stays so: asked again, by name too, it answers the first record, and no key is made', async () => {
     const subject = `mail-${randomUUID()}@example.org`;
     const first = await forget(subject);
-    const again = await sealed.subjects.forgetSubject({ subject, reason: 'once more' });
-    const byName = await sealed.subjects.forgetSubject({ subject_name: first.subject_name, reason: 'once more' });
+    const again = await sealed.subjects.forgetSubject({ subject, reason: 'again' });
+    const byName = await sealed.subjects.forgetSubject({ subject_name: first.subject_name, reason: 'again' });
     expect([again, byName]).toEqual([first, first]);
     expect(first).toMatchObject({ reason: REASON, requested_by: 'tester', had_key: false });
     expect(JSON.stringify(first)).not.toContain(subject);
@@ -105,14 +105,14 @@ describe('a subject that was forgotten', () => {
     } while (after);
     expect(listed.filter((name) => name === first.subject_name)).toEqual([first.subject_name]);
     expect(await sealed.places(subject)).toEqual([]);
-    // Whoever has no key cannot tell whose it is: with other keys it is another one.
-    const keys = { ...sealed.keys, table: await newTable(sealed.keysTable.client) };
+    // The name identifies no subject without the keys: other keys give another name.
+    const keys = { ...sealed.keys, table: await newTable(sealed.keys.table.client) };
     const elsewhere = subjectManagement({ topology: sealed.store.topology, keys, keyDays: 35 });
     const named = await (await elsewhere.subjects(sealed.name, 'tester')).forgetSubject({ subject, reason: REASON });
     expect(named.subject_name).not.toBe(first.subject_name);
   });
 
-  it('that is written of by many while it is forgotten leaves nothing that anybody can read', async () => {
+  it('that many writers write of while it is forgotten leaves nothing readable', async () => {
     const rider = randomUUID();
     const instances = await Promise.all([sealed.another(), sealed.another(), sealed.another(), sealed.another()]);
     const written: Planted[] = [];
@@ -161,7 +161,7 @@ it('without a root key nothing is sealed, opened or forgotten', async () => {
   await expect(operations.forgetSubject({ subject: one.rider, reason: REASON })).rejects.toMatchObject(none);
 });
 
-it('nobody is forgotten while the keys cannot be reached', async () => {
+it('no subject is forgotten while the keys cannot be reached', async () => {
   const keys = { ...sealed.keys, root: () => Promise.reject(new Error('no secret')) };
   const { subjects } = subjectManagement({ topology: sealed.store.topology, keys, keyDays: 35 });
   const operations = await subjects(sealed.name, 'tester');

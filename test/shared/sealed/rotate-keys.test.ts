@@ -1,7 +1,8 @@
+import { scanState } from '../../../shared/dynamo/table.ts';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readState, scanState, updateState } from '../../../shared/dynamo/state-table.ts';
+import { readState, updateState } from '../../../shared/dynamo/state-table.ts';
 import { datastoreKeyring, itemOf, openItem, type DatastoreKeys } from '../../../shared/sealed/datastore-keys.ts';
 import type { KeyStore } from '../../../shared/sealed/key-store.ts';
 import { rotateKeys } from '../../../shared/sealed/rotate-keys.ts';
@@ -112,7 +113,7 @@ describe('a rotation of the keys', () => {
     expect(await sealingKeysOf(await instance(), 'ann', 'bob')).toEqual(before);
   });
 
-  it('brings back no subject that is forgotten meanwhile', async () => {
+  it('brings back no subject that is forgotten at the same time', async () => {
     const first = await instance();
     await first.seals('ann');
     const pk = subjectItem('trips', first.keys.nameOf('ann'));

@@ -51,7 +51,7 @@ describe('a sealed value', () => {
       seal(KEYS, { ...PLACE, path: 'rider.name' }, 'Ann'),
       seal(subjectKeys(KEYS.name, randomBytes(32)), PLACE, 'Ann'),
     ];
-    // The nonces, too: one nonce for two texts would give both away.
+    // The nonces, too: one nonce for two texts would reveal both.
     const nonces = tokens.map((token) => readToken(token)?.bytes.toString('hex', 16, 28));
     expect(new Set(nonces).size).toBe(tokens.length);
   });

@@ -5,14 +5,13 @@ import { stringifyJson } from '../../../shared/body/json.ts';
 import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
 import type { Found } from '../../../shared/contract/datastore.ts';
 import type { IndexDefinition, SealedFields } from '../../../shared/definitions/definitions.ts';
-import type { SubjectOperations } from '../../../shared/api/subjects.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import type { KeyStore } from '../../../shared/sealed/key-store.ts';
 import { sealUnder } from '../../../shared/sealed/seal.ts';
 import type { StoredDatastore } from '../../../shared/store/deployment.ts';
-import { subjectManagement, type SubjectManagement } from '../../../shared/sealed/subject-management.ts';
+import { subjectManagement } from '../../../shared/sealed/subject-management.ts';
 import { newTable } from '../../support/dynamo.ts';
-import { lookedUp } from '../../support/looked-up-together.ts';
+import { lookedUp } from '../../support/looked-up-batched.ts';
 import { select } from '../../support/plain-sql.ts';
 import { openRealStore, type RealStore, type RealStoreOptions } from '../../support/real-store.ts';
 
@@ -22,60 +21,39 @@ const SEALED: readonly SealedFields[] = [
   { column: 'BASE', subject: 'driver_uuid', fields: ['driver_note'] },
 ];
 
-/** A datastore with sealed fields, on real servers, as an instance has it, and whoever forgets its subjects. */
-interface SealedStore {
-  readonly store: RealStore;
-  readonly name: string;
-  readonly trips: StoredDatastore;
-  readonly stored: StoredDatastore;
-  readonly keysTable: DynamoTable;
-  readonly keys: KeyStore;
-  readonly management: SubjectManagement;
-  readonly subjects: SubjectOperations;
-  /** As another instance has it, which knows no key yet. */
-  another(): Promise<StoredDatastore>;
-  body(one: NewCell): Promise<{ readonly [key: string]: Json }>;
-  /** The tables in which a text stands. */
-  places(text: string): Promise<readonly string[]>;
-}
-
-export async function openSealed(
-  options: Omit<RealStoreOptions, 'datastores' | 'indexes' | 'sealed'> & {
-    readonly indexes?: readonly IndexDefinition[];
-    readonly sealed?: readonly SealedFields[];
-    readonly shards?: number;
-  } = {},
-): Promise<SealedStore> {
-  const { indexes = [], sealed = SEALED, shards = 4, ...more } = options;
+/** Opens a datastore with sealed fields on real servers, as an instance does, with the management of its subjects. */
+export async function openSealed({
+  indexes,
+  ...more
+}: Omit<RealStoreOptions, 'datastores' | 'indexes' | 'sealed'> & { readonly indexes: readonly IndexDefinition[] }) {
   const store = await openRealStore({
     ...more,
-    datastores: { sealed: shards, open: 1 },
+    datastores: { sealed: 4, open: 1 },
     indexes: { sealed: indexes },
-    sealed: { sealed },
+    sealed: { sealed: SEALED },
   });
   const name = store.nameOf('sealed');
   const root = randomBytes(32);
-  const keysTable = await newTable(store.topologyTable.client);
-  const keys: KeyStore = { table: keysTable, root: async () => [root] };
+  const keys: KeyStore = { table: await newTable(store.topologyTable.client), root: async () => [root] };
   const management = subjectManagement({ topology: store.topology, keys, keyDays: 35 });
   const stored = await store.deployment.datastore(name);
+  /** As another instance has it, which knows no key yet. */
   const another = (): Promise<StoredDatastore> => sealUnder(store.topology, keys)(stored);
   return {
     store,
     name,
     trips: await another(),
     stored,
-    keysTable,
     keys,
-    management,
     subjects: await management.subjects(name, 'tester'),
     another,
-    body: async (one) => (await stored.get(one)).cell?.body as { readonly [key: string]: Json },
-    places: (text) => placesOf(text, store, [keysTable, store.topologyTable]),
+    body: async (one: NewCell) => (await stored.get(one)).cell?.body as { readonly [key: string]: Json },
+    /** The tables in which a text stands. */
+    places: (text: string) => placesOf(text, store, [keys.table, store.topologyTable]),
   };
 }
 
-/** Planted, and looked for in every place. */
+/** Planted, and searched in every place. */
 export const mark = (): string => `mark-${randomUUID()}`;
 
 export interface Planted extends NewCell {
@@ -90,10 +68,7 @@ export interface Planted extends NewCell {
   readonly body: { readonly [key: string]: Json };
 }
 
-export function trip(
-  changes: { readonly rider?: string; readonly row_key?: string; readonly ref_key?: number } = {},
-): Planted {
-  const { rider = randomUUID(), row_key = randomUUID(), ref_key = 1 } = changes;
+export function trip({ rider = randomUUID() }: { readonly rider?: string } = {}): Planted {
   const [driver, name, email, phone, note, plain] = [randomUUID(), mark(), mark(), mark(), mark(), mark()];
   const body = {
     rider_uuid: rider,
@@ -104,7 +79,19 @@ export function trip(
     driver_note: { text: note, stars: [5, 4] },
     city: plain,
   };
-  return { row_key, column_name: 'BASE', ref_key, body, rider, driver, name, email, phone, note, plain };
+  return {
+    row_key: randomUUID(),
+    column_name: 'BASE',
+    ref_key: 1,
+    body,
+    rider,
+    driver,
+    name,
+    email,
+    phone,
+    note,
+    plain,
+  };
 }
 
 export const cellOf = ({ row_key, column_name, ref_key, body }: NewCell): NewCell => ({
@@ -138,8 +125,8 @@ export async function readings(trips: StoredDatastore, one: Planted, options: { 
 }
 
 /**
- * Where a text stands, in whatever tables a store has: all values of all its MySQL tables on every group, buffers and
- * kept copies included, as they are and as the bodies that they may be; and all items of its DynamoDB tables.
+ * Searches all tables of a store for a text: all values of its MySQL tables on every group, buffers and kept copies
+ * included, as they are and as decoded bodies. Searches all items of its DynamoDB tables as well.
  *
  * @returns the names of the tables
  */
@@ -157,7 +144,7 @@ async function placesOf(text: string, store: RealStore, tables: readonly DynamoT
     );
     for (const [name, ofDatastores] of names) {
       const [schema = '', table = ''] = textOf(name).split('.');
-      // What other test files have waiting there is much.
+      // Other test files have many rows there.
       const where = Number(textOf(ofDatastores)) > 0 ? " WHERE datastore LIKE 'sealed\\_%'" : '';
       const rows = await select(client, `SELECT * FROM \`${schema}\`.\`${table}\`${where}`);
       if (rows.some((row) => row.some((value) => holds(value, text)))) found.push(`${group}: ${table}`);

@@ -16,16 +16,12 @@ import { selectBuffered, selectKept } from '../../../shared/sql/statements/selec
 import { selectLastDrained } from '../../../shared/sql/statements/drained-copies.ts';
 import { selectCopies, selectCopiesOf } from '../../../shared/sql/statements/select-unanswered.ts';
 import { selectBufferStatus } from '../../../shared/sql/statements/select-buffer-status.ts';
-import {
-  selectUndecidedShards,
-  markUndecided,
-  releaseUndecided,
-} from '../../../shared/sql/statements/undecided-copies.ts';
+import { selectShardsInDoubt, markInDoubt, releaseInDoubt } from '../../../shared/sql/statements/copies-in-doubt.ts';
 import { selectWaitingShards, selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
 import { writeHealthCheck } from '../../../shared/sql/statements/write-health-check.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { rowsRead, rowsReadOnceOpen, rowsReadWithoutStatistics, whileRebuilt } from '../../support/rows-read.ts';
-import { connectionTo } from '../../support/connection-to.ts';
+import { connectionTo, sharedConnection } from '../../support/connection-to.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
@@ -38,7 +34,7 @@ const ROWS = 4000;
 const A_SHARD = ROWS / SHARDS;
 
 const { store, name: datastore } = await sharedTrips(SHARDS);
-const connection = await connectionTo();
+const connection = await sharedConnection();
 let ids: number[];
 const addresses: BufferedCell[] = [];
 
@@ -68,7 +64,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const table of ['buffer', 'drained'])
     await connection.query(`DELETE FROM schemaless.${table} WHERE datastore = ?`, [datastore]);
-  await connection.end();
 });
 
 describe('rows read of a buffer table', () => {
@@ -87,14 +82,14 @@ describe('rows read of a buffer table', () => {
   const unanswered = () => selectCopiesOf('unanswered', { ...from(1, ids[100]), limit: 50 });
   const copies = (kind: Parameters<typeof selectCopies>[0]) => () =>
     selectCopies(kind, datastore, addresses.slice(0, 20));
-  const inDoubt = async () => 10 + 2 * (await count("IF(state = 'undecided', 1, NULL)"));
+  const inDoubt = async () => 10 + 2 * (await count("IF(state = 'in_doubt', 1, NULL)"));
   const shardsWaiting = async () => 5 * 200 + 20 * (await count('DISTINCT state, datastore, shard'));
 
   const PAGES: readonly (readonly [what: string, statement: () => Statement, most: number])[] = [
     ['the next 6 rows of 4 shards', firstOf([0, 1, 2, 3]), 4 * (2 * 6 + 5)],
     ['a page of one shard, of which all may have been acknowledged', unanswered, 10 * 50],
     ['a page of one shard of what was drained', () => selectCopiesOf('drained', { ...from(1), limit: 50 }), 4 * 50],
-    // With what a server reads of its own where it opens a table anew.
+    // Includes the server's own reads when it reopens a table.
     ['20 bodies by id', () => selectBuffered(ids.slice(0, 20), 1e6), 20 * 14],
     ['the kept conflicts', () => selectKept('conflict', datastore, 0, 10, 1e6), 50 * 3 + 10 * 14],
   ];
@@ -107,7 +102,7 @@ describe('rows read of a buffer table', () => {
     ['the last that was drained', () => selectLastDrained(), 3],
     ['the shards that anything waits for, and how much', () => selectWaitingShards(200), shardsWaiting],
     ['what waits in all of one datastore', () => selectBufferStatus(datastore), 3 * ROWS],
-    ['whether anything is undecided', () => selectUndecidedShards(), inDoubt],
+    ['whether anything is in doubt', () => selectShardsInDoubt(), inDoubt],
   ])('for %s are few', async (_what, statement, most) => {
     const bound = typeof most === 'number' ? most : await most();
     expect(await rowsReadOnceOpen(connection, statement())).toBeLessThanOrEqual(bound);
@@ -120,7 +115,7 @@ describe('rows read of a buffer table', () => {
     expect(read.filter((rows) => rows > most)).toEqual([]);
   });
 
-  /** Taken back: of each statement the same rows are there. To count anew ends a transaction, and begins none. */
+  /** Rolls back: each statement finds the same rows. A reset of the counters ends a transaction, but begins none. */
   async function readByChange(statement: Statement): Promise<number> {
     await connection.query('SET SESSION autocommit = 0');
     try {
@@ -137,18 +132,18 @@ describe('rows read of a buffer table', () => {
     ['marked as lost', (cells) => markConflicts(keysOf(datastore, cells))],
     ['told why they were refused', (cells) => noteRefusal(keysOf(datastore, cells), 'no room')],
     ['withdrawn', (cells) => withdrawBuffered(datastore, cells)],
-    ['deleted once nobody relies on them', (cells) => deleteWithdrawn(datastore, cells)],
-    ['marked as undecided', (cells) => markUndecided(keysOf(datastore, cells))],
+    ['deleted once no write relies on them', (cells) => deleteWithdrawn(datastore, cells)],
+    ['marked as in doubt', (cells) => markInDoubt(keysOf(datastore, cells))],
     ['answered', (cells) => answerBuffered(datastore, cells)],
-    ['released', () => releaseUndecided(datastore, [{ shard: 1 }])],
+    ['released', () => releaseInDoubt(datastore, [{ shard: 1 }])],
     ['discarded', (cells) => discardConflicts(datastore, ids.slice(0, cells.length))],
   ];
 
   it.each(CHANGES)('that are %s are few', async (_what, of) => {
     const read: [count: number, rows: number][] = [];
-    // No statement of the store names more: of over 200 MySQL may read the whole table, as it then goes by statistics.
+    // No statement of the store names more: over 200, MySQL may read the whole table, because it then uses statistics.
     for (const count of [1, 2, 50, 100]) read.push([count, await readByChange(of(addresses.slice(0, count)))]);
-    // Who is new to a table reads some of what the server knows of it, too; a scan reads thousands.
+    // The first access to a table also reads some of the server's own rows on it; a scan reads thousands.
     expect(read.filter(([count, rows]) => rows > 4 * count + 200)).toEqual([]);
   });
 

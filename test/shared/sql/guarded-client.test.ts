@@ -1,13 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  LOCK_WAIT,
+  SqlError,
+  UNBOUNDED,
+  type SqlClient,
+  type SqlRow,
+  type Statement,
+} from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardOptions } from '../../../shared/sql/guarded-client.ts';
-import { watchStandstill, type Standstill } from '../../../shared/sql/standstill.ts';
-import { fakeTime, passes } from '../../support/fake-time.ts';
+import { watchProcessPauses, type ProcessPause } from '../../../shared/sql/process-pause.ts';
+import { fakeTimeOfEach, passes } from '../../support/fake-time.ts';
 
 const QUICK = { failures: 3, slowMs: 40, silentMs: 50, probeAfterMs: 20, probeMostMs: 40, probeTimeoutMs: 60 };
 const A_PROBE_MS = 200;
-/** ER_LOCK_WAIT_TIMEOUT */
-const LOCK_WAIT = 1205;
 const STATEMENT: Statement = { sql: 'SELECT something', parameters: [] };
 
 const timeout = (): SqlError => new SqlError('unclear', 'no answer in time', { timedOut: true });
@@ -16,13 +21,11 @@ const exhausted = (): SqlError => new SqlError('unreachable', 'all in use', { po
 const duplicate = (): SqlError => new SqlError('duplicate', 'there already', { key: 'cell' });
 const silence = (): Promise<never> => new Promise(() => undefined);
 
-let time: Disposable;
-beforeEach(() => {
-  time = fakeTime();
-});
-afterEach(() => time[Symbol.dispose]());
+fakeTimeOfEach();
 
-/** A client that does as it is told, behind circuit breakers; counts what reaches it, and notes which circuits opened. */
+/**
+ * A client that does as it is told, behind circuit breakers; counts what reaches it, and notes which circuits opened.
+ */
 function guarded(settings: Partial<typeof QUICK> = {}, more: GuardOptions = {}) {
   const fake = {
     statements: 0,
@@ -30,15 +33,15 @@ function guarded(settings: Partial<typeof QUICK> = {}, more: GuardOptions = {}) 
     written: 0,
     /** Whether writes answer, checks included. */
     writes: undefined as (() => Promise<readonly SqlRow[]>) | undefined,
-    /** Signs of life that were asked for on a connection of their own; each is asked for on any, too. */
+    /** Health checks on a connection of their own; each also runs on any connection. */
     probes: 0,
     alive: undefined as (() => Promise<readonly SqlRow[]>) | undefined,
     answer: async (): Promise<readonly SqlRow[]> => [],
   };
-  const ask = ({ sql, apart }: Statement): Promise<readonly SqlRow[]> => {
+  const ask = ({ sql, isolated }: Statement): Promise<readonly SqlRow[]> => {
     const isProbe = sql === 'SELECT 1';
     if (!isProbe) fake.statements += 1;
-    else if (apart === true) fake.probes += 1;
+    else if (isolated === true) fake.probes += 1;
     return (isProbe ? fake.alive : undefined)?.() ?? fake.answer();
   };
   const raw: SqlClient = {
@@ -47,7 +50,7 @@ function guarded(settings: Partial<typeof QUICK> = {}, more: GuardOptions = {}) 
     select: ask,
     change: async (statement) => {
       const isCheck = statement.sql.includes('health_check');
-      if (isCheck && statement.apart === true) fake.written += 1;
+      if (isCheck && statement.isolated === true) fake.written += 1;
       await ((isCheck ? (fake.writes ?? fake.alive) : fake.writes)?.() ?? (isCheck ? fake.answer() : ask(statement)));
       return { affectedRows: 1, insertId: 1 };
     },
@@ -56,7 +59,7 @@ function guarded(settings: Partial<typeof QUICK> = {}, more: GuardOptions = {}) 
   const told: string[] = [];
   const client = guardedClient(raw, 'group-1', {
     settings: { ...QUICK, ...settings },
-    standstill: { since: () => false },
+    processPause: { since: () => false },
     onOpen: (role, by) => told.push(`${role}, ${by}`),
     ...more,
   });
@@ -84,7 +87,7 @@ const failureOf = (work: Promise<unknown>): Promise<string> =>
 const OPEN = 'unreachable: the circuit of group-1, writer is open';
 
 describe('a guarded client', () => {
-  it('sends nothing more to a role after a time limit without a sign of life, until one comes', async () => {
+  it('sends nothing more to a role after a time limit and an unanswered health check, until one is answered', async () => {
     const { fake, told, client, select, fails, opens, closes } = guarded();
     await opens();
     expect(await failureOf(client.change(STATEMENT))).toBe(OPEN);
@@ -135,7 +138,7 @@ describe('a guarded client', () => {
     expect(circuit()).toBe('closed');
   });
 
-  it('opens when all connections are in use, nothing has been answered for a while, and no sign of life comes', async () => {
+  it('opens when all connections are in use, nothing has been answered for a while, and no health check succeeds', async () => {
     const { fake, select, fails, circuit } = guarded({ probeAfterMs: 10_000 });
     await select();
     fake.answer = () => Promise.reject(exhausted());
@@ -152,7 +155,7 @@ describe('a guarded client', () => {
     ['failures in a row', QUICK.failures, refused],
     ['all connections in use for long', 1, exhausted],
   ])(
-    'takes %s for no evidence against a node that gives a sign of life, and tells nobody',
+    'takes %s for no evidence against a node that answers its health check, and reports nothing',
     async (_, times, failure) => {
       const { fake, told, fails, circuit } = guarded();
       fake.alive = async () => [['alive']];
@@ -170,7 +173,7 @@ describe('a guarded client', () => {
     },
   );
 
-  it('answers statements while it waits for a sign of life', async () => {
+  it('answers statements while it waits for a health check', async () => {
     const { fake, select, fails } = guarded();
     fake.alive = silence;
     fake.answer = () => Promise.reject(timeout());
@@ -192,7 +195,7 @@ describe('a guarded client', () => {
   it.each([
     ['an answer', async () => [['answered']]],
     ['a refusal', () => Promise.reject(duplicate())],
-  ])('takes %s that comes while it waits for a sign of life for one', async (_what, answer) => {
+  ])('takes %s during a health check for the result of that check', async (_what, answer) => {
     const { fake, fails, circuit } = guarded();
     fake.alive = silence;
     fake.answer = () => Promise.reject(timeout());
@@ -204,7 +207,7 @@ describe('a guarded client', () => {
     expect(circuit()).toBe('closed');
   });
 
-  it('takes slow for down where no sign of life comes either, and still gives the slow answers', async () => {
+  it('takes slow for down if the health check is not answered either, and still gives the slow answers', async () => {
     const { fake, select, fails, circuit } = guarded({ probeAfterMs: 10_000 });
     fake.alive = silence;
     fake.answer = async () => (await passes(QUICK.slowMs + 1), [['late']]);
@@ -213,7 +216,7 @@ describe('a guarded client', () => {
     expect([circuit(), await fails()]).toEqual(['open', OPEN]);
   });
 
-  it('lets no statement wait for a sign of life that does not come', async () => {
+  it('lets no statement wait for an unanswered health check', async () => {
     const { fake, fails, opens } = guarded();
     await opens();
     fake.answer = silence;
@@ -239,10 +242,10 @@ describe('a guarded client', () => {
     expect(circuit()).toBe('closed');
   });
 
-  it('opens without a sign of life where another instance found the role down, and tells that it was another', async () => {
+  it('opens if another instance found the role down and no health check succeeds, and reports that it was another', async () => {
     const { fake, told, client, fails, closes } = guarded();
     fake.alive = silence;
-    client.doubt('writer');
+    client.suspect('writer');
     const failure = fails();
     await passes(QUICK.probeTimeoutMs);
     expect(await failure).toBe(OPEN);
@@ -252,12 +255,12 @@ describe('a guarded client', () => {
     expect(fake.statements).toBe(0);
   });
 
-  it('fails no statement for what another instance found, where a sign of life comes', async () => {
+  it('fails no statement for what another instance found if the health check succeeds', async () => {
     const { fake, told, client, select } = guarded();
     const alive = Promise.withResolvers<readonly SqlRow[]>();
     fake.alive = () => alive.promise;
     fake.answer = async () => [['answered']];
-    client.doubt('writer');
+    client.suspect('writer');
     const answers = Promise.all([select(), select(), select()]);
     await passes(QUICK.probeTimeoutMs / 2);
     alive.resolve([['alive']]);
@@ -265,7 +268,7 @@ describe('a guarded client', () => {
     expect([fake.probes, told]).toEqual([1, []]);
   });
 
-  it('makes the first statements after a freeze wait for the sign of life that was due in it, and fails none', async () => {
+  it('makes the first statements after a process pause wait for the health check due in it, and fails none', async () => {
     const { fake, select, opens } = guarded({ probeAfterMs: 10_000 });
     await opens();
     fake.alive = async () => [['alive']];
@@ -296,7 +299,7 @@ describe('a guarded client', () => {
     it('gets writes again once one is done', async () => {
       const { fake, client, closes } = guarded();
       fake.writes = silence;
-      client.doubt('writer');
+      client.suspect('writer');
       fake.writes = () => Promise.reject(timeout());
       await write(client);
       fake.writes = undefined;
@@ -329,21 +332,21 @@ describe('a guarded client', () => {
     });
   });
 
-  it('asks again for a sign of life that this process was not awake to hear', async () => {
+  it('repeats a health check whose answer came in a process pause', async () => {
     let steady = 0;
-    const circuitAfterStall = async (standstill: Standstill): Promise<string> => {
-      const { fake, fails, circuit } = guarded({ probeAfterMs: 10_000 }, { standstill });
+    const circuitAfterStall = async (processPause: ProcessPause): Promise<string> => {
+      const { fake, fails, circuit } = guarded({ probeAfterMs: 10_000 }, { processPause });
       fake.alive = silence;
       fake.answer = () => Promise.reject(timeout());
       await fails();
       expect(fake.probes).toBe(1);
-      // Its answer came meanwhile; the time limit fires first when the process wakes.
+      // Its answer came in the pause; the time limit fires first when the process wakes.
       steady += 100_000;
       fake.alive = async () => [['alive']];
       await passes(QUICK.probeTimeoutMs);
       return circuit();
     };
-    expect(await circuitAfterStall(watchStandstill({ steady: () => steady, wall: () => 0 }))).toBe('closed');
+    expect(await circuitAfterStall(watchProcessPauses({ steady: () => steady, wall: () => 0 }))).toBe('closed');
     expect(await circuitAfterStall({ since: () => false })).toBe('open');
   });
 });

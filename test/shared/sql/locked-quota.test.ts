@@ -1,45 +1,30 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SqlError, type Statement } from '../../../shared/sql/client.ts';
 import { MysqlPool } from '../../../shared/sql/mysql-pool.ts';
 import { unionOf } from '../../../shared/sql/union.ts';
 import { select } from '../../support/plain-sql.ts';
-import { clientTo, connectionTo, groupAccess } from '../../support/connection-to.ts';
+import { groupAccess, ownTables, sharedClient, sharedConnection } from '../../support/connection-to.ts';
 
 const CONNECTIONS = 8;
 const TABLES = 10;
-const DATABASE = `quota_${randomUUID().replaceAll('-', '')}`;
+const LOCKED = 0;
 
-const tableOf = (number: number): string => `\`${DATABASE}\`.t${number}`;
+// However slow a machine is: what finds no connection fails, and what waits for the lock goes on waiting.
+const client = sharedClient(undefined, { connections: CONNECTIONS, acquireTimeoutMs: 20_000, queryTimeoutMs: 60_000 });
+const holder = await sharedConnection();
+const tableOf = await ownTables(holder, TABLES, 'id INT NOT NULL');
 const count = (number: number): Statement => ({
   sql: `SELECT COUNT(*) FROM ${tableOf(number)}`,
   parameters: [],
   table: tableOf(number),
 });
-const LOCKED = 0;
-
-// However slow a machine is: what finds no connection fails, and what waits for the lock goes on waiting.
-const client = clientTo(undefined, { connections: CONNECTIONS, acquireTimeoutMs: 20_000, queryTimeoutMs: 60_000 });
-const holder = await connectionTo();
-
-beforeAll(async () => {
-  await holder.query(`CREATE DATABASE ${DATABASE}`);
-  for (let number = 0; number < TABLES; number += 1)
-    await holder.query(`CREATE TABLE ${tableOf(number)} (id INT NOT NULL)`);
-});
-afterAll(async () => {
-  await holder.query(`DROP DATABASE ${DATABASE}`);
-  await holder.end();
-  await client.close();
-});
-
 const failureOf = (work: Promise<unknown>): Promise<SqlError | undefined> =>
   work.then(
     () => undefined,
     (error: SqlError) => error,
   );
 
-describe('a table that somebody locks', () => {
+describe('a locked table', () => {
   it('leaves connections to other tables, whichever unions name it: first, or after another', async () => {
     await holder.query(`LOCK TABLES ${tableOf(LOCKED)} WRITE`);
     const stuck: Promise<unknown>[] = [];
@@ -66,7 +51,7 @@ describe('a pool that ends', () => {
       connections: 1,
       acquireTimeoutMs: 5000,
       queryTimeoutMs: 5000,
-      standstill: { since: () => false },
+      processPause: { since: () => false },
     });
     const busy = failureOf(pool.run({ sql: 'SELECT SLEEP(0.3)', parameters: [] }));
     const waiting = failureOf(pool.run({ sql: 'SELECT 1', parameters: [] }));

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SqlParameter } from '../../../shared/sql/client.ts';
 import { duplicateKey, toSqlError } from '../../../shared/sql/mysql-error.ts';
-import { quoteName, checkParameters } from '../../../shared/sql/names.ts';
+import { quoteName } from '../../../shared/sql/names.ts';
 
 describe('duplicateKey', () => {
   it.each([
@@ -38,26 +37,6 @@ describe('toSqlError', () => {
   it('knows that what was never sent was not done', () => {
     expect(toSqlError(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), false).failure).toBe('unreachable');
     expect(toSqlError(Object.assign(new Error('x'), { code: 'ETIMEDOUT' }), false).failure).toBe('unreachable');
-  });
-});
-
-describe('checkParameters', () => {
-  it('takes the types of SqlParameter', () => {
-    expect(() => checkParameters(['a', 1, 1.5, -1, 2n, null, Buffer.from('x'), new Uint8Array(1)])).not.toThrow();
-  });
-
-  it.each<[unknown]>([
-    [['a', 'b']],
-    [{ toSqlString: () => '1 OR 1=1' }],
-    [{}],
-    [undefined],
-    [Number.NaN],
-    [Number.POSITIVE_INFINITY],
-    [true],
-    [new Date()],
-    [Symbol('x')],
-  ])('refuses %o, which a driver would splice into the text', (value) => {
-    expect(() => checkParameters(['fine', value as SqlParameter])).toThrow(/bound value 1/);
   });
 });
 

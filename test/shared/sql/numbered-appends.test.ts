@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { SqlError, type SqlChange, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
-import { joiningClient } from '../../../shared/sql/joining-client.ts';
+import { batchingClient } from '../../../shared/sql/batching-client.ts';
 import {
   appendCell,
   appendCells,
@@ -13,43 +13,34 @@ import {
 import { numberCells } from '../../../shared/sql/statements/number-cells.ts';
 import { numberedAppend } from '../../../shared/sql/statements/numbered-append.ts';
 import { renumber } from '../../../shared/sql/statements/renumber.ts';
-import { clientTo, connectionTo, groupAccess } from '../../support/connection-to.ts';
+import { clientTo, groupAccess, sharedClient, sharedConnection } from '../../support/connection-to.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import { rowsRead } from '../../support/rows-read.ts';
 import { until } from '../../support/until.ts';
+import { transactionsOf, withTransactions } from '../../support/wrapped-client.ts';
 
 const SHARDS = 24;
 const { name: datastore, groupOf, entity, rowIn } = await sharedTrips(SHARDS);
 const group = groupOf(0);
 const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => groupOf(shard) === group);
 const [one = -1, two = -1, three = -1] = shards;
-const direct = clientTo(groupAccess(group));
-const connection = await connectionTo(group);
-afterAll(async () => {
-  await connection.end();
-  await direct.close();
-});
+const direct = sharedClient(groupAccess(group));
+const connection = await sharedConnection(group);
 
 let sent: string[][];
 let client: SqlClient;
 
-function watched(through: SqlClient): SqlClient {
-  const { transactions } = through;
-  if (!transactions) throw new Error('wanted transactions');
-  return {
-    ...through,
-    transactions: {
-      ...transactions,
-      run: (statements) => (sent.push(statements.map(({ sql }) => sql)), transactions.run(statements)),
-    },
-  };
-}
+const { run } = transactionsOf(direct);
+const watched = withTransactions(
+  direct,
+  (statements) => (sent.push(statements.map(({ sql }) => sql)), run(statements)),
+);
 
 beforeEach(() => {
   sent = [];
-  client = joiningClient(watched(direct));
+  client = batchingClient(watched);
 });
 
 const isNumbering = (sql: string): boolean => sql.includes('SET head_at = GREATEST');
@@ -128,7 +119,7 @@ describe('appends that are committed together', () => {
     for (let time = 0; time < 5; time += 1) await all([appendTo(three), appendTo(one), appendTo(two, cell)]);
     const numbered = sent.filter((texts) => texts.some(isNumbering));
     expect(numbered.length).toBeLessThan(sent.length - numbered.length);
-    const another = joiningClient(watched(direct));
+    const another = batchingClient(watched);
     sent = [];
     const last = await lastIn(one);
     expect(await another.change(appendTo(one))).toMatchObject({ insertId: last + 1 });
@@ -136,7 +127,7 @@ describe('appends that are committed together', () => {
     expect(await isWhole(one)).toBe(true);
   });
 
-  it('are numbered on beside inserts of what is there already, which are no refusals of theirs', async () => {
+  it('are numbered on next to inserts of what is there already, which are no refusals of theirs', async () => {
     // Each has a table of its own: one of which a statement failed goes by itself from then on.
     const entries = Array.from({ length: 5 }, (_, number): Statement => {
       const table = `schemaless.${datastore}_there_${number}`;
@@ -173,18 +164,16 @@ describe('appends that are committed together', () => {
 
   it('meet those of restored cells in no circle', async () => {
     let circles = 0;
-    const another = joiningClient(watched(direct));
-    const counting = (through: SqlClient): SqlClient => {
-      const { transactions } = through;
-      if (!transactions) throw new Error('wanted transactions');
-      const run = async (statements: readonly Statement[]): Promise<readonly SqlChange[]> =>
-        transactions.run(statements).catch((error: unknown) => {
-          if (error instanceof SqlError && error.errno === 1213) circles += 1;
-          throw error;
-        });
-      return { ...through, transactions: { ...transactions, run } };
-    };
-    const writers = [client, another].map(() => joiningClient(counting(clientTo(groupAccess(group)))));
+    const counting = (through: SqlClient): SqlClient =>
+      withTransactions(through, (statements) =>
+        transactionsOf(through)
+          .run(statements)
+          .catch((error: unknown) => {
+            if (error instanceof SqlError && error.errno === 1213) circles += 1;
+            throw error;
+          }),
+      );
+    const writers = [1, 2].map(() => batchingClient(counting(clientTo(groupAccess(group)))));
     const restored = (shard: number): Statement =>
       appendRestored(fenceOf(shard), [{ ...newCell(shard), stored_at: '2026-01-01T00:00:00.000000Z' }]);
     await Promise.all(
@@ -254,7 +243,7 @@ describe('appends that are committed together', () => {
     expect(await endOf(one)).toEqual([await lastIn(one), 1]);
   });
 
-  it('go on where the log ends, whoever appended to it meanwhile without numbers', async () => {
+  it('continue at the end of the log, also after an unnumbered append', async () => {
     await client.change(appendTo(one));
     await direct.change(appendTo(one));
     const last = await lastIn(one);
@@ -292,7 +281,7 @@ describe('appends that are committed together', () => {
     expect(await client.change(appendTo(one))).toMatchObject({ affectedRows: 1, insertId: last + 1 });
   });
 
-  it('wait for no other shard that somebody has locked', async () => {
+  it('do not wait for another shard that is locked', async () => {
     await connection.query('START TRANSACTION');
     await connection.query('SELECT 1 FROM schemaless.shard WHERE datastore = ? AND shard = ? FOR UPDATE', [
       datastore,

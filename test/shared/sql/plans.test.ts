@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import {
@@ -20,7 +20,7 @@ import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { rowsRead, rowsReadWithoutStatistics, whileRebuilt } from '../../support/rows-read.ts';
-import { connectionTo } from '../../support/connection-to.ts';
+import { connectionTo, sharedConnection } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
 import { selectColumnStates } from '../../../shared/erasures/statements/select-column-state.ts';
@@ -47,8 +47,7 @@ const KEPT = [{ column: '*', keepVersions: 10 }];
 const COLUMN = () => ({ row_key: rows[0] ?? '', column_name: 'BASE' });
 // Many versions of the same few columns: an aggregate over them has to skip from column to column.
 const rows = rowsOfShard(1, 4, 3);
-const connection = await connectionTo(groupOf(1));
-afterAll(() => connection.end());
+const connection = await sharedConnection(groupOf(1));
 
 beforeAll(async () => {
   const cells = Array.from({ length: CELLS }, (_, position) =>
@@ -181,14 +180,15 @@ describe('rows read', () => {
     for (const [what, statement, most] of STATEMENTS)
       if (!(isMysql && BY_STATISTICS.has(what))) read.push([what, await byThem(statement), most]);
     expect(read.filter(([, rows, most]) => rows > most)).toEqual([]);
-    // MySQL goes by them where no key is named: that they are gone shows.
+    // Without a named key, MySQL goes by them and reads more than the 6 rows allowed above.
+    // How many more depends on when it samples the table.
     if (isMysql)
       expect(
         await byThem(() => {
           const named = selectCells(all, [key()], false);
           return { ...named, sql: named.sql.replace(' FORCE INDEX (cell)', '') };
         }),
-      ).toBeGreaterThan(CELLS);
+      ).toBeGreaterThan(6);
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {

@@ -17,8 +17,8 @@ const ofNoTable = (item: number): Statement => ({
   sql: `SELECT ${item} AS item, added_id AS bound FROM \`schemaless\`.gone`,
   parameters: [],
 });
-const partsWith = (atFault: readonly number[]): Statement[] =>
-  Array.from({ length: PARTS }, (_, item) => (atFault.includes(item) ? ofNoTable(item) : good(item)));
+const partsWith = (faulty: readonly number[]): Statement[] =>
+  Array.from({ length: PARTS }, (_, item) => (faulty.includes(item) ? ofNoTable(item) : good(item)));
 
 async function divide(parts: readonly Statement[]) {
   broken.statements.length = 0;
@@ -65,10 +65,10 @@ describe('a union of many parts', () => {
     ['the first half', all.slice(0, PARTS / 2)],
     ['four of five', all.filter((item) => item % 5 !== 0)],
     ['each', all],
-  ])('names the parts at fault and answers the others, where they are %s', async (_what, atFault) => {
-    const { items, refused } = await divide(partsWith(atFault));
-    expect([...refused.keys()]).toEqual(atFault);
-    expect(items).toEqual(all.filter((item) => !atFault.includes(item)));
+  ])('names the faulty parts and answers the others, where they are %s', async (_what, faulty) => {
+    const { items, refused } = await divide(partsWith(faulty));
+    expect([...refused.keys()]).toEqual(faulty);
+    expect(items).toEqual(all.filter((item) => !faulty.includes(item)));
   });
 
   it('does not divide a part that is a union itself', async () => {
@@ -76,7 +76,7 @@ describe('a union of many parts', () => {
     expect([items, [...refused.keys()]]).toEqual([[2, 3], [0]]);
   });
 
-  it('is not divided where no part is at fault: a group that is down is asked once', async () => {
+  it('is not divided where no part is faulty: a group that is down is asked once', async () => {
     broken.behaviours.set('group', 'down');
     broken.statements.length = 0;
     await expect(selectDivided(client, partsWith([]), 'writer')).rejects.toMatchObject({ failure: 'unreachable' });

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
 import { selectParts } from '../../../shared/sql/select-parts.ts';
-import { fakeTime, passes } from '../../support/fake-time.ts';
+import { fakeTimeOfEach, passes } from '../../support/fake-time.ts';
 
 const LATE_MS = 900;
 const partOf = (table: string, row: string, more = ''): Statement => ({
@@ -12,11 +12,7 @@ const partOf = (table: string, row: string, more = ''): Statement => ({
 });
 const [one, two, three] = ['`trips_0001`.entity', '`trips_0002`.entity', '`trips_0003`.entity'] as const;
 
-let time: Disposable;
-beforeEach(() => {
-  time = fakeTime();
-});
-afterEach(() => time[Symbol.dispose]());
+fakeTimeOfEach();
 
 /** A node whose tables can be locked, and which may hang; every statement that waits ends after its time limit. */
 function node() {

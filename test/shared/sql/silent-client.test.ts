@@ -1,25 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
+import { describe, expect, it } from 'vitest';
+import type { Statement } from '../../../shared/sql/client.ts';
 import { select } from '../../support/plain-sql.ts';
+import { transactionsOf } from '../../support/wrapped-client.ts';
 import { startRelay } from '../../support/relay.ts';
-import { clientTo, connectionTo, groupAccess } from '../../support/connection-to.ts';
+import { clientTo, groupAccess, ownTables, sharedConnection } from '../../support/connection-to.ts';
 
-const TABLE = `\`silent_${randomUUID().replaceAll('-', '')}\`.t`;
-const DATABASE = TABLE.slice(0, -2);
-/** Less than a session may be idle that is trusted again. */
-const OTHERS_WAIT_SECONDS = 20;
+const [ENDS_SOON, ENDS_LATE] = ['wait_timeout = 2', 'wait_timeout = 9'];
+const OTHERS_WAIT_SECONDS = 5;
 
-const holder = await connectionTo();
-beforeAll(async () => {
-  await holder.query(`CREATE DATABASE ${DATABASE}`);
-  await holder.query(`CREATE TABLE ${TABLE} (id INT NOT NULL PRIMARY KEY, idle INT NOT NULL DEFAULT 0)`);
-  await holder.query(`INSERT INTO ${TABLE} (id) VALUES (1), (2)`);
-});
-afterAll(async () => {
-  await holder.query(`DROP DATABASE ${DATABASE}`);
-  await holder.end();
-});
+const holder = await sharedConnection();
+const TABLE = (await ownTables(holder, 1, 'id INT NOT NULL PRIMARY KEY, idle INT NOT NULL DEFAULT 0'))(0);
+await holder.query(`INSERT INTO ${TABLE} (id) VALUES (1), (2)`);
 
 const LOCKS: Statement = { sql: `UPDATE ${TABLE} SET idle = idle + 1 WHERE id = 1`, parameters: [] };
 const REFUSED: Statement = { sql: `INSERT INTO ${TABLE} (id) VALUES (2)`, parameters: [] };
@@ -29,24 +20,28 @@ const noteIdle = (id: number): Statement => ({
   parameters: [id],
 });
 
-function transactionsOf({ transactions }: SqlClient): NonNullable<SqlClient['transactions']> {
-  if (!transactions) throw new Error('wanted transactions');
-  return transactions;
-}
-
 describe('a transaction that was refused', () => {
-  it('holds its rows for seconds at most where its client goes silent before it takes it back', async () => {
+  it.each([
+    ['seconds at most', ENDS_SOON],
+    ['longer where its session may be idle for longer: the control, when', ENDS_LATE],
+  ])('holds its rows for %s where its client goes silent before it takes it back', async (_, ends) => {
     const access = groupAccess();
     const { promise: refused, resolve } = Promise.withResolvers<void>();
-    // What comes after the transaction's text is not forwarded, as of a host that was stopped.
-    const forwards = () => (chunk: Buffer) => !chunk.includes('START TRANSACTION');
+    // Forwards nothing after the transaction's text, like a host that was stopped.
+    const forwards = () => (chunk: Buffer) => {
+      const at = chunk.indexOf(ENDS_SOON);
+      if (at >= 0) chunk.write(ends, at);
+      return !chunk.includes('START TRANSACTION');
+    };
     await using relay = await startRelay({ to: () => access.writer, forwards, onAnswer: resolve });
     const client = clientTo({ ...access, writer: relay.endpoint }, { queryTimeoutMs: 60_000 });
     const run = transactionsOf(client).run([LOCKS, REFUSED]);
     run.catch(() => undefined);
     await refused;
     await holder.query(`SET SESSION innodb_lock_wait_timeout = ${OTHERS_WAIT_SECONDS}`);
-    await expect(holder.query(`SELECT id FROM ${TABLE} WHERE id = 1 FOR UPDATE`)).resolves.toBeDefined();
+    const others = holder.query(`SELECT id FROM ${TABLE} WHERE id = 1 FOR UPDATE`);
+    if (ends === ENDS_SOON) await expect(others).resolves.toBeDefined();
+    else await expect(others).rejects.toMatchObject({ errno: 1205 });
     relay.cut();
     await client.close();
   });

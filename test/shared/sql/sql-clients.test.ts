@@ -2,8 +2,9 @@ import { inject } from 'vitest';
 import { startDataApi } from '../../../infra/local/data-api/data-api.ts';
 import { dataApiClient } from '../../../shared/sql/data-api-client.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
-import { clientOf, serverLogin, TARGET } from '../../infra/local/data-api/with-data-api.ts';
+import { serverLogin, TARGET } from '../../infra/local/data-api/with-data-api.ts';
 import { sqlClientConformance } from '../../support/sql-client-conformance.ts';
+import { dataApiSdk } from '../../support/data-api-sdk.ts';
 import { PATIENT } from '../../support/store-access.ts';
 
 const NOWHERE = { host: '127.0.0.1', port: 1 };
@@ -23,7 +24,7 @@ sqlClientConformance('mysql', async () => {
 
 sqlClientConformance('the RDS Data API', async () => {
   const api = await startDataApi({ login: serverLogin });
-  const [sdk, lost] = [clientOf(api.url), clientOf(`http://${NOWHERE.host}:${NOWHERE.port}`)];
+  const [sdk, lost] = [dataApiSdk(api.url), dataApiSdk(`http://${NOWHERE.host}:${NOWHERE.port}`)];
   return {
     client: dataApiClient(sdk, TARGET, { callTimeoutMs: 60_000 }),
     hasty: dataApiClient(sdk, TARGET, { callTimeoutMs: 2000 }),

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openForwarder, type Forwarder } from '../../../infra/local/mysql/forwarder.ts';
 import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
-import { clientTo, groupAccess } from '../../support/connection-to.ts';
+import { clientTo, groupAccess, sharedClient } from '../../support/connection-to.ts';
 import { sql } from '../../support/plain-sql.ts';
 import { until } from '../../support/until.ts';
 
@@ -33,7 +33,7 @@ afterEach(async () => {
   await between.close();
 });
 
-/** As it is for an instance that was frozen: no event was seen, and the clock of timers stood still. */
+/** As for an instance that was frozen: it saw no event, and the clock of timers paused. */
 function freeze(milliseconds: number): void {
   between.forgetConnections();
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + milliseconds }); // Clock: as data
@@ -76,7 +76,7 @@ describe('an instance that was frozen, its connections forgotten', () => {
     expect(await change()).toBe('done');
   });
 
-  it('gives six writes at once, each tried twice, to the node, and blames nobody', async () => {
+  it('gives six writes at once, each tried twice, to the node, and opens no circuit', async () => {
     freeze(5000);
     const first: string[] = [];
     const twice = async (): Promise<string> => {
@@ -113,7 +113,7 @@ describe('reads that a request left behind', () => {
       freeze(180_000);
       // No answer to them ever comes; theirs are six of the eight connections.
       expect(await timesOf(2, () => outcome(instance.select(sql('SELECT 1'), 'writer')))).toEqual(done(2));
-      // The time limit fell into the freeze, so that they are tried once more.
+      // The time limit fell into the freeze, so they are retried.
       expect(await left).toEqual(done(6));
       expect(await timesOf(CONNECTIONS, () => outcome(instance.select(sql('SELECT 1'), 'writer')))).toEqual(
         done(CONNECTIONS),
@@ -125,13 +125,12 @@ describe('reads that a request left behind', () => {
   });
 });
 
-describe('a process that stood still', () => {
+describe('a process that paused', () => {
+  const processPause = { since: () => true };
+  const hasty = sharedClient(undefined, { queryTimeoutMs: 300, processPause });
+  const hurried = sharedClient(undefined, { connectTimeoutMs: 1, processPause });
+
   it('does not take its own time limit for an outage', async () => {
-    const hasty = clientTo(undefined, {
-      connectTimeoutMs: 30_000,
-      queryTimeoutMs: 300,
-      standstill: { since: () => true },
-    });
     let probes = 0;
     const counted: SqlClient = {
       ...hasty,
@@ -141,25 +140,16 @@ describe('a process that stood still', () => {
       ),
     };
     const instance = guardedClient(counted, 'group-1');
-    try {
-      await expect(instance.select(sql('SELECT SLEEP(5)'), 'writer')).rejects.toMatchObject({
-        failure: 'unclear',
-        stoodStill: true,
-        timedOut: false,
-      });
-      expect([instance.circuit('writer'), probes]).toEqual(['closed', 0]);
-    } finally {
-      await hasty.close();
-    }
+    await expect(instance.select(sql('SELECT SLEEP(5)'), 'writer')).rejects.toMatchObject({
+      failure: 'unclear',
+      wasPaused: true,
+      timedOut: false,
+    });
+    expect([instance.circuit('writer'), probes]).toEqual(['closed', 0]);
   });
 
-  it('gets the connections that it opens, though the time limit for them passed meanwhile', async () => {
-    const hasty = clientTo(undefined, { connectTimeoutMs: 1, standstill: { since: () => true } });
-    try {
-      const answers = timesOf(4, () => outcome(hasty.select(sql('SELECT SLEEP(0.1)'), 'writer')));
-      expect(await answers).toEqual(done(4));
-    } finally {
-      await hasty.close();
-    }
+  it('gets the connections that it opens, though the time limit for them passed in the pause', async () => {
+    const answers = timesOf(4, () => outcome(hurried.select(sql('SELECT SLEEP(0.1)'), 'writer')));
+    expect(await answers).toEqual(done(4));
   });
 });

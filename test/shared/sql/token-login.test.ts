@@ -53,12 +53,12 @@ describe('a login with a token', () => {
     expect(asked).toEqual([`localhost:${server.port}`, `localhost:${server.port}`]);
   });
 
-  it('is not sent to who cannot show a certificate of a trusted authority', async () => {
+  it('is not sent to a server without a certificate of a trusted authority', async () => {
     await expect(open({ tls: {} }).change(ANY)).rejects.toThrow(/self-signed certificate/u);
     expect(server.logins).toEqual([]);
   });
 
-  it('is not sent to who shows the certificate of another', async () => {
+  it('is not sent to a server with the certificate of another', async () => {
     await using other = await startTokenServer(CERTIFICATE_OF_ANOTHER);
     await expect(open({ tls: { ca: CERTIFICATE_OF_ANOTHER } }, other.port).change(ANY)).rejects.toThrow(
       /localhost.*other\.test/u,

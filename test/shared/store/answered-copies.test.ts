@@ -4,12 +4,12 @@ import { sharedTrips } from '../../support/open-trips.ts';
 
 const SHARDS = 9;
 const MARK = 'UPDATE `schemaless`.buffer FORCE INDEX (copy) SET answered';
-/** What becomes of the mark on a copy, on each holder in turn; those that are not named take it. */
+/** The results of marking a copy, by hint holder in turn; those not listed take the mark. */
 const fates: (() => SqlChange)[] = [];
-let isPrimaryAway = true;
+let isPrimaryUnavailable = true;
 
-const away = (): SqlChange => {
-  throw new SqlError('unreachable', 'away');
+const unavailable = (): SqlChange => {
+  throw new SqlError('unreachable', 'unavailable');
 };
 const lacks = (): SqlChange => ({ affectedRows: 0, insertId: 0 });
 
@@ -17,7 +17,7 @@ const { trips, cellIn } = await sharedTrips(SHARDS, {
   wrap: (client) => ({
     ...client,
     change: async (statement) => {
-      if (isPrimaryAway && statement.sql.includes('.`entity`')) throw new SqlError('unreachable', 'away');
+      if (isPrimaryUnavailable && statement.sql.includes('.`entity`')) throw new SqlError('unreachable', 'unavailable');
       const fate = statement.sql.startsWith(MARK) ? fates.shift() : undefined;
       return fate ? fate() : client.change(statement);
     },
@@ -25,25 +25,25 @@ const { trips, cellIn } = await sharedTrips(SHARDS, {
 });
 afterEach(() => {
   fates.length = 0;
-  isPrimaryAway = true;
+  isPrimaryUnavailable = true;
 });
 
-describe('a write whose primary is away', () => {
+describe('a write whose primary is unavailable', () => {
   it.each([
-    ['no group can be asked to mark its copy as answered', [away, away]],
+    ['no group can be asked to mark its copy as answered', [unavailable, unavailable]],
     ['every group lacks its copy', [lacks, lacks]],
-    ['one group lacks its copy, and the other cannot be asked', [lacks, away]],
+    ['one group lacks its copy, and the other cannot be asked', [lacks, unavailable]],
   ])('is not answered `buffered` where %s, and its repetition is stored', async (_, planned) => {
     const cell = cellIn(0);
     fates.push(...planned);
     expect(await trips.put(cell)).toMatchObject({ outcome: 'unavailable' });
     expect(fates).toEqual([]);
-    isPrimaryAway = false;
+    isPrimaryUnavailable = false;
     expect(await trips.put(cell)).toMatchObject({ outcome: 'stored' });
   });
 
   it.each([
-    ['cannot be asked', away],
+    ['cannot be asked', unavailable],
     ['lacks its copy', lacks],
   ])('is answered `buffered` where one group takes the mark, and the other %s', async (_, fate) => {
     fates.push(fate);

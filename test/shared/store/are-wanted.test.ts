@@ -11,7 +11,7 @@ const cell = (column_name: string) => cellOf({ row_key: ROW, column_name });
 const erased = (target: object) => erasureAddress({ row_key: ROW, ...target });
 
 it.each([
-  ['nobody wants any where there are no triggers', [], [cell('BASE')], false],
+  ['none is wanted where there are no triggers', [], [cell('BASE')], false],
   ["a trigger of '*' wants each", of(undefined), [cell('NOTES')], true],
   ['one of a column does not want those of others', of(['BASE']), [cell('NOTES')], false],
   ['one of them is enough', of(['BASE']), [cell('NOTES'), cell('BASE')], true],

@@ -6,12 +6,12 @@ import { DEPTH, wantedEntries } from '../../../shared/index/wanted-entries.ts';
 import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { shardOf } from '../../../shared/address.ts';
 import { bufferOnSecondaries, markAnswered, withNewWriter } from '../../../shared/store/hints.ts';
-import { joinWrites } from '../../../shared/store/join-writes.ts';
-import type { BufferConflict } from '../../../shared/api/buffer.ts';
+import { batchWrites } from '../../../shared/store/batch-writes.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
-import { eq, indexOn } from '../../support/index-on.ts';
+import { indexOn } from '../../support/index-on.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
+import { readPages } from '../../support/read-pages.ts';
 
 const SHARDS = 3;
 /** Random bytes of a body that just may be written, and of one that may not: encoded they are a little more. */
@@ -21,7 +21,7 @@ const TOO_LARGE = 62_000;
 const COUNT = 45;
 const AT_ONCE = 8;
 
-// What the RDS Data API carries: 64 KiB a row, 1 MiB a result, 4 MiB a request.
+// The limits of the RDS Data API: 64 KiB a row, 1 MiB a result, 4 MiB a request.
 const { store, trips, name, primary, rowIn } = await sharedTrips(SHARDS, {
   indexes: [indexOn('city_index', { city: 'string' })],
   access: 'data-api',
@@ -39,18 +39,6 @@ async function putAll(cells: readonly NewCell[]): Promise<void> {
   for (let start = 0; start < cells.length; start += AT_ONCE) {
     const results = await Promise.all(cells.slice(start, start + AT_ONCE).map((cell) => trips.put(cell)));
     expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['stored']));
-  }
-}
-
-async function readAll<Next>(
-  page: (after: Next | undefined) => Promise<{ readonly cells: readonly Cell[]; readonly next: Next | null }>,
-): Promise<Cell[]> {
-  const cells: Cell[] = [];
-  for (let after: Next | undefined; ;) {
-    const { cells: some, next } = await page(after);
-    cells.push(...some);
-    if (next === null) return cells;
-    after = next;
   }
 }
 
@@ -105,13 +93,12 @@ describe('over the RDS Data API, reads', () => {
     await putAll([...written, ...columns]);
 
     const ofRow = written.filter(({ row_key }) => row_key === rows[0]);
-    const versions = await readAll<number>((after) =>
+    const versions = await readPages((after: number | undefined) =>
       trips.versions({ row_key: rows[0] ?? '', column_name: 'BASE' }, { order: 'asc', after, limit: 1000 }),
     );
-    expect(bodiesOf(versions)).toEqual(bodiesOf(ofRow));
-    expect(bodiesOf(await readAll<string>((after) => trips.row(rows[0] ?? '', { after })))).toEqual(
-      bodiesOf([ofRow.at(-1) as NewCell, ...columns]),
-    );
+    expect(versions.flatMap(({ cells }) => bodiesOf(cells))).toEqual(bodiesOf(ofRow));
+    const row = await readPages((after: string | undefined) => trips.row(rows[0] ?? '', { after }));
+    expect(row.flatMap(({ cells }) => bodiesOf(cells))).toEqual(bodiesOf([ofRow.at(-1) as NewCell, ...columns]));
     expect(await trips.get(ofRow[0] as NewCell, { read: 'reader' })).toMatchObject({
       served_by: 'writer',
       stale: false,
@@ -139,15 +126,15 @@ describe('over the RDS Data API, reads', () => {
 });
 
 describe('over the RDS Data API, an index', () => {
-  it('finds every former value of a row whose cells are more than a result, and of those beside it', async () => {
+  it('finds every former value of a row whose cells are more than a result, and of those next to it', async () => {
     const row_key = randomUUID();
     const versions = Array.from({ length: COUNT }, (_, ref_key) =>
       large({ row_key, ref_key, body: { city: `city ${ref_key}`, text: randomText(LARGEST - 100) } }),
     );
-    const beside = cellOf({ row_key: randomUUID(), body: { city: 'beside' } });
-    await putAll([...versions, beside]);
+    const alongside = cellOf({ row_key: randomUUID(), body: { city: 'beside' } });
+    await putAll([...versions, alongside]);
     const indexes = await maintainedIndexes(store.topology, name);
-    const rows = [row_key, beside.row_key].map((key) => ({ row_key: key, shard: shardOf(key, SHARDS) }));
+    const rows = [row_key, alongside.row_key].map((key) => ({ row_key: key, shard: shardOf(key, SHARDS) }));
     const wanted = { datastore: name, indexes, depth: DEPTH.all };
     const { entries } = await wantedEntries(store.context, wanted, rows);
     const values = (tombstone: boolean): unknown[] =>
@@ -172,7 +159,7 @@ describe('over the RDS Data API, an index', () => {
       ...Array.from({ length: 20 }, (_, position) => large({ row_key, column_name: `COLUMN ${position}` })),
     ]);
     const ask = async (columns: readonly string[] | '*') =>
-      (await trips.query({ index: 'city_index', where: [eq('city', city)], columns })).entries;
+      (await trips.query({ index: 'city_index', where: { city }, columns })).entries;
     await expect.poll(() => ask('*')).toMatchObject([{ row_key, cells: { error: { code: 'answer_too_large' } } }]);
     const [entry] = await ask(Array.from({ length: 20 }, (_, position) => `COLUMN ${position}`));
     expect(entry?.cells).toHaveLength(20);
@@ -182,16 +169,16 @@ describe('over the RDS Data API, an index', () => {
 describe('over the RDS Data API, the buffer', () => {
   it('of large bodies is drained, and its conflicts are listed in pages', async () => {
     const row_key = rowIn(0);
-    const secondaries = { ...store.context, ...joinWrites(store.context, name) };
+    const secondaries = { ...store.context, ...batchWrites(store.context, name) };
     const buffer = async (given: readonly NewCell[]) => {
       const cells = withNewWriter(given.map((cell) => copyOf(cell)));
-      return { cells, holders: await bufferOnSecondaries(secondaries, cells, 1, [primary]) };
+      return { cells, hintHolders: await bufferOnSecondaries(secondaries, cells, 1, [primary]) };
     };
     const drain = (holder: string) =>
       drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
     const cells = Array.from({ length: COUNT }, (_, ref_key) => large({ row_key, ref_key: 1000 + ref_key }));
-    const [holder = ''] = (await buffer(cells)).holders;
-    await drain(holder);
+    const [hintHolder = ''] = (await buffer(cells)).hintHolders;
+    await drain(hintHolder);
     expect(await trips.versions({ row_key, column_name: 'BASE' }, { limit: 1000 })).toMatchObject({
       cells: expect.arrayContaining([expect.objectContaining({ ref_key: 1000 + COUNT - 1 })]),
     });
@@ -199,14 +186,9 @@ describe('over the RDS Data API, the buffer', () => {
     const others = cells.map((cell) => ({ ...cell, body: randomText() }));
     await markAnswered(store.context, name, [await buffer(others)], false);
     for (const group of store.groups) await drain(group.name);
-    const conflicts: BufferConflict[] = [];
-    for (let after: string | undefined; ;) {
-      const page = await trips.listBufferConflicts({ limit: 1000, ...(after === undefined ? {} : { after }) });
-      expect(page.conflicts.length).toBeLessThan(COUNT);
-      conflicts.push(...page.conflicts);
-      if (page.next === null) break;
-      after = page.next;
-    }
+    const pages = await readPages((after: string | undefined) => trips.listBufferConflicts({ limit: 1000, after }));
+    for (const page of pages) expect(page.conflicts.length).toBeLessThan(COUNT);
+    const conflicts = pages.flatMap((page) => page.conflicts);
     expect(sortedBodies(conflicts)).toEqual(sortedBodies(others));
     await trips.discardBufferConflicts({ ids: conflicts.map(({ id }) => id) });
   });

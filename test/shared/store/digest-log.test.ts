@@ -40,7 +40,7 @@ it('an answer ends in time within a page, too, where its bodies take long, and i
   const { digest } = digestReads(context, 'trips', 1);
   const whole = await digest({ shard: 0 });
   expect(whole).toMatchObject({ at: CELLS, more: false });
-  // Each look at the clock finds that a body has taken three seconds.
+  // Each reading of the clock finds that a body has taken three seconds.
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => (now += 3000));
   const places: number[] = [];

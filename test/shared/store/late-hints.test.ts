@@ -1,24 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Quarantine } from '../../../shared/sql/quarantine.ts';
 import { bufferOnSecondaries } from '../../../shared/store/hints.ts';
-import { joinWrites } from '../../../shared/store/join-writes.ts';
+import { batchWrites } from '../../../shared/store/batch-writes.ts';
 import { openContext } from '../../../shared/access/context.ts';
 import { UNBOUNDED, type SqlClient } from '../../../shared/sql/client.ts';
 import type { BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import type { TopologySource } from '../../../shared/topology/topology.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
-import { fakeTime, passes } from '../../support/fake-time.ts';
+import { fakeTimeOfEach, passes } from '../../support/fake-time.ts';
 import { withoutBreakers } from '../../support/without-breakers.ts';
 
 const LATE_MS = 250;
 const LAST_FOR_MS = 30_000;
 
-let time: Disposable;
-beforeEach(() => {
-  time = fakeTime();
-});
-afterEach(() => time[Symbol.dispose]());
+fakeTimeOfEach();
 
 /** Groups that hold a hint once they are told to. */
 function holders(names: readonly string[]) {
@@ -58,7 +54,7 @@ describe('a hint that is late', () => {
     expect(await done).toEqual([asked[1]]);
   });
 
-  it('is taken back if it comes once its write has enough: nobody relies on it', async () => {
+  it('is withdrawn if it comes once its write has enough, because the write does not rely on it', async () => {
     const { asked, withdrawn, put, answer } = holders(['group-1', 'group-2']);
     const done = put();
     await passes(LATE_MS);
@@ -114,7 +110,7 @@ describe('a hint that is late', () => {
 
   it('is not sent any more once another group holds it', async () => {
     const { context, sent } = stalling('group-2');
-    const { buffer } = joinWrites(context, 'trips');
+    const { buffer } = batchWrites(context, 'trips');
     const cells = [copyOf(cellOf({}))];
     let isWanted = true;
     // Two statements of a group are under way; the third hint waits for them.

@@ -3,10 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS, type Cell } from '../../../shared/cell.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { answerRoom } from '../../../shared/access/decode.ts';
-import { lookedUp } from '../../support/looked-up-together.ts';
+import { lookedUp } from '../../support/looked-up-batched.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { change } from '../../support/plain-sql.ts';
+import { readPages } from '../../support/read-pages.ts';
 import type { ShardLog } from '../../../shared/contract/datastore.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
@@ -51,18 +52,12 @@ async function putRandom(shard: number, count: number, bytes: number): Promise<n
 async function readAll<Next>(
   page: (after: Next | undefined) => Promise<{ readonly cells: readonly Cell[]; readonly next: Next | null }>,
 ): Promise<Cell[]> {
-  const cells: Cell[] = [];
-  let after: Next | undefined;
-  for (let pages = 0; pages < 2 * COUNT; pages += 1) {
-    const { cells: some, next } = await page(after);
-    expect(some.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)).toBeLessThanOrEqual(
+  const pages = (await readPages(page)).map(({ cells }) => cells);
+  for (const cells of pages)
+    expect(cells.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)).toBeLessThanOrEqual(
       LIMITS.answerBytes,
     );
-    cells.push(...some);
-    if (next === null) return cells;
-    after = next;
-  }
-  throw new Error('a list without end');
+  return pages.flat();
 }
 
 describe('an answer of 4 MiB', () => {
@@ -154,7 +149,7 @@ describe.skipIf(WRITER_ONLY)('bodies that do not deflate', () => {
     for (const [position, item] of items.entries()) if (item && 'body' in item) expect(item.ref_key).toBe(position);
   });
 
-  it('of columns that are named come in pages, too, and not beside others', async () => {
+  it('of columns that are named come in pages, too, and not next to others', async () => {
     const key = rowIn(1);
     const columns = ['F', 'B', 'C', 'D', 'E', 'A'];
     for (const column_name of columns)

@@ -1,9 +1,10 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { shardDatabase } from '../../../shared/address.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
-import { connectionTo } from '../../support/connection-to.ts';
+import { PROTECTIONS } from '../../faults/without/protections.ts';
+import { sharedConnection } from '../../support/connection-to.ts';
 import { faults } from '../../support/faulty-client.ts';
-import { eq, indexOn } from '../../support/index-on.ts';
+import { indexOn } from '../../support/index-on.ts';
 import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 
 const SHARDS = 12;
@@ -13,12 +14,14 @@ const locked = 0;
 const others = Array.from({ length: SHARDS }, (_, shard) => shard).filter(
   (shard) => shard !== locked && groupOf(shard) === primary,
 );
-const holder = await connectionTo(primary);
-afterAll(() => holder.end());
+const holder = await sharedConnection(primary);
 
 const COLUMN = { column_name: 'BASE', ref_key: 1 };
 
-/** Starts so much work on the locked shard, which waits, and then does rounds of it on the others: no more than is admitted. */
+/**
+ * Starts so much work on the locked shard, which waits, and then does rounds of it on the others: no more than is
+ * admitted.
+ */
 async function roundsWhileLocked<T>(waiting: number, work: (shard: number) => Promise<T>): Promise<readonly T[]> {
   await holder.query(`LOCK TABLES ${entity(locked)} WRITE`);
   const stuck = Array.from({ length: waiting }, () => work(locked));
@@ -35,11 +38,24 @@ describe('a locked table', () => {
   const opened = (): unknown[] => store.events.filter(({ kind }) => kind === 'circuit_opened');
 
   it('keeps no write of another shard of its group from being stored', async () => {
-    // What waits for the lock, or finds no connection, comes to a time limit, and is buffered.
+    // A write that waits for the lock, or finds no connection, reaches a time limit and is buffered.
     const written = await roundsWhileLocked(16, (shard) =>
       trips.put({ row_key: rowIn(shard), ...COLUMN, body: { shard } }),
     );
     expect([written.filter(({ outcome }) => outcome !== 'stored'), opened()]).toEqual([[], []]);
+  });
+
+  it('keeps writes of other shards from being stored where a circuit opens on any time limit: the control', async () => {
+    await using blaming = await openTrips(SHARDS, { ...INDEXED, wrap: PROTECTIONS.healthChecks });
+    const put = (shard: number) => blaming.trips.put({ row_key: blaming.rowIn(shard), ...COLUMN, body: { shard } });
+    await holder.query(`LOCK TABLES ${blaming.entity(locked)} WRITE`);
+    // Repeats until one is seen: a process that pauses for half a second misses the time a circuit is open.
+    const next = async () => {
+      await put(locked);
+      return (await put(others[0] ?? 0)).outcome;
+    };
+    await expect.poll(next).toBe('buffered');
+    await holder.query('UNLOCK TABLES');
   });
 
   it('leaves connections for reads of the other shards, however many statements wait for it', async () => {
@@ -65,8 +81,7 @@ it('a locked table costs reads that share a statement with it the time to find i
   );
   for (const [position, row_key] of rows.entries())
     await opened.trips.put({ row_key, ...COLUMN, body: { city: cities[position] ?? '' } });
-  const query = (city: string) =>
-    opened.trips.query({ index: 'city_index', where: [eq('city', city)], together: true });
+  const query = (city: string) => opened.trips.query({ index: 'city_index', where: { city }, batched: true });
   await expect
     .poll(async () => (await Promise.all(cities.map(query))).every(({ entries }) => entries.length === 1))
     .toBe(true);
@@ -90,7 +105,7 @@ it('a locked table costs reads that share a statement with it the time to find i
   broken.statements.length = 0;
   for (const read of [get, batchGet, log, queries])
     await expect.poll(async () => (await read()).map(served)).toEqual(expected);
-  // To look whether it is still locked takes statements of its own.
+  // The check whether it is still locked takes statements of its own.
   const asked = broken.statements.filter(({ target, sql }) => target === 'writer' && sql.includes(`\`${database}\``));
   expect(asked.filter(({ sql }) => !sql.startsWith('SELECT 1 FROM'))).toEqual([]);
   await unlocking.disposeAsync();

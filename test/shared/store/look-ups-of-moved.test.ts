@@ -8,7 +8,7 @@ import type { TopologySource } from '../../../shared/topology/topology.ts';
 const NO_SUCH_TABLE = 1146;
 const FOUND: Found = { cell: null, served_by: 'writer', stale: false };
 
-it('look-ups of a shard that was moved wait for no slow group, and look where it is before they look again', async () => {
+it('look-ups of a shard that was moved wait for no slow group, and read its group before they retry', async () => {
   const done: string[] = [];
   const slow = Promise.withResolvers<void>();
   let isKnown = false;

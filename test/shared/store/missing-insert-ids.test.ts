@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { RDSDataClient, type ExecuteStatementCommandOutput } from '@aws-sdk/client-rds-data';
+import type { ExecuteStatementCommandOutput } from '@aws-sdk/client-rds-data';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { dataApiClient } from '../../../shared/sql/data-api-client.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
 import { openTrips, sharedTrips } from '../../support/open-trips.ts';
+import { dataApiSdk } from '../../support/data-api-sdk.ts';
 
 const { store, name } = await sharedTrips(1, { access: 'data-api' });
-const sdk = new RDSDataClient({
-  endpoint: inject('servers').dataApi,
-  region: 'us-east-1',
-  credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-  maxAttempts: 1,
-});
+const sdk = dataApiSdk(inject('servers').dataApi);
 sdk.middlewareStack.add(
   (next) => async (args) => {
     const { output, response } = await next(args);

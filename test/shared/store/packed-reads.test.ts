@@ -23,6 +23,7 @@ const BODIES: Readonly<Record<string, Json>> = {
   BASE: { driver_uuid: DRIVER, note: LONG, large: 2n ** 64n - 1n, price: 0.1 },
   SHORT: { fare: 1 },
   NULL: null,
+  DEEP: parseJson(`${'['.repeat(100)}"${LONG}"${']'.repeat(100)}`),
   RANDOM: randomBytes(3000).toString('latin1'),
   CHECKED: { text: LONG },
   UNCHECKED: { a: 1 },
@@ -110,6 +111,8 @@ describe('reads of a store whose bodies stay packed', () => {
     await expectSame(get(`indexes/driver_index?driver_uuid=${DRIVER}&column=BASE&column=CHECKED`), PACK);
     const targets = [`rows/${ROW}`, ...keys.map(({ column_name }) => `cells/${ROW}/${column_name}`)];
     await expectSame(post('batch-read', { targets }), PACK);
+    const queries = [`indexes/driver_index?driver_uuid=${DRIVER}&column=*`, 'indexes/none?a=1'];
+    await expectSame(post('batch-query', { targets: queries }), PACK);
   });
 
   it('end their pages where those in JSON end, whatever bodies inflate to', async () => {

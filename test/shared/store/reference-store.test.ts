@@ -1,4 +1,4 @@
-import { referenceStore } from '../../../shared/store/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 import { describeDatastore } from '../../support/datastore-conformance.ts';
 import { describeIndexes, describeLongQueries, SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { describeRestoring } from '../../support/restore-conformance.ts';

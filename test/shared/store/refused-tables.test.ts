@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SqlClient, Statement, Target } from '../../../shared/sql/client.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
-import { eq, indexOn } from '../../support/index-on.ts';
-import { lookedUp } from '../../support/looked-up-together.ts';
+import { indexOn } from '../../support/index-on.ts';
+import { lookedUp } from '../../support/looked-up-batched.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { shardDatabase } from '../../../shared/address.ts';
@@ -93,7 +93,7 @@ describe('a table that no node can read', () => {
     expect(shardOfValue('Lisbon', 'string', SHARDS)).not.toBe(0);
     const { entries } = await trips.query({
       index: 'city_index',
-      where: [eq('city', 'Lisbon')],
+      where: { city: 'Lisbon' },
       columns: ['BASE'],
     });
     expect(entries).toHaveLength(SHARDS);
@@ -104,7 +104,7 @@ describe('a table that no node can read', () => {
 
 describe("an index's table that no node can read", () => {
   it('fails its own queries, not those that share a statement with them', async () => {
-    const query = (city: string) => trips.query({ index: 'city_index', where: [eq('city', city)], together: true });
+    const query = (city: string) => trips.query({ index: 'city_index', where: { city }, batched: true });
     const shardOf = (city: string) => shardOfValue(city, 'string', SHARDS);
     const shard = shardOf('Lisbon');
     const other =

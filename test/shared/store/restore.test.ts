@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RestoredCell } from '../../../shared/cell.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import { joinWrites } from '../../../shared/store/join-writes.ts';
+import { batchWrites } from '../../../shared/store/batch-writes.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
@@ -36,7 +36,7 @@ async function copies(): Promise<number> {
 describe('cells that are restored', () => {
   it('do not share a statement with new ones, which would store them with the time of now', async () => {
     const cells = restoredIn(0, 3);
-    const { append } = joinWrites(store.context, name);
+    const { append } = batchWrites(store.context, name);
     const ready = ({ created_at, ...cell }: RestoredCell, isNew: boolean): BufferedCell =>
       isNew ? copyOf(cell) : restoredCopy({ ...cell, created_at }, 0);
 

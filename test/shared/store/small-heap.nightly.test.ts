@@ -5,7 +5,7 @@ import { encodeBody } from '../../../shared/body/codec.ts';
 import { LIMITS } from '../../../shared/cell.ts';
 import { rowKeyBytes, shardOf } from '../../../shared/address.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
-import { eq, indexOn } from '../../support/index-on.ts';
+import { indexOn } from '../../support/index-on.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { change } from '../../support/plain-sql.ts';
 import { smallHeap } from './support/small-heap.ts';
@@ -174,7 +174,7 @@ describe(`a heap of ${HEAP_MB} MB is enough for an answer made of bodies that de
       after = page.next;
     }
     expect(cells).toBeGreaterThan(12);
-    const lisbon = { index, where: [eq('city', 'Lisbon')], columns: ['LARGE'] };
+    const lisbon = { index, where: { city: 'Lisbon' }, columns: ['LARGE'] };
     const { entries, next } = await trips.query(lisbon);
     expect([entries.length, next]).toEqual([4, expect.any(String)]);
   });

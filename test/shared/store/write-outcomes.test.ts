@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { shardOf } from '../../../shared/address.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
-import { lookedUp } from '../../support/looked-up-together.ts';
+import { lookedUp } from '../../support/looked-up-batched.ts';
 import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
@@ -52,7 +52,7 @@ describe('a write', () => {
     expect(await trips.put(newCell())).toEqual({ outcome: 'buffered', shard: 0, copies: 1 });
   });
 
-  it('is buffered beside another body for its address in the same batch, since nobody knows yet which one is stored', async () => {
+  it('is buffered next to another body for its address in the same batch, since either may be stored', async () => {
     const before = await copies();
     const cell = newCell();
     broken.behaviours.set(primary, 'down');
@@ -156,7 +156,7 @@ describe('a read', () => {
       expect(await trips.get(cell)).toMatchObject({ served_by: 'reader', stale: true, cell: { body: cell.body } });
       expect(await trips.get(newCell())).toMatchObject({ served_by: 'reader', stale: true, cell: null });
       broken.behaviours.set(primary, 'readers-down');
-      // The writer's circuit may be open until it gave a sign of life.
+      // The writer's circuit may be open until a health check succeeds.
       await expect
         .poll(() => trips.get(cell, { read: 'reader' }).catch(() => undefined))
         .toMatchObject({ served_by: 'writer', stale: false });

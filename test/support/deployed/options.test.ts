@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readOptions, smokeCommand, type SmokeOptions } from './options.ts';
 
-/** As the command line would, but throws instead of ending the process. */
+/** Parses as the command line does, but throws instead of ending the process. */
 function read(argv: readonly string[], environment: Readonly<Record<string, string>> = {}): SmokeOptions {
   return readOptions(
     argv,

@@ -8,9 +8,9 @@ export interface SmokeOptions {
 }
 
 /**
- * Reads the command line. Ends the process with a line that names what cannot be used.
+ * Reads the command line. Ends the process with a line that names an unusable option.
  *
- * @param environment variables, where `AWS_REGION` is looked for @default those of this process
+ * @param environment variables, such as `AWS_REGION` @default those of this process
  */
 export function readOptions(
   argv: readonly string[],

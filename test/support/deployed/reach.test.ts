@@ -12,7 +12,7 @@ const HEALTH = {
 };
 
 beforeEach(() => {
-  // What the owner of the machine has set up is not to be found.
+  // Hides the configuration of the machine's owner.
   stubEnvironment({
     AWS_ACCESS_KEY_ID: 'AKID',
     AWS_SECRET_ACCESS_KEY: 'secret',
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.unstubAllEnvs());
 
-/** What becomes of reaching an API that answers these, by path. */
+/** Returns the result of reaching an API that gives these answers, by path. */
 async function reach(answers: Readonly<Record<string, readonly [number, unknown]>>, patienceMs = 0): Promise<unknown> {
   const listener: RequestListener = ({ url = '', headers }, response) => {
     const [status, body] = answers[url] ?? [404, { message: 'Not Found' }];

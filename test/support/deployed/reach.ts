@@ -6,7 +6,7 @@ import type { SmokeOptions } from './options.ts';
 
 export const DATASTORE = 'smoke';
 
-/** An environment that answers, and what the checks have to know of it. */
+/** An environment that answers, and the facts that the checks need. */
 export interface Environment extends SmokeOptions {
   readonly accessKeyId: string;
   /** Of its datastore `smoke`. */
@@ -24,7 +24,7 @@ const ANSWER_MS = 31_000;
  * Asks an environment whether it can be checked, with the credentials of the SDK's default provider chain.
  *
  * @param patienceMs how long answers of 429 and 5xx are waited out @default a minute
- * @throws an Error of one line that says what is in the way
+ * @throws an Error of one line that names the obstacle
  */
 export async function reachEnvironment({ url, region }: SmokeOptions, patienceMs = PATIENCE_MS): Promise<Environment> {
   const { accessKeyId } = await credentials();
@@ -100,7 +100,7 @@ async function answerOf(
   }
 }
 
-/** Whatever else it is, has no members. */
+/** Returns an object without members for a text that is not JSON. */
 function readJson(text: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;

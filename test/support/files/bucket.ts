@@ -4,7 +4,6 @@ import { conditionalS3, type ConditionalS3 } from './conditional-s3.ts';
 import { startSqs } from '../../../infra/local/emulators/sqs.ts';
 
 export interface Bucket {
-  /** Where the S3 is. */
   readonly url: string;
   readonly s3: ConditionalS3;
   readonly name: string;
@@ -42,7 +41,7 @@ export async function openBucket(folder: string, name = 'lake'): Promise<Bucket>
   };
 }
 
-/** What an export as NDJSON holds, all parts of it, by part and shard, each in the order of its lines. */
+/** Returns the lines of all parts of an NDJSON export, by part and shard, each in the order of its lines. */
 export async function exportedLines(bucket: Bucket, prefix: string): Promise<readonly Record<string, unknown>[]> {
   const lines: Record<string, unknown>[] = [];
   for (const key of await bucket.keys()) {

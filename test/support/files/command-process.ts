@@ -7,7 +7,7 @@ const COMMAND = fileURLToPath(new URL('../../../infra/cli/command.ts', import.me
 const POLL_MS = 20;
 
 export interface CommandEnd {
-  /** Null where it was killed. */
+  /** Null if it was killed. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -16,7 +16,7 @@ export interface CommandEnd {
   readonly seconds: number;
 }
 
-/** Runs `import` or `export` in a process of its own. */
+/** Runs `import` or `export` in its own process. */
 export class CommandProcess {
   readonly ended: Promise<CommandEnd>;
   readonly #child: ChildProcess;
@@ -30,7 +30,7 @@ export class CommandProcess {
     let [stdout, stderr] = ['', ''];
     this.#child.stdout?.on('data', (piece: Buffer) => (stdout += piece.toString()));
     this.#child.stderr?.on('data', (piece: Buffer) => (stderr += piece.toString()));
-    const watch = setInterval(() => this.#look(), POLL_MS); // Clock: looks at its memory
+    const watch = setInterval(() => this.#poll(), POLL_MS); // Clock: looks at its memory
     this.ended = new Promise((resolve) => {
       this.#child.once('close', (code) => {
         clearInterval(watch);
@@ -44,13 +44,13 @@ export class CommandProcess {
   async killWhen(isSo: () => boolean | Promise<boolean>): Promise<boolean> {
     const child = this.#child;
     await comes(async () => child.exitCode !== null || (await isSo()), { pollMs: POLL_MS });
-    this.#look();
+    this.#poll();
     child.kill('SIGKILL');
     return (await this.ended).code === null;
   }
 
   /** VmHWM is the most that a process ever had. */
-  #look(): void {
+  #poll(): void {
     try {
       const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
       const kilobytes = Number(/^VmHWM:\s+(\d+) kB$/mu.exec(status)?.[1] ?? 0);

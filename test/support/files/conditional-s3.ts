@@ -5,13 +5,13 @@ import { listen } from '../listen.ts';
 /** How a server takes If-None-Match and If-Match of writes. */
 type Conditions = 'kept' | 'passed over' | 'refused';
 
-/** What fauxqs has not: conditions of writes, and the list of uploads in parts that are neither complete nor aborted. */
+/** Features that fauxqs lacks: conditional writes, and the list of multipart uploads neither complete nor aborted. */
 export interface ConditionalS3 {
   readonly url: string;
   conditions: Conditions;
   /** Keys of uploads that are open, by their ids. */
   readonly uploads: Map<string, string>;
-  /** What a request waits for before it is looked at; a status answers it. */
+  /** Runs before each request is handled; a returned status answers it. */
   before: (request: Asked) => Promise<number | undefined> | undefined;
   close(): void;
 }
@@ -29,7 +29,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Stands before an S3 that passes over conditions. */
+/** Starts a proxy of an S3 that ignores conditions. */
 export async function conditionalS3(upstream: string): Promise<ConditionalS3> {
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
   const s3: ConditionalS3 = {
@@ -66,7 +66,7 @@ export async function conditionalS3(upstream: string): Promise<ConditionalS3> {
   return s3;
 }
 
-/** Undefined where it may be written. */
+/** Undefined if it may be written. */
 async function refusal(
   conditions: Conditions,
   url: URL,

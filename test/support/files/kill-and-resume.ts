@@ -12,7 +12,7 @@ interface Run {
 interface Resumed {
   /** How often it was killed while it ran. */
   readonly kills: number;
-  /** As the last one ended, which nobody killed. */
+  /** The end of the last run, which was not killed. */
   readonly last: CommandEnd;
   readonly peakBytes: number;
   /** Of all runs, each with its start. */

@@ -4,14 +4,14 @@ import type { NewCell } from '../../../shared/cell.ts';
 import { Random } from '../random.ts';
 import { randomRowKey } from '../row-key.ts';
 
-export interface ReadingsOptions {
+interface ReadingsOptions {
   readonly cells: number;
   /** The cells are spread over so many rows at random; each row's ref keys go up with its lines. */
   readonly rows: number;
   readonly seed: string;
 }
 
-/** What a file of readings of meters holds, in the order of its lines. */
+/** Yields the cells of a file of meter readings, in the order of its lines. */
 export function* readings({ cells, rows, seed }: ReadingsOptions): Generator<NewCell> {
   const random = new Random(seed, 'readings', 0);
   const meters = Array.from({ length: rows }, () => ({ row_key: randomRowKey(random), ref_key: 0 }));

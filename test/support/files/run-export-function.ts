@@ -2,7 +2,7 @@
 import type { Context } from 'aws-lambda';
 import { handler } from '../../../functions/export-cells.ts';
 
-// Clock: the function is told how much time it has, as by Lambda
+// Clock: the function learns its remaining time, as from Lambda
 const end = Date.now() + Number(process.argv[2]);
 // Clock: as above
 const context = { functionName: 'export-readings', getRemainingTimeInMillis: () => end - Date.now() };

@@ -4,19 +4,15 @@ import type { FromProcess } from './process-side.ts';
 
 /** A process at work that can be ended in order, or cut off in the middle of anything. */
 export interface KillableProcess<Progress> extends Disposable {
-  /** Settled once it works. Rejects when it ends before. */
+  /** Settled once it works. Rejects if it ends before. */
   readonly ready: Promise<void>;
-  /** What it said last. */
+  /** Its last progress report. */
   readonly progress: Progress | undefined;
   /** Settled once it is gone, however it ended. */
   readonly gone: Promise<void>;
   /** kill -9; returns when it is gone. */
   kill(): Promise<void>;
-  /** SIGSTOP: it does nothing until it is resumed. */
-  pause(): void;
-  /** SIGCONT. */
-  resume(): void;
-  /** Asks it to end and waits. Rejects when it fails. */
+  /** Asks it to end and waits. Rejects if it fails. */
   stop(): Promise<void>;
 }
 
@@ -29,7 +25,7 @@ export function startProcess<Input, Progress>(module: URL, folder: string, input
   const child = fork(module, [join(folder, 'process')], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Some are killed hundreds of times: what they load is compiled once. One that a test starts is no test itself.
+    // Some are killed hundreds of times: their modules are compiled once. A process of a test is no test itself.
     env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled'), VITEST_WORKER_ID: undefined },
   });
   let progress: Progress | undefined;
@@ -37,7 +33,7 @@ export function startProcess<Input, Progress>(module: URL, folder: string, input
   const exited = new Promise<number | null>((resolve) => {
     child.once('exit', resolve);
   });
-  // What it had said is heard until then: one that dies by itself may be dead before it is heard that it works.
+  // Its messages arrive until then: a process that dies early may be dead before its ready message arrives.
   const heard = new Promise<void>((resolve) => {
     child.once('disconnect', resolve);
   });
@@ -67,8 +63,6 @@ export function startProcess<Input, Progress>(module: URL, folder: string, input
       child.kill('SIGKILL');
       await gone;
     },
-    pause: () => void child.kill('SIGSTOP'),
-    resume: () => void child.kill('SIGCONT'),
     async stop() {
       if (child.connected) child.send('stop');
       const code = await gone;

@@ -2,13 +2,13 @@ import { flushCompileCache } from 'node:module';
 
 export type FromProcess<Progress> = { readonly ready: true } | { readonly progress: Progress };
 
-/** What a process's work is told. */
+/** The controls of a process's work. */
 interface ProcessControl<Progress> {
   /** Aborted when it is asked to end in order. */
   readonly signal: AbortSignal;
-  /** To be called once everything is open and the work begins; settled once it is on its way. */
+  /** Reports that everything is open and the work begins; settled once that is sent. */
   ready(): Promise<void>;
-  /** Settled once it is on its way: what a process said before it was killed counts. */
+  /** Reports progress; settled once that is sent, since reports before a kill count. */
   say(progress: Progress): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface TreeProcess {
   readonly pid: number;
   readonly name: string;
-  /** Of its own memory, what is in the machine's, in bytes. */
+  /** The resident part of its own memory, in bytes. */
   readonly residentBytes: number;
 }
 
@@ -13,24 +13,13 @@ interface Entry extends TreeProcess {
 
 const PAGE_BYTES = 4096;
 
-/**
- * A process and all that it started, and what those started. Without those that have ended and were not waited for yet.
- */
+/** Returns a process and all its descendants, without zombies. */
 export function processTree(root: number): readonly TreeProcess[] {
-  const children = Map.groupBy(allProcesses(), ({ pid, parent }) => (pid === root ? 0 : parent));
-  const tree = (children.get(0) ?? []).filter(({ pid }) => pid === root);
-  // Grows while it is gone through.
-  for (const { pid } of tree) tree.push(...(children.get(pid) ?? []));
+  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readEntry(Number(name)) ?? []) : []));
+  const tree = all.filter(({ pid }) => pid === root);
+  // Grows during the iteration.
+  for (const { pid } of tree) tree.push(...all.filter(({ parent }) => parent === pid));
   return tree;
-}
-
-function allProcesses(): readonly Entry[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      const entry = readEntry(Number(name));
-      return entry ? [entry] : [];
-    });
 }
 
 /** The name in /proc/PID/stat may itself hold spaces and brackets: the fields after it are counted from its end. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Endpoints } from '../../../infra/local/running/endpoints.ts';
 import { isRunning } from '../../../infra/local/platform/process-table.ts';
-import type { GroupAccess } from '../store-access.ts';
+import { accessTo, type GroupAccess } from '../store-access.ts';
 import { comes, until } from '../until.ts';
 
 interface StackProcessOptions {
@@ -21,7 +21,7 @@ const READY_MS = 240_000;
 const STOP_MS = 90_000;
 const POLL_MS = 25;
 
-/** A whole local stack in a process group of its own, which can be ended in every way there is. */
+/** A whole local stack in its own process group, which can be ended in every way there is. */
 export class StackProcess {
   readonly url: string;
   readonly #child: ChildProcess;
@@ -37,26 +37,27 @@ export class StackProcess {
     this.#data = data;
   }
 
-  /** Starts it and waits until it is ready. Throws with what it said when it ends first. */
+  /** Starts it and waits until it is ready. Throws with its output if it ends first. */
   static async start({ program, args, data, signal }: StackProcessOptions): Promise<StackProcess> {
     const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...AS_STARTED },
     });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const url = (): string | undefined => /^ready (\S+)$/m.exec(said)?.[1];
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const url = (): string | undefined => /^ready (\S+)$/m.exec(output)?.[1];
     const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
     const isDecided = (): boolean => url() !== undefined || isOver() || signal.aborted;
     await comes(isDecided, { pollMs: POLL_MS, patienceMs: READY_MS });
     const ready = url();
     if (ready !== undefined) return new StackProcess(child, ready, data);
-    if (isOver()) throw new Error(`the stack ended while it was starting:\n${said}`);
+    if (isOver()) throw new Error(`the stack ended while it was starting:\n${output}`);
     child.kill('SIGTERM');
     await gone([child.pid ?? 0], STOP_MS);
     signal.throwIfAborted();
-    throw new Error(`the stack was not ready within ${READY_MS / 1000} s:\n${said}`);
+    throw new Error(`the stack was not ready within ${READY_MS / 1000} s:\n${output}`);
   }
 
   get endpoints(): Endpoints {
@@ -65,22 +66,9 @@ export class StackProcess {
 
   /** The groups as they are reached directly, past the forwarders. */
   get groups(): readonly GroupAccess[] {
-    return this.endpoints.groups.map(({ name, writer, readers }) => {
-      const [address, ...others] = [writer, ...readers].map(({ host, port }) => ({ host, port }));
-      const reader = others[0] ?? address;
-      if (!address || !reader) throw new Error(`${name} has no nodes`);
-      return {
-        name,
-        user: writer.user,
-        password: writer.password,
-        writer: address,
-        reader,
-        nodes: [address, ...others],
-        clusterArn: '',
-        secret: name,
-        sharedStorage: false,
-      };
-    });
+    return this.endpoints.groups.map(({ name, writer, readers }) =>
+      accessTo({ name, user: writer.user, password: writer.password }, [writer, ...readers]),
+    );
   }
 
   get serverPids(): readonly number[] {
@@ -93,7 +81,7 @@ export class StackProcess {
   /** Clean, as Ctrl-C would. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
-    await gone([this.#pid], STOP_MS);
+    await gone([this.pid], STOP_MS);
     const [code, signal] = await this.#exit;
     if (code !== 0) throw new Error(`the stack ended with ${code ?? signal}, wanted 0`);
   }
@@ -101,18 +89,18 @@ export class StackProcess {
   /** kill -9 of the stack, of its functions, and of all servers. */
   async killAll(): Promise<void> {
     const servers = this.serverPids;
-    for (const pid of [-this.#pid, ...servers]) kill(pid);
-    await gone([this.#pid, ...servers], STOP_MS);
+    for (const pid of [-this.pid, ...servers]) kill(pid);
+    await gone([this.pid, ...servers], STOP_MS);
   }
 
   /** kill -9 of the stack's own process alone. Returns the servers that it left behind. */
   async killParent(): Promise<readonly number[]> {
-    kill(this.#pid);
-    await gone([this.#pid], STOP_MS);
+    kill(this.pid);
+    await gone([this.pid], STOP_MS);
     return this.serverPids.filter(isRunning);
   }
 
-  get #pid(): number {
+  get pid(): number {
     return this.#child.pid ?? 0;
   }
 }

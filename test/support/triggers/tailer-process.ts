@@ -6,17 +6,10 @@ import { runTailers } from '../../../shared/triggers/send/run-tailers.ts';
 import type { TailSettings, TailEvent } from '../../../shared/triggers/send/tail-work.ts';
 import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { runAsProcess } from '../processes/process-side.ts';
-import {
-  GOOD_TAILER,
-  setClockAhead,
-  varyClient,
-  varyQueues,
-  varyState,
-  type TailerVariation,
-} from './tailer-variation.ts';
+import { GOOD_TAILER, varyClient, varyQueues, type TailerVariation } from './tailer-variation.ts';
 import { openTriggered, type TriggeredAccess } from './triggered-access.ts';
 
-/** What a tailer is made of, apart from where it works. */
+/** The options of a tailer, except where it works. */
 export interface TailerOptions {
   readonly variation?: Partial<TailerVariation>;
   readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
@@ -35,17 +28,13 @@ export interface TailerInput extends TailerOptions {
   readonly slots: readonly number[];
   /** Every message that the queue took is written there. */
   readonly sends: string;
-  readonly seed: string;
 }
 
 export interface TailerProgress {
   sent: number;
-  refused: number;
   /** Logs found cut, and those of them that went back to a checkpoint and not to the start. */
   cuts: number;
   toCheckpoints: number;
-  /** Processor time of this process so far. */
-  cpuMs: number;
 }
 
 /** How long a run of the function lasts: longer than anything here does. */
@@ -54,12 +43,11 @@ const RETRY_MS = 300;
 const SAY_MS = 100;
 
 await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
-  const { access, slots, sends: file, seed } = input;
+  const { access, slots, sends } = input;
   const variation = { ...GOOD_TAILER, ...input.variation };
-  setClockAhead(variation.clockMs);
   await using store = await openTriggered(access, { wrap: (client) => varyClient(client, variation) });
-  const progress: TailerProgress = { sent: 0, refused: 0, cuts: 0, toCheckpoints: 0, cpuMs: 0 };
-  using queues = varyQueues(sqsQueues(store.sqs), variation, progress, { file, seed });
+  const progress: TailerProgress = { sent: 0, cuts: 0, toCheckpoints: 0 };
+  using queues = varyQueues(sqsQueues(store.sqs), variation, progress, sends);
 
   async function run(slot: number): Promise<void> {
     const giveUp = new AbortController();
@@ -74,7 +62,7 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
     await runTailers({
       context: store.context,
       topologyTable: store.topologyTable,
-      stateTable: varyState(store.stateTable, variation),
+      stateTable: store.stateTable,
       queues,
       owner: randomUUID(),
       slot,
@@ -89,13 +77,13 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
   }
 
   await control.ready();
-  const say = (): Promise<void> => control.say({ ...progress, cpuMs: cpuMs() });
+  const say = (): Promise<void> => control.say({ ...progress });
   // Clock: how often it tells how far it is.
   const saying = setInterval(() => void say(), SAY_MS);
   await Promise.all(
     slots.map(async (slot) => {
       do {
-        // A run that cannot begin, since DynamoDB is away, is followed by the next one.
+        // A run that cannot begin, since DynamoDB is unavailable, is followed by the next one.
         // Clock: between two tries.
         await run(slot).catch(() => sleep(RETRY_MS));
       } while (!input.once && !control.signal.aborted);
@@ -104,8 +92,3 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
   clearInterval(saying);
   await say();
 });
-
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}

@@ -1,25 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { CreateQueueCommand, GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { startService } from '../../../infra/local/emulators/start-service.ts';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
-import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from '../dynamo.ts';
 import { startServers, throughEndpoints } from '../cluster.ts';
 import type { RunWorld } from '../run-world.ts';
 import { groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
 import { sqsClient, type TriggeredAccess } from './triggered-access.ts';
 
-/** Real servers, a DynamoDB and an SQS that can be away, for several datastores with a trigger each. */
+/** Real servers, a DynamoDB and an SQS that can be stopped, for several datastores with a trigger each. */
 export type TriggerStage = Awaited<ReturnType<typeof startTriggerStage>>;
 
-interface TriggeredWish {
-  /** Names of its triggers; the first is the one that is worked with. @default one */
-  readonly triggers?: readonly string[] | undefined;
-  readonly definition?: Partial<TriggerDefinition> | undefined;
-  /** So many receipts move a message of its queue to the last one. @default it is never moved */
-  readonly receipts?: number | undefined;
+interface TriggeredRequest {
   /**
    * Reach the groups by their endpoints, which follow a promotion, and not straight: one event loop is between then.
    * @default false
@@ -48,7 +42,7 @@ const DEFAULTS: Omit<TriggerDefinition, 'name'> = {
 };
 
 export async function startTriggerStage(
-  { folder, engine: wish }: Pick<RunWorld, 'folder' | 'engine'>,
+  { folder, engine: desired }: Pick<RunWorld, 'folder' | 'engine'>,
   { groups, readers, shards }: TriggerStageOptions,
 ) {
   await using parts = new AsyncDisposableStack();
@@ -56,7 +50,7 @@ export async function startTriggerStage(
     servers,
     groups: direct,
     engine,
-  } = await startServers({ folder, engine: wish, groups, readers, shards, restartAfterSeconds: RESTART_SECONDS });
+  } = await startServers({ folder, engine: desired, groups, readers, shards, restartAfterSeconds: RESTART_SECONDS });
   parts.defer(() => servers.stop());
   const [dynamo, sqs] = [
     await startService('dynamodb', join(folder, 'dynamodb')),
@@ -75,12 +69,9 @@ export async function startTriggerStage(
     folder,
     shards,
     /**
-     * Makes a datastore with a trigger, and tables of its own for topology and state: workers of others do not see it.
+     * Makes a datastore with a trigger, and its own tables for topology and state: workers of others do not see it.
      */
-    async define(
-      datastore: string,
-      { definition: wished, receipts, promotes = false, triggers: names = [TRIGGER] }: TriggeredWish = {},
-    ): Promise<TriggeredAccess> {
+    async define(datastore: string, { promotes = false }: TriggeredRequest = {}): Promise<TriggeredAccess> {
       const access = {
         groups: promotes ? throughEndpoints(servers) : direct,
         dynamo: dynamo.url,
@@ -89,63 +80,35 @@ export async function startTriggerStage(
       };
       const client = dynamoClient(dynamo.url);
       const [topologyTable, stateTable] = [await newTable(client), await newTable(client)];
-      const triggers: DeployedTrigger[] = [];
-      for (const name of names) {
-        const parkedQueueUrl = await createQueue(sqs.url, `${datastore}-parked`);
-        const queueUrl = await createQueue(
-          sqs.url,
-          datastore,
-          receipts === undefined
-            ? {}
-            : {
-                RedrivePolicy: JSON.stringify({
-                  deadLetterTargetArn: await arnOf(sqs.url, parkedQueueUrl),
-                  maxReceiveCount: receipts,
-                }),
-              },
-        );
-        triggers.push({ definition: { ...DEFAULTS, ...wished, name }, queueUrl, parkedQueueUrl });
-      }
+      const parkedQueueUrl = await createQueue(sqs.url, `${datastore}-parked`);
+      const queueUrl = await createQueue(sqs.url, datastore);
+      const trigger = { definition: { ...DEFAULTS, name: TRIGGER }, queueUrl, parkedQueueUrl };
       const done = await migrate({
         topologyTable,
         connect: ({ name }) => groupClient(access.groups, name, PATIENT),
-        wish: {
+        desired: {
           groups: access.groups.map(({ user: _user, password: _password, ...address }) => address),
-          datastores: [{ name: datastore, shards, indexes: [], triggers }],
+          datastores: [{ name: datastore, shards, indexes: [], triggers: [trigger] }],
         },
         mayGoOn: () => true,
       });
       client.destroy();
       if (!done) throw new Error(`${datastore} was not migrated`);
-      const [first] = triggers;
-      if (!first) throw new Error('no trigger');
       return {
         ...access,
         topologyTable: topologyTable.table,
         stateTable: stateTable.table,
         datastore,
-        trigger: first.definition.name,
-        queueUrl: first.queueUrl,
-        parkedQueueUrl: first.parkedQueueUrl,
+        trigger: TRIGGER,
+        queueUrl,
+        parkedQueueUrl,
       };
     },
     [Symbol.asyncDispose]: (): Promise<void> => kept.disposeAsync(),
   };
 }
 
-async function arnOf(url: string, queueUrl: string): Promise<string> {
-  const client = sqsClient(url);
-  try {
-    return (
-      (await client.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['QueueArn'] })))
-        .Attributes?.['QueueArn'] ?? ''
-    );
-  } finally {
-    client.destroy();
-  }
-}
-
-async function createQueue(url: string, name: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+async function createQueue(url: string, name: string): Promise<string> {
   const client = sqsClient(url);
   const queue = `${name}-${randomUUID().slice(0, 8)}.fifo`;
   const Attributes = {
@@ -153,12 +116,7 @@ async function createQueue(url: string, name: string, more: Readonly<Record<stri
     DeduplicationScope: 'messageGroup',
     FifoThroughputLimit: 'perMessageGroupId',
     VisibilityTimeout: String(VISIBILITY_SECONDS),
-    ...more,
   };
-  try {
-    await client.send(new CreateQueueCommand({ QueueName: queue, Attributes }));
-  } finally {
-    client.destroy();
-  }
+  await client.send(new CreateQueueCommand({ QueueName: queue, Attributes })).finally(() => client.destroy());
   return `${url}/000000000000/${queue}`;
 }

@@ -1,13 +1,13 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { openStore, type DatastoreAccess, type OpenStore, type OpenStoreOptions } from '../store-access.ts';
 
-/** What a process needs to work for the trigger of a datastore: plain data. */
+/** The plain data from which a process works for the trigger of a datastore. */
 export interface TriggeredAccess extends DatastoreAccess {
   /** URL */
   readonly sqs: string;
   readonly trigger: string;
   readonly queueUrl: string;
-  /** Gets what SQS gives up on. */
+  /** The dead-letter queue. */
   readonly parkedQueueUrl: string;
 }
 

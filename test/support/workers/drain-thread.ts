@@ -10,8 +10,8 @@ export interface DrainInput {
   readonly access: StoreAccess;
   /** @default the store's own */
   readonly settings?: DrainSettings | undefined;
-  /** Datastores that are defined meanwhile are known within seconds. @default within a minute */
-  readonly looksForMore?: boolean;
+  /** Whether new datastores are known within seconds. @default within a minute */
+  readonly checksForMore?: boolean;
 }
 
 export interface DrainCounts {
@@ -24,16 +24,16 @@ export interface DrainCounts {
 }
 
 export interface DrainProgress extends DrainCounts {
-  /** How often what stands between the store and its groups did otherwise, where it did. */
+  /** How often the wrapper of the groups' clients differed from these, if it did. */
   readonly varied?: number;
 }
 
-/** How long a run of the function lasts; the next one takes over then. */
+/** How long a run of the function lasts before the next one continues. */
 const RUN_MS = 60_000;
 const REFRESH_MS = 2000;
 
 await runAsWorker<DrainInput, 'stop', DrainProgress, DrainCounts>(
-  async ({ access, settings = {}, looksForMore = false }, control) => {
+  async ({ access, settings = {}, checksForMore = false }, control) => {
     const counts: Record<keyof DrainCounts, number> = { drained: 0, appended: 0, conflicts: 0, failed: 0 };
     let varied = 0;
     const say = (): void => control.say({ ...counts, ...(varied > 0 && { varied }) });
@@ -43,7 +43,7 @@ await runAsWorker<DrainInput, 'stop', DrainProgress, DrainCounts>(
     };
     await using store = await openStore(access, { varied: onVaried });
     // Clock: the drain's own refresh.
-    if (looksForMore) setInterval(() => store.context.topology.refresh(), REFRESH_MS).unref();
+    if (checksForMore) setInterval(() => store.context.topology.refresh(), REFRESH_MS).unref();
     control.ready();
     while (control.stopped === undefined) {
       await runDrain({

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import type { FromWorker } from './worker-side.ts';
 
-/** A thread at work, as whoever started it sees it. */
+/** A thread at work, as its parent sees it. */
 export interface RunningWorker<Stop, Progress, Output> extends Disposable {
-  /** Settled once it has opened what it needs: modules take their time, which is no part of a measurement. */
+  /** Settled once everything is open: measurements exclude the time to load modules. */
   readonly ready: Promise<void>;
-  /** What it said last. Throws what it died of. */
+  /** Its last progress report. Throws the error that ended it. */
   readonly progress: Progress | undefined;
-  /** Asks it to end, with a last word, and waits for what it has to hand over. Rejects with what it died of. */
+  /** Asks it to end, with a last word, and waits for its output. Rejects with the error that ended it. */
   stop(word: Stop): Promise<Output>;
 }
 
@@ -34,7 +34,7 @@ export function startWorker<Input, Stop, Progress, Output>(
       reject(new Error(`a thread on ${module.pathname} ended with ${code} and handed nothing over`)),
     );
   });
-  // It may die long before anybody asks.
+  // It may die long before a caller awaits its output.
   output.catch((error: Error) => {
     death = error;
     whenReady.reject(error);

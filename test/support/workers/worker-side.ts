@@ -5,16 +5,16 @@ export type FromWorker<Progress, Output> =
   | { readonly progress: Progress }
   | { readonly output: Output };
 
-/** What a thread's work is told. */
+/** The controls of a thread's work. */
 export interface WorkerControl<Stop, Progress> {
-  /** The last word of whoever started it; undefined as long as it is to go on. */
+  /** The last word of its parent; undefined while it must continue. */
   readonly stopped: Stop | undefined;
-  /** To be called once everything is open and the work begins. */
+  /** Reports that everything is open and the work begins. */
   ready(): void;
   say(progress: Progress): void;
 }
 
-/** The one call of a thread's module: does the work, hands over what it returns, and ends. */
+/** The one call of a thread's module: does the work, hands over its result, and ends. */
 export async function runAsWorker<Input, Stop, Progress, Output>(
   work: (input: Input, control: WorkerControl<Stop, Progress>) => Promise<Output>,
 ): Promise<void> {

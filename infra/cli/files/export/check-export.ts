@@ -48,7 +48,7 @@ export async function checkExport(target: ExportTarget, signal?: AbortSignal): P
   return { parts: parts.length, files, cells, faults };
 }
 
-/** What the manifests say themselves: each part begins where the one before ended. Returns faults, each a sentence. */
+/** Checks that each part begins where the one before ended, by the manifests. Returns faults, each a sentence. */
 export function checkRanges(parts: readonly Part[]): readonly string[] {
   const faults: string[] = [];
   const reached = new Map<number, number>();
@@ -85,7 +85,7 @@ async function checkFile(
   stream.pause();
   const ids = format === 'parquet' ? idsOfParquet(stream, target, path) : idsOfLines(stream, path, after_digest);
   const found = await ids.catch((error: unknown) => {
-    // Nothing came of it. Of what is damaged the sums say more.
+    // No byte was read. For damaged bytes the sums say more.
     if (bytes === 0) throw error;
     return String(error);
   });
@@ -105,9 +105,9 @@ class Ids {
   cells = 0;
   first: number | undefined;
   last: number | undefined;
-  /** The first added id that is not where it should be. */
+  /** The first missing added id. */
   hole: number | undefined;
-  /** Of the log up to the last one; undefined where that before the first is not known, or cells were not read whole. */
+  /** The log's digest up to the last; undefined if the one before the first is unknown, or cells were incomplete. */
   digest: string | undefined;
 
   add(id: number): void {
@@ -118,7 +118,7 @@ class Ids {
   }
 }
 
-/** A line nests one level deeper than the body that it contains. */
+/** A line is nested one level deeper than its body. */
 const LINE = { field: 'line', maxDepth: LIMITS.bodyDepth + 1 } as const;
 
 async function idsOfLines(stream: Readable, path: string, before: string | undefined): Promise<Ids> {
@@ -136,7 +136,7 @@ async function idsOfLines(stream: Readable, path: string, before: string | undef
   return ids;
 }
 
-/** Its column of added ids alone is read, a group of rows at a time. */
+/** Reads only the column of added ids, a group of rows at a time. */
 async function idsOfParquet(stream: Readable, target: ExportTarget, path: string): Promise<Ids> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
   const scratch = await target.scratch(path);

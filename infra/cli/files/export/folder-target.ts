@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import type { ExportTarget } from '../../../../shared/files/target.ts';
-import { OWN_FILE, OWN_FOLDER, renameDurably, writeDurably } from '../write-durably.ts';
+import { makeFolder, OWN_FILE, renameDurably, writeDurably } from '../write-durably.ts';
 
-/** A folder, made with the first file. */
+/** Returns a folder as a target, created with the first file. */
 export function folderTarget(folder: string): ExportTarget {
   const at = (path: string): string => join(folder, path);
   const make = async (path: string): Promise<string> => {
-    await mkdir(dirname(path), { recursive: true, mode: OWN_FOLDER });
+    await makeFolder(dirname(path));
     return path;
   };
   return {
@@ -62,7 +62,7 @@ async function orIfMissing<Found, Missing>(found: Promise<Found>, missing: Missi
 
 const LOCK = '_lock.json';
 const RENEW_MS = 10_000;
-/** Of a machine that cannot be asked whether the process lives. */
+/** The age at which a lock of a process on another machine expires. */
 const GONE_MS = 60_000;
 
 interface Holder {
@@ -72,13 +72,13 @@ interface Holder {
   readonly since: string;
 }
 
-/** Of this process: one that has its number, and is not here, is of a process before it. */
+/** The locks of this process. A lock with its process id that is not here is of an earlier process. */
 const held = new Set<string>();
 
-/** Locks a folder; returns what releases it. A killed holder is succeeded. Throws `busy_export`. */
+/** Locks a folder, and returns its release. Replaces the lock of a killed process. Throws `busy_export`. */
 async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, LOCK);
-  await mkdir(folder, { recursive: true, mode: OWN_FOLDER });
+  await makeFolder(folder);
   const holder = { id: randomUUID(), pid: process.pid, host: hostname(), since: new Date().toISOString() };
   held.add(holder.id);
   try {
@@ -111,7 +111,7 @@ async function made(path: string, holder: Holder): Promise<boolean> {
   }
 }
 
-/** Undefined where it is gone by now. One that is being written is of somebody who lives, as far as anybody knows. */
+/** Returns undefined for a deleted lock. Treats an incomplete one as the lock of a live process. */
 async function read(path: string): Promise<Holder | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -140,6 +140,6 @@ function busy(folder: string, other: Holder | undefined): FilesError {
   const who = other ? `process ${other.pid} of ${other.host} since ${other.since}` : 'another process';
   return new FilesError(
     'busy_export',
-    `to: wanted a folder that no other export writes to, got ${folder}, held by ${who}. Repeat it once that has ended; where there is no such process, remove ${LOCK}`,
+    `to: wanted a folder that no other export writes to, got ${folder}, held by ${who}. Repeat it once that has ended; if there is no such process, remove ${LOCK}`,
   );
 }

@@ -1,28 +1,35 @@
 import { isUtf8 } from 'node:buffer';
-import { parse, type CsvError, type Info } from 'csv-parse';
 import { parseAddress } from '../../../../shared/address.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
-import { columnsOf, CsvValueError, readRecord, type CsvRecord, type Mapping } from './csv-mapping.ts';
-import type { OpenBytes } from './open-bytes.ts';
-import { REJECT_CODES, type CellSource, type Position, type SourceCell, type SourceItem } from './source.ts';
+import { cellReader, type CellReader } from './csv-cells.ts';
+import { columnsOf, type Mapping } from './csv-mapping.ts';
+import { recordAt, RECORD_BYTES, type CsvRecord, type RecordShape, type TextLine } from './csv-records.ts';
+import { CsvValueError } from './csv-values.ts';
+import { inUtf8, type OpenBytes } from './open-bytes.ts';
+import { readLines, type Line } from './read-lines.ts';
+import { rejectOf, type CellSource, type Position, type Reject, type SourceCell, type SourceItem } from './source.ts';
 
-/** A body is 1 MiB at most; that of a record is in some of its values. */
-const RECORD_BYTES = 8 * 1024 * 1024;
-const SHOWN = 200;
+/** A window ends with a piece, but a broken record releases 100,000 lines at once. */
+const PIECE_ITEMS = 1000;
+const REPLACEMENT = '\uFFFD';
+/** A lone surrogate, which text in UTF-8 never has. */
+const NO_TEXT = '\uD800';
+/** The first line by which Excel is told the delimiter. */
+const SEPARATOR = /^sep=([^"\u{10000}-\u{10FFFF}])$/iu;
 
 export interface CsvOptions {
   readonly name: string;
   readonly size: number | undefined;
   readonly open: () => OpenBytes;
   readonly mapping: Mapping;
-  /** @default the times of records are passed over */
+  /** @default the times of records are ignored */
   readonly areTimesKept?: boolean | undefined;
 }
 
-/** Reads cells from CSV with a header line, always from the start: no record says where it lies. */
-export function csvSource({ name, size, open, mapping: wished, areTimesKept = false }: CsvOptions): CellSource {
-  const mapping = areTimesKept ? wished : { ...wished, created_at: undefined };
+/** Reads cells from CSV with a header line, always from the start: line ends inside quotes hide where records begin. */
+export function csvSource({ name, size, open, mapping: desired, areTimesKept = false }: CsvOptions): CellSource {
+  const mapping = areTimesKept ? desired : { ...desired, created_at: undefined };
   let opened: OpenBytes | undefined;
   return {
     name,
@@ -30,138 +37,117 @@ export function csvSource({ name, size, open, mapping: wished, areTimesKept = fa
     bytesRead: () => opened?.bytesRead() ?? 0,
     textRead: () => opened?.textRead() ?? 0,
     async *read(from: Position) {
-      opened = open();
-      const records = openParser(name, mapping);
-      for await (const piece of opened.stream) yield* some(await records.write(piece), from);
-      yield* some(await records.end(), from);
+      opened = inUtf8(open(), name);
+      const records = new Records(name, mapping);
+      for await (const lines of readLines(opened.stream, RECORD_BYTES)) yield* some(records.add(lines), from);
+      yield* some(records.end(), from);
     },
   };
 }
 
 function* some(items: readonly SourceItem[], from: Position): Iterable<readonly SourceItem[]> {
   const fresh = items.filter(({ end }) => end.items > from.items);
-  if (fresh.length > 0) yield fresh;
+  for (let at = 0; at < fresh.length; at += PIECE_ITEMS) yield fresh.slice(at, at + PIECE_ITEMS);
 }
 
-interface Records {
-  /** The records that are whole by then. */
-  write(piece: Buffer): Promise<readonly SourceItem[]>;
-  end(): Promise<readonly SourceItem[]>;
-}
+class Records {
+  readonly #file: string;
+  readonly #mapping: Mapping;
+  /** The lines of the records that have not ended. */
+  #lines: TextLine[] = [];
+  #shape: RecordShape;
+  #read: CellReader | undefined;
+  #items = 0;
+  #records = 0;
 
-function openParser(file: string, mapping: Mapping): Records {
-  let found: SourceItem[] = [];
-  let items = 0;
-  const bytes = new UnreadBytes();
-  const add = (info: Info, item: Pick<SourceItem, 'bytes'> & ItemPart): void => {
-    items += 1;
-    found.push({ line: info.lines, end: { items, bytes: info.bytes }, ...item });
-  };
-  const parser = parse({
-    delimiter: mapping.delimiter,
-    bom: true,
-    columns: (header: string[]) => {
-      const isText = bytes.areText(parser.info.bytes, header.join(''));
-      if (!isText) throw new FilesError('bad_input', `${file}: wanted UTF-8, got a first line that is not`);
-      return checkHeader(file, header, mapping);
-    },
-    skip_empty_lines: true,
-    skip_records_with_error: true,
-    max_record_size: RECORD_BYTES,
-    raw: true,
-    info: true,
-    // Nothing comes out at the other end: records are taken here, in one order with those that are none.
-    on_record: (entry: unknown, info: Info) => {
-      const { record, raw } = entry as { record: CsvRecord; raw: string };
-      const part = bytes.areText(info.bytes, raw) ? cellOf(record, raw, mapping, items + 1) : notUtf8(raw);
-      add(info, { bytes: raw.length, ...part });
-      return null;
-    },
-    on_skip: (error: CsvError | undefined, raw: string | undefined) => {
-      const text = (raw ?? '').slice(0, SHOWN);
-      bytes.pass(parser.info.bytes);
-      add(parser.info, { bytes: 0, reject: { code: 'csv_record', reason: error?.message ?? 'no CSV', text } });
-    },
-  });
-  let failed: Error | undefined;
-  parser.on('error', (error) => (failed = error));
-  parser.resume();
-  const settled = async (work: (done: () => void) => void): Promise<readonly SourceItem[]> => {
-    // Called with an error, too, which the parser has told by then.
-    await new Promise<void>((resolve) => work(resolve));
-    if (failed) throw failed;
-    const all = found;
-    found = [];
-    return all;
-  };
-  return {
-    write: (piece) => {
-      bytes.add(piece);
-      return settled((done) => parser.write(piece, () => done()));
-    },
-    end: () => settled((done) => parser.end(() => done())),
-  };
-}
-
-/** What the parser makes of bytes that are no UTF-8. */
-const REPLACEMENT = '\uFFFD';
-const UTF16_MARK = Buffer.from([0xff, 0xfe]);
-
-/** Bytes of the file that are not in a record yet: the parser gives texts alone, which say nothing of what was lost. */
-class UnreadBytes {
-  #bytes: Buffer = Buffer.alloc(0);
-  #at = 0;
-  /** The parser reads it as such, where it begins so. */
-  #isUtf16 = false;
-
-  add(piece: Buffer): void {
-    if (this.#at === 0 && this.#bytes.length === 0) this.#isUtf16 = piece.subarray(0, 2).equals(UTF16_MARK);
-    this.#bytes = this.#bytes.length === 0 ? piece : Buffer.concat([this.#bytes, piece]);
+  constructor(file: string, mapping: Mapping) {
+    this.#file = file;
+    this.#mapping = mapping;
+    this.#shape = { delimiter: mapping.delimiter, width: undefined };
   }
 
-  /** Whether the bytes up to a place are what a text says that was made of them. They are passed over. */
-  areText(end: number, text: string): boolean {
-    const bytes = this.pass(end);
-    return this.#isUtf16 || !text.includes(REPLACEMENT) || isUtf8(bytes);
+  /** Returns the records that are now complete, and the empty lines between them. */
+  add(lines: readonly Line[], isWhole = false): readonly SourceItem[] {
+    for (const line of lines) this.#addLine(line);
+    const items: SourceItem[] = [];
+    let at = 0;
+    for (let line = this.#lines[at]; line; line = this.#lines[at]) {
+      const record = line.text === '' ? { lines: [line] } : recordAt(this.#lines, at, this.#shape, isWhole);
+      if (!record) break;
+      at += record.lines.length;
+      if (!('fault' in record) || this.#read) items.push(this.#itemOf(record));
+      else this.#readHeader(record);
+    }
+    this.#lines = this.#lines.slice(at);
+    return items;
   }
 
-  pass(end: number): Buffer {
-    const bytes = this.#bytes.subarray(0, end - this.#at);
-    this.#bytes = this.#bytes.subarray(bytes.length);
-    this.#at += bytes.length;
-    return bytes;
+  end(): readonly SourceItem[] {
+    return this.add([], true);
   }
-}
 
-function notUtf8(raw: string): RejectPart {
-  return { reject: { code: 'not_utf8', reason: REJECT_CODES.not_utf8, text: raw.slice(0, SHOWN) } };
-}
+  #addLine({ bytes, ...line }: Line): void {
+    const read = bytes?.toString();
+    // U+FFFD may be in the file, or replace what is not UTF-8.
+    const isText = !bytes || !read?.includes(REPLACEMENT) || isUtf8(bytes);
+    let text = isText ? read : read?.replaceAll(REPLACEMENT, NO_TEXT);
+    if (line.line === 1) {
+      text = text?.replace(/^\uFEFF/u, '');
+      const separator = SEPARATOR.exec(text ?? '')?.[1];
+      if (separator !== undefined) this.#shape = { ...this.#shape, delimiter: separator };
+      if (separator !== undefined) return;
+    }
+    this.#lines.push({ ...line, text });
+  }
 
-type ItemPart = { readonly cell: SourceCell; readonly reject?: undefined } | RejectPart;
-type RejectPart = { readonly cell?: undefined; readonly reject: NonNullable<SourceItem['reject']> };
+  #readHeader({ lines, values, fault }: CsvRecord): void {
+    const isText = lines.every(({ text = '' }) => text.isWellFormed());
+    if (!isText) throw new FilesError('bad_input', `${this.#file}: wanted UTF-8, got a first line that is not`);
+    if (!values)
+      throw new FilesError('bad_input', `${this.#file}: wanted the names of columns in the first line; ${fault}`);
+    checkHeader(this.#file, values, this.#mapping);
+    this.#shape = { ...this.#shape, width: values.length };
+    this.#read = cellReader(this.#mapping, values);
+  }
 
-function cellOf(record: CsvRecord, raw: string, mapping: Mapping, position: number): ItemPart {
-  try {
-    const { body, created_at, ...address } = readRecord(record, mapping, position);
-    return { cell: { ...parseAddress(address), body, ...(created_at !== undefined && { created_at }) } };
-  } catch (error) {
-    const text = raw.slice(0, SHOWN);
-    if (error instanceof CsvValueError)
-      return { reject: { code: 'csv_value', reason: error.message, field: error.field, text } };
-    if (!(error instanceof SchemalessError)) throw error;
-    return { reject: { code: error.code, reason: error.message, field: error.details.field, text } };
+  #itemOf(record: CsvRecord | Pick<CsvRecord, 'lines'>): SourceItem {
+    const { lines } = record;
+    const [first, last] = [lines[0], lines.at(-1)] as [TextLine, TextLine];
+    this.#items += 1;
+    const text = lines.map((line) => `${line.text ?? ''}${line.ending}`).join('');
+    const end = { items: this.#items, bytes: last.end };
+    const place = { line: first.line, lastLine: last.line, end, bytes: text.length };
+    if (!('fault' in record)) return place;
+    this.#records += 1;
+    if (first.text === undefined) return { ...place, reject: rejectOf('line_too_long') };
+    if (!text.isWellFormed()) return { ...place, reject: { ...rejectOf('not_utf8'), text: text.toWellFormed() } };
+    const { fault: reason, values } = record;
+    if (!values) return { ...place, reject: { code: 'csv_record', reason, text } };
+    const cell = this.#cellOf(values);
+    return 'row_key' in cell ? { ...place, cell } : { ...place, reject: { ...cell, text } };
+  }
+
+  #cellOf(values: readonly string[]): SourceCell | Reject {
+    try {
+      const { body, created_at, ...address } = (this.#read as CellReader)(values, this.#records);
+      return { ...parseAddress(address), body, ...(created_at !== undefined && { created_at }) };
+    } catch (error) {
+      if (error instanceof CsvValueError) return { code: 'csv_value', reason: error.message, field: error.field };
+      if (!(error instanceof SchemalessError)) throw error;
+      return { code: error.code, reason: error.message, field: error.details.field };
+    }
   }
 }
 
-function checkHeader(file: string, header: readonly string[], mapping: Mapping): string[] {
-  const meant = columnsOf(mapping);
+function checkHeader(file: string, header: readonly string[], mapping: Mapping): void {
+  const meant = [...new Set(columnsOf(mapping))];
   const doubled = meant.find((column) => header.indexOf(column) !== header.lastIndexOf(column));
   if (doubled !== undefined)
     throw new FilesError('bad_mapping', `${file}: wanted one column ${doubled}, which the mapping names, got several`);
   const missing = meant.filter((column) => !header.includes(column));
-  if (missing.length === 0) return [...header];
-  throw new FilesError(
-    'bad_mapping',
-    `${file}: wanted the columns ${missing.join(', ')}, which the mapping names, got ${header.join(', ')}`,
-  );
+  if (missing.length > 0)
+    throw new FilesError(
+      'bad_mapping',
+      `${file}: wanted the columns ${missing.join(', ')}, which the mapping names, got ${header.join(', ')}`,
+    );
 }

@@ -13,38 +13,38 @@ export interface ImportOptions {
   readonly sources: readonly CellSource[];
   readonly areTimesKept?: boolean | undefined;
   readonly journal: Journal;
-  /** Where the journal is kept; left out, it is not, as for what comes from a pipe. */
+  /** The journal's path. @default no journal, as for a pipe */
   readonly journalPath?: string | undefined;
   readonly rejectsPath: string;
   readonly maxRejects?: number | undefined;
   readonly concurrency?: number | undefined;
-  /** Milliseconds without a stored cell after which it is given up. @default 600,000 */
+  /** Milliseconds without a stored cell after which it fails. @default 600,000 */
   readonly patienceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly progress?: FileProgress | undefined;
 }
 
 export interface ImportReport {
-  /** Of the whole import, those of calls before this one included; of one that was done already, nothing. */
+  /** The counts of the whole import, earlier calls included; zero if it was already complete. */
   readonly counts: Counts;
-  /** The file of rejects, where there are some, and it is there. */
+  /** The file of rejects, if it exists and has some. */
   readonly rejects?: string;
-  /** False where it was ended by its signal. */
+  /** False if its signal ended it. */
   readonly complete: boolean;
-  /** What became of the cells by the journal, which says that all was imported before: nothing was done. */
+  /** The journal's counts, if the import was already complete: nothing was done. */
   readonly already?: Counts;
   readonly seconds: number;
 }
 
-/** Cells in memory together: of 4096 shards so many that a batch of 100 touches less than half of that. */
+/** The cells in memory: enough that a batch of 100 touches fewer than half as many of 4096 shards. */
 const WINDOW = { items: 10_000, bytes: 4 * 1024 * 1024 };
 
 /**
- * Puts all cells of some sources, those of a shard in the order of their source. Killed and called again with its journal
- * it goes on, and each cell is there once. Refused cells go to the rejects file; those answered `unavailable` are repeated.
+ * Puts all cells of some sources, those of a shard in the order of their source. With its journal it continues after a
+ * kill, and stores each cell once. Refused cells go to the rejects file; `unavailable` ones are retried.
  *
- * @throws FilesError `too_many_rejects`, `no_progress`, `times_refused`; `other_import` where the datastore lacks what was
- *   stored; `bad_input` once all is stored. SchemalessError for what no cell is at fault for.
+ * @throws FilesError `too_many_rejects`, `no_progress`, `times_refused`; `other_import` if the datastore lacks stored
+ *   cells; `bad_input` once all is stored. SchemalessError for failures that no cell caused.
  */
 export async function importCells(
   client: Pick<SchemalessClient, 'batchPut' | 'batchRestore' | 'heads'>,
@@ -57,7 +57,9 @@ export async function importCells(
   if (journal.complete) return alreadyDone(journal, rejectsPath);
   const keeper = await ImportKeeper.open({ ...options, journal });
   try {
-    for await (const window of readWindows(keeper.open, { ...WINDOW, signal })) {
+    keeper.checkRejects();
+    for await (const read of readWindows(keeper.open, { ...WINDOW, signal })) {
+      const window = keeper.upToLimit(read);
       const items = window.flatMap((piece) => piece.items);
       const { settled, failure } = await sendWindow(items, {
         client,
@@ -83,7 +85,7 @@ export async function importCells(
   return { counts, ...rejectsIn(rejectsPath, counts), complete, seconds: (performance.now() - began) / 1000 };
 }
 
-/** The rejects are where they were written then, whatever is asked for now. */
+/** Reports the rejects file of the earlier run, not the one requested now. */
 function alreadyDone({ counts: already, rejects, complete }: Journal, rejectsPath: string): ImportReport {
   return { counts: NO_COUNTS, ...rejectsIn(rejects ?? rejectsPath, already), complete, already, seconds: 0 };
 }
@@ -110,9 +112,13 @@ class ImportKeeper {
     const isKnown = await knowsRejects(journalPath, rejectsPath);
     const rejects = await RejectsFile.open(rejectsPath, isKnown ? journal.rejects_bytes : undefined);
     const keeper = new ImportKeeper(options, rejects);
-    // From now on what is in the file of rejects is of this import.
+    // From now on the rejects file belongs to this import.
     await keeper.#writeJournal();
     return keeper;
+  }
+
+  get #maxRejects(): number {
+    return this.#options.maxRejects ?? MAX_REJECTS;
   }
 
   get counts(): Counts {
@@ -128,29 +134,46 @@ class ImportKeeper {
     return sources.map((source) => ({ source, from: journal.positions[source.name] ?? START }));
   }
 
-  /** Records what became of a window, up to each source's first unsettled item. Throws `too_many_rejects`. */
+  /** Returns the part of a window that ends with the first reject over the limit, so that nothing after it is sent. */
+  upToLimit(window: Window): Window {
+    let left = this.#maxRejects - this.counts.rejected;
+    const part: Window[number][] = [];
+    for (const { source, items } of window) {
+      const last = items.findIndex(({ reject }) => reject && (left -= 1) < 0);
+      part.push({ source, items: last < 0 ? items : items.slice(0, last + 1) });
+      if (last >= 0) break;
+    }
+    return part;
+  }
+
+  /** Records the results of a window, up to each source's first unsettled item. Throws `too_many_rejects`. */
   async write(window: Window, settled: Settled): Promise<void> {
     const positions: Record<string, Position> = { ...this.#journal.positions };
     const counts = { ...this.#journal.counts };
     const rejected: Parameters<RejectsFile['append']>[0][number][] = [];
-    for (const source of new Set(window.map((piece) => piece.source)))
-      for (const item of window.flatMap((piece) => (piece.source === source ? piece.items : []))) {
+    const held = new Set<CellSource>();
+    for (const { source, items } of window)
+      for (const item of items) {
         const settlement = settled.get(item);
-        if (!settlement) break;
+        // Cells after the last allowed reject may be stored: the import puts them again if it continues.
+        if (!settlement || counts.rejected > this.#maxRejects) held.add(source);
+        if (!settlement || held.has(source)) break;
         const { end, reject } = settlement;
         counts[end] += 1;
-        if (reject) rejected.push({ file: source.name, line: item.line, ...reject });
+        if (reject) {
+          const { line, lastLine = line } = item;
+          rejected.push({ file: source.name, line, last_line: lastLine, ...reject });
+        }
         positions[source.name] = item.end;
       }
-    // What the journal says of rejects has to be on disk before it says so.
+    // Rejects must be on disk before the journal counts them.
     await this.#rejects.append(rejected);
     this.#journal = { ...this.#journal, positions, counts, rejects_bytes: this.#rejects.bytes };
     await this.#writeJournal();
-    this.#checkRejects();
+    this.checkRejects();
   }
 
   async complete(): Promise<void> {
-    this.#checkRejects();
     this.#journal = { ...this.#journal, complete: true };
     await this.#writeJournal();
     this.tell();
@@ -170,16 +193,15 @@ class ImportKeeper {
       counts[end] += 1;
       bytes += item.bytes + 1;
     }
-    const cells = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    const cells = Object.values(counts).reduce((sum, count) => sum + count, 0) - counts.skipped;
     progress.tell({ cells, bytes, totalBytes: textOf(sources), counts });
   }
 
-  #checkRejects(): void {
-    const { maxRejects = MAX_REJECTS } = this.#options;
-    if (this.counts.rejected <= maxRejects) return;
+  checkRejects(): void {
+    if (this.counts.rejected <= this.#maxRejects) return;
     throw new FilesError(
       'too_many_rejects',
-      `max-rejects: wanted at most ${maxRejects} cells that cannot be stored, got ${this.counts.rejected}; they are in ${this.#rejects.path}. The same command with a higher --max-rejects goes on`,
+      `max-rejects: wanted at most ${this.#maxRejects} cells that cannot be stored, got ${this.counts.rejected}; they are in ${this.#rejects.path}. The same command with a higher --max-rejects continues`,
     );
   }
 
@@ -188,7 +210,7 @@ class ImportKeeper {
   }
 }
 
-/** What all sources hold, once decompressed: of packed ones as what was read so far has it. Undefined where nobody knows. */
+/** Returns the decompressed size of all sources, estimated from the part read so far; undefined if unknown. */
 function textOf(sources: readonly CellSource[]): number | undefined {
   if (sources.some(({ size }) => size === undefined)) return undefined;
   let [size, read, text] = [0, 0, 0];

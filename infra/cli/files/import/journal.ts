@@ -9,9 +9,9 @@ import type { End, Position } from './source.ts';
 
 export type Counts = Readonly<Record<End, number>>;
 
-export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, rejected: 0 };
+export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, skipped: 0, rejected: 0 };
 
-const FORMAT = 1;
+const FORMAT = 2;
 const SAMPLE_BYTES = 64 * 1024;
 
 export interface Fingerprint {
@@ -28,17 +28,17 @@ interface ImportSubject {
   readonly reading: Readonly<Record<string, unknown>>;
 }
 
-/** How far an import came. What it says is on disk; what was done after it is done again, which changes nothing. */
+/** The progress of an import. Recorded results are on disk; later work is repeated, which changes nothing. */
 export interface Journal extends ImportSubject {
   readonly format: number;
-  /** By source; those that have not begun are missing. */
+  /** By source, without those that have not begun. */
   readonly positions: Readonly<Record<string, Position>>;
   readonly counts: Counts;
-  /** Bytes of the rejects file that belong to what is done. */
+  /** The bytes of the rejects file that belong to recorded work. */
   readonly rejects_bytes: number;
-  /** That file. Missing before the import has begun. */
+  /** The rejects file. Missing before the import has begun. */
   readonly rejects?: string | undefined;
-  /** Cells of the datastore when the import began. Missing where a group could not say it. */
+  /** The datastore's cells when the import began. Missing if a group was unavailable. */
   readonly cells_before?: number | undefined;
   readonly complete: boolean;
   readonly at: string;
@@ -56,7 +56,7 @@ export function newJournal(subject: ImportSubject): Journal {
   };
 }
 
-/** Samples a file. Throws `bad_input` where it is none. */
+/** Samples a file. Throws `bad_input` if it is not a file. */
 export async function fingerprint(path: string): Promise<Fingerprint> {
   let file;
   try {
@@ -68,7 +68,7 @@ export async function fingerprint(path: string): Promise<Fingerprint> {
   }
   try {
     const status = await file.stat();
-    if (!status.isFile()) throw new FilesError('bad_input', `input: wanted a file, got ${path}, which is none`);
+    if (!status.isFile()) throw new FilesError('bad_input', `input: wanted a file, got ${path}, which is not a file`);
     const sample = Buffer.alloc(2 * SAMPLE_BYTES);
     const first = await file.read(sample, 0, SAMPLE_BYTES, 0);
     const last = await file.read(sample, first.bytesRead, SAMPLE_BYTES, Math.max(0, status.size - SAMPLE_BYTES));
@@ -93,17 +93,17 @@ export async function readJournal(path: string, subject: ImportSubject): Promise
     const changed = subject.inputs.find((input, position) => !isDeepStrictEqual(input, journal.inputs[position]));
     throw new FilesError(
       'changed_input',
-      `${changed?.path ?? 'the input'}: wanted the file as it was when its import began (${path}), got one that was changed since. ${CURE}`,
+      `${changed?.path ?? 'the input'}: wanted the file as it was when its import began (${path}), got one that was changed since. ${FIX}`,
     );
   }
   for (const what of ['url', 'datastore', 'reading'] as const) {
     if (isDeepStrictEqual(journal[what], subject[what])) continue;
-    // It was refused, or ended at once: it may be tried in another way.
+    // It stored nothing, so it may start with other options.
     if (what === 'reading' && !journal.complete && isNew(journal)) return undefined;
     const [wanted, got] = [journal[what], subject[what]].map((value) => JSON.stringify(value));
     throw new FilesError(
       'other_import',
-      `${what}: wanted ${wanted}, as when this import began (${path}), got ${got}. ${CURE}; --journal names another file`,
+      `${what}: wanted ${wanted}, as when this import began (${path}), got ${got}. ${FIX}; --journal names another file`,
     );
   }
   return journal;
@@ -121,7 +121,7 @@ export function ofThisDatastore(journal: Journal, heads: readonly ShardHead[]): 
     return journal.cells_before === undefined && isNew(journal) ? { ...journal, cells_before: cells } : journal;
   throw new FilesError(
     'other_import',
-    `datastore: wanted the ${wanted} cells or more that ${journal.datastore} had by the journal, got ${cells}: it was made again since, or a writer was lost and is being brought back. ${CURE}`,
+    `datastore: wanted the ${wanted} cells or more that ${journal.datastore} had by the journal, got ${cells}: it was recreated, or a lost writer is being restored. ${FIX}`,
   );
 }
 
@@ -129,7 +129,7 @@ function isNew({ positions }: Journal): boolean {
   return Object.keys(positions).length === 0;
 }
 
-/** Whether a file of rejects was written by an import that this journal is of. */
+/** Returns whether the journal's import wrote this file of rejects. */
 export async function knowsRejects(journalPath: string | undefined, rejectsPath: string): Promise<boolean> {
   const text = journalPath === undefined ? undefined : await readIfThere(journalPath);
   if (journalPath === undefined || text === undefined) return false;
@@ -137,12 +137,12 @@ export async function knowsRejects(journalPath: string | undefined, rejectsPath:
   return rejects === undefined || rejects === resolve(rejectsPath);
 }
 
-/** Returns once it is on disk. */
+/** Writes the journal, and returns once it is on disk. */
 export async function writeJournal(path: string, journal: Journal): Promise<void> {
   await writeDurably(path, `${JSON.stringify({ ...journal, at: new Date().toISOString() })}\n`);
 }
 
-const CURE = '--restart begins anew: cells that are there already are left as they are';
+const FIX = '--restart starts again: stored cells stay unchanged';
 
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
@@ -158,7 +158,7 @@ function parse(path: string, text: string): Journal {
     const journal = JSON.parse(text) as Journal;
     if (journal.format === FORMAT) return journal;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new FilesError('bad_journal', `${path}: wanted a journal of format ${FORMAT}, got something else; remove it`);
 }

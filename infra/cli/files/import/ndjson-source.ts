@@ -4,10 +4,10 @@ import { parseJson } from '../../../../shared/body/json.ts';
 import { LIMITS, type Json } from '../../../../shared/cell.ts';
 import { invalidField, missingField, SchemalessError, unknownField } from '../../../../shared/errors.ts';
 import { parseTime } from '../../../../shared/time.ts';
-import type { OpenBytes } from './open-bytes.ts';
+import { inUtf8, type OpenBytes } from './open-bytes.ts';
 import { readLines, type Line } from './read-lines.ts';
 import {
-  REJECT_CODES,
+  rejectOf,
   START,
   type CellSource,
   type Position,
@@ -16,11 +16,12 @@ import {
   type SourceItem,
 } from './source.ts';
 
-/** What a cell takes as text at most: a body of escapes alone is six times as long as what it stands for. */
+/** The most bytes of a cell as text: a body of escapes is six times as long as its characters. */
 const LINE_BYTES = 6 * LIMITS.bodyBytes + 64 * 1024;
-const SHOWN = 200;
+/** The byte order mark. */
+const MARK = Buffer.from('\uFEFF');
 
-/** Members of a line. Those behind `body` are what exports write besides; nothing is made of them. */
+/** The members of a line. Exports also write those after `body`, which imports ignore. */
 const MEMBERS = [
   'row_key',
   'column_name',
@@ -42,15 +43,15 @@ interface NdjsonOptions {
   readonly name: string;
   readonly size: number | undefined;
   readonly open: (byte: number) => OpenBytes;
-  /** Whether `open` begins at the byte. @default false: always at the start */
+  /** Whether `open` can begin at a byte. @default false: always at the start */
   readonly isSeekable?: boolean | undefined;
-  /** @default each line has to have one */
+  /** @default each line needs one */
   readonly defaultRefKey?: DefaultRefKey | undefined;
-  /** Lines have to say when cells were stored, and are taken at their word. @default it is passed over */
+  /** Whether cells keep the times of their lines, which each line then needs. @default times are ignored */
   readonly areTimesKept?: boolean | undefined;
 }
 
-/** Cells as lines of JSON: row_key, column_name, ref_key, body. Blank lines are passed over. */
+/** Reads cells as lines of JSON: row_key, column_name, ref_key, body. */
 export function ndjsonSource(options: NdjsonOptions): CellSource {
   const { name, size, open, isSeekable = false } = options;
   let opened: OpenBytes | undefined;
@@ -61,11 +62,9 @@ export function ndjsonSource(options: NdjsonOptions): CellSource {
     textRead: () => opened?.textRead() ?? 0,
     async *read(from: Position) {
       const start = isSeekable ? from : START;
-      opened = open(start.bytes);
+      opened = start.bytes > 0 ? open(start.bytes) : inUtf8(open(0), name);
       for await (const lines of readLines(opened.stream, LINE_BYTES, start)) {
-        const items = lines
-          .filter(({ line, bytes }) => line > from.items && (bytes === undefined || !isBlank(bytes)))
-          .map((line) => readLine(line, options));
+        const items = lines.filter(({ line }) => line > from.items).map((line) => readLine(line, options));
         if (items.length > 0) yield items;
       }
     },
@@ -76,23 +75,23 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.length === 0 || (bytes.length < 1024 && bytes.toString('latin1').trim() === '');
 }
 
-function readLine({ line, bytes, end }: Line, { defaultRefKey, areTimesKept = false }: NdjsonOptions): SourceItem {
+function readLine(read: Line, { defaultRefKey, areTimesKept = false }: NdjsonOptions): SourceItem {
+  const { line, end } = read;
+  const bytes =
+    line === 1 && read.bytes?.subarray(0, MARK.length).equals(MARK) ? read.bytes.subarray(MARK.length) : read.bytes;
   const position = { line, end: { items: line, bytes: end }, bytes: bytes?.length ?? 0 };
   if (bytes === undefined) return { ...position, reject: rejectOf('line_too_long') };
+  if (isBlank(bytes)) return position;
   if (!isUtf8(bytes)) return { ...position, reject: rejectOf('not_utf8') };
   const refKey = defaultRefKey === 'line' ? line : defaultRefKey;
   try {
-    const read = readCell(bytes, refKey, areTimesKept);
-    return 'row_key' in read ? { ...position, cell: read } : { ...position, reject: read };
+    const cell = readCell(bytes, refKey, areTimesKept);
+    return 'row_key' in cell ? { ...position, cell } : { ...position, reject: cell };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
     const { code, message: reason, details } = error;
-    return { ...position, reject: { code, reason, field: details.field, text: bytes.toString().slice(0, SHOWN) } };
+    return { ...position, reject: { code, reason, field: details.field, text: bytes.toString() } };
   }
-}
-
-function rejectOf(code: keyof typeof REJECT_CODES): Reject {
-  return { code, reason: REJECT_CODES[code] };
 }
 
 function readCell(bytes: Buffer, defaultRefKey: number | undefined, isTimeKept: boolean): SourceCell | Reject {
@@ -102,7 +101,7 @@ function readCell(bytes: Buffer, defaultRefKey: number | undefined, isTimeKept: 
   const members = json as { readonly [member: string]: Json | undefined };
   for (const name of Object.keys(members)) if (!MEMBERS.includes(name)) throw unknownField(name, MEMBERS);
   const { row_key, column_name, ref_key = defaultRefKey, body, created_at, erased, erasure, error } = members;
-  // Of a row it names no column.
+  // Checked first: the erasure of a row names no column.
   if (erasure !== undefined) return rejectOf('erasure');
   const address = parseAddress({ row_key, column_name, ref_key });
   if (erased === true) return rejectOf('erased');

@@ -13,9 +13,9 @@ export interface OpenBytes {
 const PIECE_BYTES = 256 * 1024;
 
 interface Opening {
-  /** The first byte to be read, where nothing is compressed. @default 0 */
+  /** The first byte to read of an uncompressed file. @default 0 */
   readonly start?: number | undefined;
-  /** Is given each piece of the file itself. */
+  /** Receives each piece of the file, before decompression. */
   readonly seen?: ((piece: Buffer) => void) | undefined;
 }
 
@@ -32,16 +32,16 @@ export function decompress(input: Readable, name: string, { start = 0, seen }: O
   });
   input.pause();
   if (!transform) return { stream: input, bytesRead: () => bytes, textRead: () => bytes };
-  // Its errors are those of what is read of it: a pipe passes on none.
+  // Passes on the errors of the input, which a pipe does not.
   input.on('error', (error) => transform.destroy(error));
   let text = 0;
   const stream = whole(input.pipe(transform), name, (piece) => (text += piece.length));
-  // gzip knows which of them it has decompressed: all of a small file are read before the first of its text.
+  // gzip counts the decompressed bytes: a small file is read whole before its first text.
   const bytesRead = (): number => (transform instanceof Gunzip ? transform.bytesWritten : bytes);
   return { stream, bytesRead, textRead: () => text };
 }
 
-/** Tells each piece, and names the file that is damaged. */
+/** Passes on each piece, and throws an error that names a damaged file. */
 async function* whole(
   stream: AsyncIterable<Buffer>,
   name: string,
@@ -56,4 +56,44 @@ async function* whole(
     const got = cause instanceof Error ? cause.message : String(cause);
     throw new FilesError('bad_input', `${name}: wanted a whole file, packed as its name says, got: ${got}`, { cause });
   }
+}
+
+/** Returns the encoding of bytes that begin with a byte order mark of UTF-16. */
+function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+  const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE();
+  return mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : undefined;
+}
+
+export async function isUtf16(path: string): Promise<boolean> {
+  for await (const piece of openFile(path).stream) return utf16Of(piece) !== undefined;
+  return false;
+}
+
+/** Returns UTF-16 with a byte order mark as UTF-8, and other bytes as they are. Throws `bad_input` for half characters. */
+export function inUtf8(opened: OpenBytes, name: string): OpenBytes {
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let text = 0;
+  const decode = (piece?: Buffer): Buffer => {
+    try {
+      const bytes = Buffer.from(decoder?.decode(piece, { stream: piece !== undefined }) ?? '');
+      text += bytes.length;
+      return bytes;
+    } catch (cause) {
+      throw new FilesError('bad_input', `${name}: wanted UTF-16, as its first bytes say, got something else`, {
+        cause,
+      });
+    }
+  };
+  async function* pieces(): AsyncIterable<Buffer> {
+    let mark: Buffer | undefined = Buffer.alloc(0);
+    for await (const piece of opened.stream) {
+      const bytes: Buffer = mark ? Buffer.concat([mark, piece]) : piece;
+      const encoding = mark && utf16Of(bytes);
+      if (encoding) decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+      mark = mark && bytes.length < 2 ? bytes : undefined;
+      if (!mark) yield decoder ? decode(bytes) : bytes;
+    }
+    if (mark || decoder) yield mark ?? decode();
+  }
+  return { ...opened, stream: pieces(), textRead: () => (decoder ? text : opened.textRead()) };
 }

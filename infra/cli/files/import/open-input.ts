@@ -10,26 +10,26 @@ import type { Mapping } from './csv-mapping.ts';
 import type { CsvOptions } from './csv-source.ts';
 import { fingerprint, type Fingerprint } from './journal.ts';
 import { ndjsonSource, type DefaultRefKey } from './ndjson-source.ts';
-import { decompress, openFile, type OpenBytes } from './open-bytes.ts';
+import { decompress, isUtf16, openFile, type OpenBytes } from './open-bytes.ts';
 import type { CellSource } from './source.ts';
 
 export type InputFormat = 'ndjson' | 'csv';
 
 export interface InputOptions {
-  /** @default as the name says: `.csv`, else ndjson */
+  /** @default by the name: `.csv`, else ndjson */
   readonly format?: InputFormat | undefined;
   readonly mapping?: string | undefined;
   readonly defaultRefKey?: DefaultRefKey | undefined;
-  /** Whether cells are stored with the times that the input says. @default `kept` of an export, else `new` */
+  /** Whether cells keep the times of the input. @default `kept` for an export, else `new` */
   readonly times?: 'kept' | 'new' | undefined;
 }
 
 interface Input {
   readonly sources: readonly CellSource[];
-  /** What tells whether it is the same later on; none of a pipe. */
+  /** Samples that detect a changed input; none for a pipe. */
   readonly fingerprints: readonly Fingerprint[];
   readonly areTimesKept: boolean;
-  /** Whatever else decides which cells it holds. */
+  /** The other options that decide its cells. */
   readonly reading: Readonly<Record<string, unknown>>;
 }
 
@@ -55,7 +55,7 @@ export async function openInput(path: string, options: InputOptions): Promise<In
     size: print?.size,
     areTimesKept,
     open: (start = 0) => (print ? openFile(path, { start }) : decompress(process.stdin, 'ndjson')),
-    isSeekable: print !== undefined && mapping === undefined && compressionOf(path) === 'none',
+    isSeekable: print !== undefined && !mapping && compressionOf(path) === 'none' && !(await isUtf16(path)),
   };
   const source = mapping ? await openCsv({ ...input, mapping }) : ndjsonSource({ ...input, defaultRefKey });
   return { sources: [source], fingerprints: print ? [print] : [], areTimesKept, reading };
@@ -63,9 +63,9 @@ export async function openInput(path: string, options: InputOptions): Promise<In
 
 async function readMappingOf(format: InputFormat, { mapping, times }: InputOptions): Promise<Mapping | undefined> {
   if (format === 'csv' && mapping === undefined)
-    throw new FilesError('bad_option', 'mapping: wanted a YAML file that says what the columns of the CSV are');
+    throw new FilesError('bad_option', 'mapping: wanted a YAML file that maps the columns of the CSV');
   if (format === 'ndjson' && mapping !== undefined)
-    throw new FilesError('bad_option', `mapping: wanted none, since NDJSON says itself what is what, got ${mapping}`);
+    throw new FilesError('bad_option', `mapping: wanted none, since NDJSON needs none, got ${mapping}`);
   if (mapping === undefined) return undefined;
   const { readMapping } = await import('./csv-mapping.ts');
   const read = readMapping(mapping);
@@ -74,7 +74,7 @@ async function readMappingOf(format: InputFormat, { mapping, times }: InputOptio
   return read;
 }
 
-/** Parsers of CSV and YAML are loaded where there is some: each takes of the memory. */
+/** Loads the parsers of CSV and YAML only for CSV, since each takes memory. */
 async function openCsv(options: CsvOptions): Promise<CellSource> {
   const { csvSource } = await import('./csv-source.ts');
   return csvSource(options);
@@ -82,7 +82,7 @@ async function openCsv(options: CsvOptions): Promise<CellSource> {
 
 async function openExport(folder: string, { format, mapping, defaultRefKey, times }: InputOptions): Promise<Input> {
   if (format !== undefined || mapping !== undefined || defaultRefKey !== undefined)
-    throw new FilesError('bad_option', `${folder}: wanted no format, mapping or ref key, since an export says it all`);
+    throw new FilesError('bad_option', `${folder}: wanted no format, mapping or ref key, since an export needs none`);
   if (!isExport(folder))
     throw new FilesError('bad_input', `input: wanted a file, or a folder with an export, got ${folder}`);
   const areTimesKept = times !== 'new';
@@ -115,7 +115,7 @@ async function openExport(folder: string, { format, mapping, defaultRefKey, time
   };
 }
 
-/** Its SHA-256 is compared as it is read. */
+/** Checks type and size; the SHA-256 is compared when the file is read. */
 function faultOf({ path, bytes }: ShardFile): readonly string[] {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found?.isFile() === false) return [`${path}: wanted a file, got a link or a folder`];

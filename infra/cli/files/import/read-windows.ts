@@ -3,12 +3,12 @@ import { within } from '../../../../shared/client/bounds.ts';
 import { isAborted } from '../../../../shared/client/pause.ts';
 import type { CellSource, Position, SourceItem } from './source.ts';
 
-/** Sources that are open at once: files of an export are one for each shard, and are to be stored side by side. */
+/** Sources that are open at the same time: an export has a file for each shard, and they are stored in parallel. */
 const OPEN_AT_ONCE = 16;
-/** When nothing came for so long, as of a pipe that a person writes to, what came before goes on. */
+/** The idle time after which a window ends, such as for a pipe that a person writes to. */
 const IDLE_MS = 100;
 
-/** Items that are dealt with together. Those of a source are in its order. */
+/** Items of one pass. Those of a source are in its order. */
 export type Window = readonly { readonly source: CellSource; readonly items: readonly SourceItem[] }[];
 
 interface WindowOptions {
@@ -19,7 +19,7 @@ interface WindowOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What sources hold, some sources at a time and in turn; each in its order. */
+/** Yields the items of sources, some sources at a time and in turn, each in its order. */
 export async function* readWindows(
   sources: readonly { readonly source: CellSource; readonly from: Position }[],
   { items: mostItems, bytes: mostBytes, signal }: WindowOptions,
@@ -43,7 +43,7 @@ export async function* readWindows(
       if (!turn) break;
       const next = turn.iterator.next();
       if (count > 0 && !(await comesSoon(next))) yield taken();
-      // A pipe may say nothing for ever.
+      // A pipe may stay silent forever.
       const result = await within({ signal }, next).catch((error: unknown) => {
         if (!isAborted(signal)) throw error;
       });
@@ -62,7 +62,7 @@ export async function* readWindows(
   }
 }
 
-/** One that fails comes, too. */
+/** Returns whether it settles soon; a rejection also counts. */
 async function comesSoon(next: Promise<unknown>): Promise<boolean> {
   const came = new AbortController();
   try {

@@ -6,9 +6,10 @@ import type { Reject } from './source.ts';
 interface RejectedLine extends Reject {
   readonly file: string;
   readonly line: number;
+  readonly last_line: number;
 }
 
-/** NDJSON of what was not stored, in the order of the lines. It is there from the start, and goes where it holds none. */
+/** NDJSON of lines that were not stored, in order. Exists from the start, and is deleted at the end if empty. */
 export class RejectsFile {
   readonly path: string;
   readonly #file: FileHandle;
@@ -36,7 +37,7 @@ export class RejectsFile {
       if (bytes !== undefined && size < bytes)
         throw new FilesError(
           'bad_journal',
-          `${path}: wanted the ${bytes} bytes of rejects that the journal knows of, got ${size}: put the file back, name it with --rejects, or begin anew with --restart`,
+          `${path}: wanted the ${bytes} bytes of rejects in the journal, got ${size}: restore the file, name it with --rejects, or start again with --restart`,
         );
       if (size > (bytes ?? 0)) await file.truncate(bytes);
     } catch (error) {
@@ -51,7 +52,7 @@ export class RejectsFile {
     return this.#bytes;
   }
 
-  /** Returns once they are on disk. Where that fails the file is as it was. */
+  /** Appends lines, and returns once they are on disk. A failure leaves the file unchanged. */
   async append(lines: readonly RejectedLine[]): Promise<void> {
     if (lines.length === 0) return;
     const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));

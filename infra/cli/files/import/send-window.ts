@@ -5,13 +5,14 @@ import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
+import { groupBy } from '../../../../shared/group-by.ts';
 import type { CellItem, Settlement, SourceCell, SourceItem } from './source.ts';
 
-/** Half of what a request may hold: escapes and addresses are not counted in a cell's bytes. */
+/** Half of the limit of a request: a cell's bytes do not include escapes and addresses. */
 const BATCH_BYTES = LIMITS.requestBytes / 2;
-/** What the gateway answers a caller without the right. */
+/** The gateway's statuses for a caller without the right. */
 const REFUSALS: readonly unknown[] = [401, 403];
-/** The cell that a refusal is about. */
+/** Matches the refused cell in an error's field. */
 const POSITION = /^cells\[\d+\]\.?/u;
 
 interface SendOptions {
@@ -20,7 +21,7 @@ interface SendOptions {
   readonly areTimesKept: boolean;
   readonly concurrency: number;
   readonly patienceMs: number;
-  /** Sends nothing more; what is under way is waited for. */
+  /** Stops sending, and awaits the current requests. */
   readonly signal: AbortSignal | undefined;
   readonly told: (settled: Settled) => void;
 }
@@ -28,16 +29,16 @@ interface SendOptions {
 export type Settled = ReadonlyMap<SourceItem, Settlement>;
 
 interface Sent {
-  /** Items that are missing were not sent, or were not confirmed. */
+  /** Missing items were not sent, or not confirmed. */
   readonly settled: Settled;
-  /** Why the import cannot go on. */
+  /** The reason why the import cannot continue. */
   readonly failure: unknown;
 }
 
 /**
- * Puts cells, and repeats those that are unavailable. One batch of a shard is under way at a time, so that its cells are
- * stored in order. Many cells of a shard cost hardly more than one. Fails with FilesError `no_progress`,
- * `times_refused`, or a SchemalessError that no cell is at fault for.
+ * Puts cells, and retries unavailable ones. Sends one batch of a shard at a time, so that its cells are stored in
+ * order. Many cells of a shard cost hardly more than one. Fails with FilesError `no_progress`, `times_refused`, or a
+ * SchemalessError that no cell caused.
  */
 export async function sendWindow(items: readonly SourceItem[], options: SendOptions): Promise<Sent> {
   const { client, heads, areTimesKept, concurrency, patienceMs, signal, told } = options;
@@ -45,7 +46,7 @@ export async function sendWindow(items: readonly SourceItem[], options: SendOpti
   const cells: CellItem[] = [];
   for (const item of items)
     if (item.cell) cells.push(item);
-    else settled.set(item, { end: 'rejected', reject: item.reject });
+    else settled.set(item, item.reject ? { end: 'rejected', reject: item.reject } : { end: 'skipped' });
 
   const stop = new AbortController();
   let failure: unknown;
@@ -104,16 +105,10 @@ interface Placed {
   readonly position: number;
 }
 
-/** Divides cells into lanes of about one size. All cells of a shard are in one lane, in their order. */
+/** Divides cells into lanes of similar size. All cells of a shard are in one lane, in their order. */
 function lanesOf(items: readonly CellItem[], heads: readonly ShardHead[], lanes: number): readonly Placed[][] {
-  const byShard = new Map<number, Placed[]>();
-  for (const [position, { cell, bytes }] of items.entries()) {
-    const shard = shardOf(cell.row_key, heads.length);
-    const placed = { cell, bytes, position };
-    const others = byShard.get(shard);
-    if (others) others.push(placed);
-    else byShard.set(shard, [placed]);
-  }
+  const placed = items.map(({ cell, bytes }, position): Placed => ({ cell, bytes, position }));
+  const byShard = groupBy(placed, ({ cell }) => shardOf(cell.row_key, heads.length));
   const inOrder = heads.toSorted((one, other) =>
     one.group === other.group ? one.shard - other.shard : one.group < other.group ? -1 : 1,
   );
@@ -121,7 +116,8 @@ function lanesOf(items: readonly CellItem[], heads: readonly ShardHead[], lanes:
   let before = 0;
   for (const { shard } of inOrder) {
     const cells = byShard.get(shard) ?? [];
-    all[Math.floor((before * lanes) / items.length)]?.push(...cells);
+    const lane = all[Math.floor((before * lanes) / items.length)];
+    for (const cell of cells) lane?.push(cell);
     before += cells.length;
   }
   return all;
@@ -146,7 +142,7 @@ function endOf(cell: SourceCell, result: PutResult): Settlement | undefined {
   }
 }
 
-/** Undefined where no cell is at fault. */
+/** Returns undefined if no cell caused the error. */
 function rejectOf({ code, message, field, retry }: SchemalessError): Settlement | undefined {
   if (retry === 'later' || (code !== 'request_too_large' && !POSITION.test(field ?? ''))) return undefined;
   return rejected(code, message.replace(POSITION, ''), field?.replace(POSITION, ''));
@@ -159,7 +155,7 @@ function rejected(code: string, reason: string, field?: string): Settlement {
 function noProgress(patienceMs: number, whyNot: string): FilesError {
   return new FilesError(
     'no_progress',
-    `Nothing was stored for ${Math.round(patienceMs / 1000)} s (the last refusal: ${whyNot}); the same command goes on where this one ended`,
+    `Nothing was stored for ${Math.round(patienceMs / 1000)} s (the last refusal: ${whyNot}); the same command continues from here`,
   );
 }
 

@@ -2,9 +2,9 @@ import type { NewCell, RestoredCell } from '../../../../shared/cell.ts';
 import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 
 export interface Position {
-  /** Items: lines of NDJSON that are not blank, records of CSV. */
+  /** The number of items: lines of NDJSON, records and empty lines of CSV. */
   readonly items: number;
-  /** Bytes, of what the file holds once decompressed. */
+  /** The number of bytes of the decompressed file. */
   readonly bytes: number;
 }
 
@@ -17,8 +17,8 @@ export interface Reject {
   readonly text?: string | undefined;
 }
 
-/** Codes that only an import gives, besides those of the API. */
-export const REJECT_CODES = {
+/** The codes of an import in addition to the API's. */
+const REJECT_CODES = {
   line_too_long: 'The line is longer than a cell can be',
   not_utf8: 'The line, or the record, is not UTF-8',
   erased: 'The cell was erased before it was exported: there is no body to import',
@@ -28,22 +28,33 @@ export const REJECT_CODES = {
   csv_value: 'The value is not of the type that the mapping says',
 } as const;
 
-/** A cell as its source has it: with its time, in UTC with six decimals, where that is to be kept. */
+/** A cell of a source, with its time, in UTC with six decimals, if the import keeps times. */
 export type SourceCell = NewCell & Partial<Pick<RestoredCell, 'created_at'>>;
 
-/** What one line, or one record, says. */
+/** The reject of such a line, without its text. */
+export function rejectOf(code: keyof typeof REJECT_CODES): Reject {
+  return { code, reason: REJECT_CODES[code] };
+}
+
+/** The position of one line or record. */
 interface ItemPlace {
+  /** The first line. */
   readonly line: number;
-  /** Where the next one begins. */
+  /** The last line. @default the first */
+  readonly lastLine?: number;
+  /** The start of the next one. */
   readonly end: Position;
-  /** As text: what it takes of memory, about. */
+  /** Its bytes as text, about its size in memory. */
   readonly bytes: number;
 }
 
 export type CellItem = ItemPlace & { readonly cell: SourceCell; readonly reject?: undefined };
-export type SourceItem = CellItem | (ItemPlace & { readonly cell?: undefined; readonly reject: Reject });
+type RejectItem = ItemPlace & { readonly cell?: undefined; readonly reject: Reject };
+/** An empty line. */
+type SkippedItem = ItemPlace & { readonly cell?: undefined; readonly reject?: undefined };
+export type SourceItem = CellItem | RejectItem | SkippedItem;
 
-export type End = 'stored' | 'stored_before' | 'buffered' | 'rejected';
+export type End = 'stored' | 'stored_before' | 'buffered' | 'skipped' | 'rejected';
 
 export interface Settlement {
   readonly end: End;
@@ -55,13 +66,13 @@ export interface CellSource {
   readonly size: number | undefined;
   readonly bytesRead: () => number;
   readonly textRead: () => number;
-  /** Items in their order, some at a time. May be called once. */
+  /** Yields items in order, some at a time. May be called once. */
   readonly read: (from: Position) => AsyncIterable<readonly SourceItem[]>;
-  /** Once all is read: how the file is not what it should be, each a clause. */
+  /** Returns the faults of the file after it is read, each a clause. */
   readonly faults?: (() => readonly string[]) | undefined;
 }
 
-/** Once all is read. Throws `bad_input` where files are not as their manifests say. */
+/** Checks files after they are read. Throws `bad_input` if they differ from their manifests. */
 export function checkSources(sources: readonly CellSource[], done: 'imported' | 'compared'): void {
   const faults = sources.flatMap((source) => source.faults?.() ?? []);
   if (faults.length === 0) return;

@@ -8,7 +8,7 @@ import { html } from '../html.ts';
 import { ONCE, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, JsonBody, shownOf, Time, type Tone } from '../parts.ts';
 import { column, links, table } from '../table.ts';
-import { counted, timeText, visible } from '../text.ts';
+import { agoText, counted, positionOf, visible } from '../text.ts';
 
 interface OfTheCellProps {
   readonly cell: ShownCell;
@@ -18,22 +18,22 @@ interface OfTheCellProps {
 
 export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
   const { shard, added_id } = cell;
-  return html`<section aria-label="The cell that is looked at">
+  return html`<section aria-label="The chosen cell">
     <h2>${visible(cell.column_name)}, ${cell.ref_key}</h2>
+    ${cell.erased !== true && (shown ? html`<${Bodies} cell=${cell} before=${before} />` : html`<p class="quiet">Its body is hidden.</p>`)}
     <${Facts}
       facts=${[
         [
-          'Place',
-          html`<a href=${link(['logs'], { shards: shard, from: Math.max(0, added_id - 10) })}>${shard}/${added_id}</a>`,
+          'Position',
+          html`<a href=${link(['logs'], { shards: shard, from: Math.max(0, added_id - 10) })}>${positionOf(cell)}</a>`,
         ],
-        ['Stored', html`<${Time} at=${cell.created_at} />`],
+        ['Stored', html`<${Time} at=${cell.created_at} isExact />`],
         ...(cell.erased === true ? [['Erased', 'its body is gone for good']] : []),
         ...(cell.error ? [['Damaged', cell.error.detail]] : []),
       ]}
     />
-    <h3>What the triggers made of it</h3>
-    <${TriggersOfCell} key=${`${shard}/${added_id}`} cell=${cell} />
-    ${cell.erased !== true && (shown ? html`<${Bodies} cell=${cell} before=${before} />` : html`<p class="quiet">Its body is hidden.</p>`)}
+    <h3>Triggers</h3>
+    <${TriggersOfCell} key=${positionOf(cell)} cell=${cell} />
     <${CliLine} words=${['get', cell.row_key, cell.column_name, cell.ref_key]} />
   </section>`;
 }
@@ -47,8 +47,8 @@ function Bodies({ cell, before }: Omit<OfTheCellProps, 'shown'>) {
   return shownOf(
     live,
     ([now, earlier]) =>
-      html`${now && earlier && html`<h3>What changed since ${earlier.ref_key}</h3><${Changes} before=${earlier.body} after=${now.body} />`}
-      ${now && html`<h3>Body</h3><${JsonBody} value=${now.body} />`}`,
+      html`${now && html`<${JsonBody} value=${now.body} />`}
+      ${now && earlier && html`<h3>What changed since ${earlier.ref_key}</h3><${Changes} before=${earlier.body} after=${now.body} />`}`,
   );
 }
 
@@ -59,13 +59,13 @@ function Changes({ before, after }: { readonly before: Value; readonly after: Va
     label: 'What changed',
     items: found,
     keyOf: ({ path }) => path,
-    empty: 'Nothing: both say the same.',
+    empty: 'Nothing: both are equal.',
     columns: [
       column('Where', '16ch', ({ path }) => (path === '' ? 'the whole' : visible(path))),
       column('Before', '24ch', (one) => html`<del>${text(one.before)}</del>`, { gives: true }),
       column('Now', '24ch', (one) => html`<ins>${text(one.after)}</ins>`, { gives: true }),
     ],
-  })}${more && html`<p class="quiet">More than that changed.</p>`}`;
+  })}${more && html`<p class="quiet">There are more changes.</p>`}`;
 }
 
 interface Made {
@@ -79,14 +79,14 @@ function TriggersOfCell({ cell }: { readonly cell: ShownCell }) {
   const live = useLive((ask) => madeOf(cell, ask), 3000, `${cell.shard} ${cell.added_id}`);
   return shownOf(live, (items) =>
     table<Made>({
-      label: 'What the triggers made of it',
+      label: 'Triggers of the cell',
       items,
       keyOf: ({ trigger }) => trigger,
-      empty: 'No trigger is for cells of its column, or they are not for you to see.',
+      empty: 'No trigger takes its column, or you may not see triggers.',
       columns: [
         links('Trigger', '16ch', ({ trigger }) => [trigger, link(['triggers', trigger])]),
         column('State', '12ch', ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`),
-        column('Why', '48ch', ({ says }) => html`<span title=${says}>${visible(says)}</span>`, { gives: true }),
+        column('Why', '60ch', ({ says }) => visible(says), { gives: true }),
       ],
     }),
   );
@@ -106,9 +106,9 @@ async function madeOf(cell: ShownCell, ask: Ask): Promise<readonly Made[]> {
   return made;
 }
 
-/** Listed by shard and place, so that a page begins right before the cell. */
+/** The list is in order of shard and added id, so a page can begin right before the cell. */
 async function parkedHere(trigger: string, { shard, added_id }: ShownCell, ask: Ask): Promise<ParkedCell | undefined> {
-  const after = `${shard}/${added_id - 1}`;
+  const after = positionOf({ shard, added_id: added_id - 1 });
   const { cells } = await ask<ParkedPage>(['triggers', trigger, 'parked'], { query: { limit: 1, after } });
   return cells.find((one) => one.shard === shard && one.added_id === added_id);
 }
@@ -123,31 +123,31 @@ function whatBecame(
 ): Omit<Made, 'trigger'> {
   if (parked)
     return {
-      tone: 'bad',
+      tone: 'warn',
       state: 'parked',
-      says: `after ${counted(parked.attempts, 'attempt')}, ${timeText(parked.parked_at)}: ${parked.last_error}${parked.retry === null ? '' : ` (to be tried again: ${parked.retry})`}`,
+      says: `after ${counted(parked.attempts, 'attempt')}, ${agoText(parked.parked_at, Date.now())}: ${parked.last_error}${parked.retry === null ? '' : ` (retry: ${parked.retry})`}`,
     };
   if (!at || at.offset === null)
-    return { tone: 'plain', state: 'not begun', says: 'the trigger has not begun with this shard' };
+    return { tone: 'plain', state: 'not begun', says: 'the trigger has not started on this shard' };
   if (at.consumed !== null && at.consumed >= added_id)
-    return { tone: 'good', state: 'done', says: `its consumer is known to be at ${at.consumed}` };
+    return { tone: 'good', state: 'consumed', says: `its consumer is past it, at ${at.consumed} or later` };
   const halted = state === 'running' ? '' : `; the trigger is ${state}`;
   if (at.offset < added_id) return { tone: 'plain', state: 'not sent', says: `sent up to ${at.offset}${halted}` };
   if (last && last.shard === shard && last.added_id === added_id)
     return {
       tone: 'warn',
       state: 'failing',
-      says: `${timeText(last.at)}: ${last.error}; parked after ${counted(most, 'attempt')}`,
+      says: `${agoText(last.at, Date.now())}: ${last.error}; parked after ${counted(most, 'attempt')}`,
     };
   if (at.failing > 0)
     return {
       tone: 'warn',
       state: 'sent',
-      says: `${counted(at.failing, 'cell')} of its shard fail and are tried again: it may wait behind one of them${halted}`,
+      says: `${counted(at.failing, 'cell')} of its shard fail and are retried: it may wait behind one of them${halted}`,
     };
   return {
     tone: 'plain',
     state: 'sent',
-    says: `waits for its consumer, known to be at ${at.consumed ?? '–'}${halted}`,
+    says: `waits for its consumer, which is at ${at.consumed ?? '–'} or later${halted}`,
   };
 }

@@ -6,7 +6,7 @@ import { counted, visible } from '../text.ts';
 
 interface EraseTarget {
   readonly row_key: string;
-  /** @default all of the row */
+  /** @default the whole row */
   readonly column_name?: string | undefined;
 }
 
@@ -22,14 +22,14 @@ export function eraseAction({ row_key, column_name }: EraseTarget): Action {
     title: column_name === undefined ? 'Erase the row' : 'Erase the column',
     operation: 'eraseCells',
     cli: (reason) => [...words, reason === '' ? 'WHY' : reason],
-    question: 'Why? It is kept for good, and shown to who reads the row: nothing that is itself to be forgotten.',
+    question: 'Why? The reason is stored permanently, and readers of the row see it: write no personal data.',
     needsAnswer: true,
     word: row_key,
     foresee: async (ask) => {
       const now = await unlessDenied<Latest>(ask(['rows', row_key], { query: { column: column_name } }));
-      const says = `All bodies of ${what} are erased for good: from its group, its buffered copies, its index entries and what is parked. Nothing can be written at these addresses again.`;
-      // Who erases need not be one who reads.
-      if (!now) return { says: `${says} What it has now is not for you to see.` };
+      const says = `All bodies of ${what} are erased permanently: from its group, its buffered copies, its index entries and its parked cells. These addresses accept no writes afterwards.`;
+      // A caller may have the right to erase without the right to read.
+      if (!now) return { says: `${says} You may not see its present cells.` };
       return {
         says: `${says} Now it has ${counted(now.cells.length, 'column')}${now.next === null ? '' : ' and more'}:`,
         some: now.cells
@@ -45,7 +45,7 @@ export function eraseAction({ row_key, column_name }: EraseTarget): Action {
       const done = `${counted(record.cells, 'body', 'bodies')} erased, record ${record.id}.`;
       return record.state === 'erased'
         ? `${done} It is done everywhere.`
-        : `${done} It goes on in the background: ${record.waits_for ?? 'see Erasures'}.`;
+        : `${done} It continues in the background: ${record.waits_for ?? 'see Erasures'}.`;
     },
   };
 }

@@ -5,9 +5,9 @@ import { unlessDenied, type Ask } from '../api.ts';
 import { collected, pagesOf } from '../feed.ts';
 import { html } from '../html.ts';
 import { POLL_MS, useLive } from '../live.ts';
-import { Badge, CliLine, Facts, Freshness, NotForYou, shownOf, Time } from '../parts.ts';
+import { Badge, CliLine, Facts, Freshness, NotForYou, ShortKey, shownOf, Time } from '../parts.ts';
 import { column, counts, table, times } from '../table.ts';
-import { bytesText, counted, countText, durationText, visible } from '../text.ts';
+import { bytesText, counted, countText, durationText, positionOf, visible } from '../text.ts';
 
 type ErasurePage = Awaited<ReturnType<ErasureOperations['listErasures']>>;
 type ForgottenPage = Awaited<ReturnType<SubjectOperations['listForgotten']>>;
@@ -18,13 +18,13 @@ export function ErasuresScreen() {
   const [id] = parts;
   const open = query.get('open') === 'true';
   const live = useLive((ask) => erasures(open, ask), POLL_MS, `${open}`);
-  const looked = live.data?.find((one) => one.id === id);
+  const selected = live.data?.find((one) => one.id === id);
   return html`<h1>Erasures</h1>
     <${Freshness} live=${live} />
-    <div class="bar"><label><input type="checkbox" checked=${open} onChange=${() => restate({ open: open ? undefined : 'true' })} /> only those that are not done everywhere</label></div>
-    ${looked && html`<${Receipt} erasure=${looked} />`}
+    <div class="bar"><label><input type="checkbox" checked=${open} onChange=${() => restate({ open: open ? undefined : 'true' })} /> Show only unfinished erasures</label></div>
+    ${selected && html`<${Receipt} erasure=${selected} />`}
     ${live.data && erasureTable(live.data, id)}
-    ${live.data && live.data.length >= MOST && html`<p class="quiet">Those are the first ${countText(MOST)}.</p>`}
+    ${live.data && live.data.length >= MOST && html`<p class="quiet">These are the first ${countText(MOST)}.</p>`}
     <${CliLine} words=${['erasures', ...(open ? ['--open'] : [])]} />
     <${RetentionPart} />
     <${Forgotten} />`;
@@ -45,11 +45,11 @@ function erasureTable(found: readonly Erasure[], id: string | undefined) {
     empty: 'Nothing was erased.',
     columns: [
       column(
-        'Asked for',
-        '25ch',
+        'Requested',
+        '14ch',
         (one) => html`<a data-item href=${link(['erasures', one.id])}><${Time} at=${one.requested_at} /></a>`,
       ),
-      column('What', '48ch', targetOf),
+      column('What', 'calc(var(--key) + 10ch)', targetOf),
       column('State', '11ch', ({ state }) => html`<${Badge} tone=${state === 'erased' ? 'good' : 'warn'}>${state}<//>`),
       counts('Bodies', '9ch', ({ cells }) => cells),
       column('By', '26ch', ({ requested_by: by }) => visible(by), { gives: true }),
@@ -58,13 +58,14 @@ function erasureTable(found: readonly Erasure[], id: string | undefined) {
   });
 }
 
-function targetOf({ scope, row_key, column_name, ref_key, up_to }: Erasure): string {
+function targetOf({ scope, row_key, column_name, ref_key, up_to }: Erasure) {
   const which = ref_key === null ? (up_to === null ? '' : ` up to ${up_to}`) : ` ${ref_key}`;
-  return `${scope} ${row_key}${column_name === null ? '' : ` ${visible(column_name)}`}${which}`;
+  return html`${scope} <${ShortKey} text=${row_key} />${column_name === null ? '' : ` ${visible(column_name)}`}${which}`;
 }
 
 function Receipt({ erasure }: { readonly erasure: Erasure }) {
-  const at = (time: string | null) => (time === null ? 'not yet' : html`<${Time} at=${time} />`);
+  const at = (time: string | null, isExact = false) =>
+    time === null ? 'not yet' : html`<${Time} at=${time} isExact=${isExact} />`;
   const { cleaned } = erasure;
   return html`<section class="card" aria-label="Receipt">
     <h2>Receipt</h2>
@@ -73,32 +74,29 @@ function Receipt({ erasure }: { readonly erasure: Erasure }) {
         ['Record', html`<code>${erasure.id}</code>`],
         ['What', html`<a href=${link(['row', erasure.row_key])}>${targetOf(erasure)}</a>`],
         ['Reason', visible(erasure.reason)],
-        ['Asked for', html`${at(erasure.requested_at)} by ${visible(erasure.requested_by)}`],
+        ['Requested', html`${at(erasure.requested_at, true)} by ${visible(erasure.requested_by)}`],
         [
           'Erased',
-          html`${at(erasure.erased_at)}: ${counted(erasure.cells, 'body', 'bodies')}, ${bytesText(erasure.bytes)}`,
+          html`${at(erasure.erased_at, true)}: ${counted(erasure.cells, 'body', 'bodies')}, ${bytesText(erasure.bytes)}`,
         ],
-        ['Place in the log', erasure.added_id === null ? 'none' : `${erasure.shard}/${erasure.added_id}`],
+        ['Position', erasure.added_id === null ? 'none' : positionOf({ ...erasure, added_id: erasure.added_id })],
         ['Clean: bodies', at(cleaned.bodies)],
         ['Clean: index entries', at(cleaned.entries)],
         ['Clean: buffered copies', at(cleaned.copies)],
         ['Clean: parked cells', at(cleaned.parked)],
         ['Clean: all nodes', at(cleaned.nodes)],
         ['Waits for', erasure.waits_for === null ? 'nothing' : visible(erasure.waits_for)],
-        [
-          'Backups may hold it until',
-          erasure.backups_until === null ? 'nobody knows' : html`<${Time} at=${erasure.backups_until} />`,
-        ],
+        ['Backups may hold it until', erasure.backups_until === null ? 'unknown' : at(erasure.backups_until)],
       ]}
     />
     <${CliLine} words=${['erasure', erasure.id]} />
   </section>`;
 }
 
-/** Each look may read the table of keys from end to end. */
+/** Each poll may read the whole table of keys. */
 const FORGOTTEN_MS = 60_000;
 
-/** Subjects whose keys are gone, so that what was sealed for them is unreadable everywhere. */
+/** Shows subjects whose keys are deleted, so that their sealed fields are unreadable everywhere. */
 function Forgotten() {
   const live = useLive(async (ask) => {
     const pages = pagesOf<ForgottenPage>(ask, ['erasures', 'subjects'], { limit: 1000 });
@@ -114,22 +112,22 @@ function subjectTable(subjects: readonly ForgottenSubject[]) {
     label: 'Forgotten subjects, the last one first',
     items: subjects.toSorted((one, other) => (one.forgotten_at < other.forgotten_at ? 1 : -1)),
     keyOf: (one) => one.subject_name,
-    empty: 'Nobody was forgotten.',
+    empty: 'No subject was forgotten.',
     columns: [
-      times('Forgotten', '24ch', (one) => one.forgotten_at),
+      times('Forgotten', (one) => one.forgotten_at),
       column('Its name in records', '32ch', (one) => html`<code>${one.subject_name}</code>`),
       column('Key', '14ch', (one) =>
         one.had_key
           ? html`<span title=${`Unreadable everywhere from ${one.unreadable_from}`}><${Badge} tone="good">gone<//></span>`
-          : html`<span title="Nothing was ever sealed for it, or it was misspelt"><${Badge} tone="warn">never there<//></span>`,
+          : html`<span title="It never had sealed fields, or it was misspelt"><${Badge} tone="warn">never there<//></span>`,
       ),
-      column('Key in backups until', '24ch', (one) =>
+      column('Key in backups', '16ch', (one) =>
         one.key_in_backups_until === null ? 'in none' : html`<${Time} at=${one.key_in_backups_until} />`,
       ),
       column('By', '24ch', (one) => visible(one.requested_by), { gives: true }),
       column('Reason', '40ch', (one) => visible(one.reason), { gives: true }),
     ],
-  })}${subjects.length >= MOST && html`<p class="quiet">Those are ${countText(subjects.length)} of them.</p>`}`;
+  })}${subjects.length >= MOST && html`<p class="quiet">These are ${countText(subjects.length)} of them.</p>`}`;
 }
 
 /** Each poll reads the whole state table. */
@@ -144,8 +142,8 @@ function RetentionPart() {
 
 function factsOf({ rules, behind_seconds: behind, open, waits_for: why }: Retention) {
   return [
-    ['Rules', rules.length === 0 ? 'none: cells are kept for good' : countText(rules.length)],
-    ['Erasing is overdue', behind === null ? 'nobody has looked yet' : behind === 0 ? 'no' : durationText(behind)],
+    ['Rules', rules.length === 0 ? 'none: cells are kept permanently' : countText(rules.length)],
+    ['Erasing is overdue', behind === null ? 'not checked yet' : behind === 0 ? 'no' : durationText(behind)],
     ['Erasures not done everywhere', countText(open)],
     ['Waits for', why === null ? 'nothing' : visible(why)],
   ] as const;
@@ -190,7 +188,7 @@ function ruleTable({ rules, columns }: Retention) {
       column('Keeps', '26ch', ({ keeps }) => keeps, { gives: true }),
       counts('Bodies erased', '15ch', ({ erased }) => sum(erased, 'cells')),
       column('Size', '12ch', ({ erased }) => bytesText(sum(erased, 'bytes')), { isNumber: true }),
-      times('Last', '24ch', ({ erased }) => erased?.days.at(-1)?.to),
+      times('Last', ({ erased }) => erased?.days.at(-1)?.to),
     ],
   });
 }

@@ -1,4 +1,3 @@
-import { useRef } from 'preact/hooks';
 import type { GroupBuffer } from '../../../../shared/api/buffer.ts';
 import type { GroupHealth, NodeHealth } from '../../../../shared/api/service.ts';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
@@ -7,13 +6,12 @@ import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness } from '../parts.ts';
 import { column, counts, table } from '../table.ts';
-import { counted, countText, durationText, visible } from '../text.ts';
+import { counted, countedAre, countText, durationText, visible } from '../text.ts';
 import { KeptWrites } from './kept-writes.ts';
 
-interface Health {
+export interface Health {
   readonly status: 'ok' | 'degraded' | 'down';
   readonly version: string;
-  readonly instance: string;
   readonly groups: readonly GroupHealth[];
 }
 
@@ -22,15 +20,15 @@ interface LogHeads {
   readonly readerHeads: readonly ShardHead[];
 }
 
-interface Looked extends LogHeads {
+interface Fetched extends LogHeads {
   readonly health: Health;
-  /** None where the caller may not see them. */
+  /** Empty if the caller may not see them. */
   readonly buffers: readonly GroupBuffer[];
 }
 
 const HEALTH_MS = 2000;
 const BUFFERS_MS = 4000;
-/** Asked for less often: of thousands of shards they are work. */
+/** Polled less often: thousands of shards are expensive. */
 const HEADS_MS = 10_000;
 const NO_HEADS: LogHeads = { heads: [], readerHeads: [] };
 
@@ -41,73 +39,69 @@ async function logHeads(ask: Ask): Promise<LogHeads> {
   return { heads: await of('writer'), readerHeads };
 }
 
-const MOST_INSTANCES = 12;
-
 export function HealthScreen() {
-  const instances = useRef<readonly Health[]>([]);
-  // Apart, so that the groups are there first.
-  const live = useLive(async (ask) => {
-    const health = await ask<Health>('/v1/health');
-    const others = instances.current.filter(({ instance }) => instance !== health.instance);
-    instances.current = [health, ...others].slice(0, MOST_INSTANCES);
-    return health;
-  }, HEALTH_MS);
+  // Separate, so that the groups appear first.
+  const live = useLive((ask) => ask<Health>('/v1/health'), HEALTH_MS);
   const buffers = useLive(
     async (ask) => (await unlessDenied<{ groups: readonly GroupBuffer[] }>(ask(['buffer'])))?.groups ?? [],
     BUFFERS_MS,
   );
   const logs = useLive(logHeads, HEADS_MS);
-  const looked = live.data && { health: live.data, buffers: buffers.data ?? [], ...(logs.data ?? NO_HEADS) };
+  const fetched = live.data && { health: live.data, buffers: buffers.data ?? [], ...(logs.data ?? NO_HEADS) };
   return html`<h1>Health</h1>
     <${Freshness} live=${live} />
     ${
-      looked &&
+      fetched &&
       html`<p role="status">
-        <${Badge} tone=${looked.health.status === 'ok' ? 'good' : looked.health.status === 'down' ? 'bad' : 'warn'}>${looked.health.status}<//>
-        ${' '}${whatIsWrong(looked)}
+        <${StatusBadge} health=${fetched.health} />
+        ${' '}${whatIsWrong(fetched)}
       </p>
       ${[buffers, logs].map((one) => one.error && html`<${Freshness} live=${one} />`)}
       <h2>Groups</h2>
-      ${groupTable(looked, instances.current)}
-      <h2>Writes that are kept aside</h2>
-      <${KeptWrites} counts=${looked.buffers} />
-      <p class="quiet small">Schemaless ${looked.health.version}. Each instance of a function looks for itself;
-        ${instances.current.length === 1 ? ' one has answered' : ` ${instances.current.length} have answered`} so far.</p>`
+      ${groupTable(fetched)}
+      <h2>Conflicts and writes in doubt</h2>
+      <${KeptWrites} counts=${fetched.buffers} />
+      <p class="quiet small">Schemaless ${fetched.health.version}. Each instance of a function checks the nodes itself.</p>`
     }
     <${CliLine} words=${['ping']} />`;
 }
 
-/** One sentence for who was woken by it. */
-function whatIsWrong({ health, buffers }: Looked): string {
-  const down = health.groups.flatMap(({ group, writer, reader }) => {
+export function StatusBadge({ health: { status } }: { readonly health: Health }) {
+  return html`<${Badge} tone=${status === 'ok' ? 'good' : status === 'down' ? 'bad' : 'warn'}>${status}<//>`;
+}
+
+/** Returns a clause for each group with a node that does not answer. */
+export function downGroups({ groups }: Health): readonly string[] {
+  return groups.flatMap(({ group, writer, reader }) => {
     const [writes, reads] = [writer.state === 'up', reader.state === 'up'];
-    if (!writes && !reads) return [`nothing of ${group} answers: writes for its shards are buffered, its cells wait`];
-    if (!writes) return [`the writer of ${group} does not answer: writes for its shards are buffered`];
-    return reads ? [] : [`the readers of ${group} do not answer: its writer is read`];
+    if (!writes && !reads) return [`Nothing of ${group} answers: writes for its shards are buffered, reads fail`];
+    if (!writes) return [`The writer of ${group} does not answer: writes for its shards are buffered`];
+    return reads ? [] : [`The readers of ${group} do not answer: its writer serves reads`];
   });
+}
+
+/** Returns one sentence for an operator who was woken. */
+function whatIsWrong({ health, buffers }: Fetched): string {
   const waiting = buffers.reduce((sum, one) => sum + ('error' in one ? 0 : one.rows), 0);
   const parts = [
-    ...down,
-    ...(waiting > 0 ? [`${counted(waiting, 'write')} ${waiting === 1 ? 'waits' : 'wait'} for the primary`] : []),
-    ...(buffers.some((one) => !('error' in one) && one.undecided > 0)
-      ? ['some writes wait for your word (undecided, below)']
+    ...downGroups(health),
+    ...(waiting > 0 ? [`${countedAre(waiting, 'write')} buffered until the primary shows them`] : []),
+    ...(buffers.some((one) => !('error' in one) && one.in_doubt > 0)
+      ? ['some writes in doubt wait for your decision, see below']
       : []),
   ];
-  if (parts.length === 0) return 'Every node answers, and nothing waits.';
-  const text = parts.join('; ');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return parts.length === 0 ? 'Every node answers, and nothing waits.' : `${parts.join('; ')}.`;
 }
 
 interface GroupRow {
   readonly health: GroupHealth;
   readonly buffer: GroupBuffer | undefined;
-  /** Null where it is not known. */
+  /** Null if unknown. */
   readonly shards: number | null;
   readonly behind: string;
-  readonly openAt: number;
 }
 
-function groupTable(data: Looked, instances: readonly Health[]) {
+function groupTable(data: Fetched) {
   const readers = new Map(data.readerHeads.map((one) => [one.shard, one]));
   const rows = data.health.groups.map((health): GroupRow => {
     const own = data.heads.filter(({ group }) => group === health.group);
@@ -116,12 +110,6 @@ function groupTable(data: Looked, instances: readonly Health[]) {
       buffer: data.buffers.find(({ group }) => group === health.group),
       shards: data.heads.length === 0 ? null : own.length,
       behind: readersBehind(own, readers, health.reader),
-      openAt: instances.filter(({ groups }) =>
-        groups.some(
-          ({ group, writer, reader }) =>
-            group === health.group && [writer, reader].some(({ circuit }) => circuit === 'open'),
-        ),
-      ).length,
     };
   });
   return table<GroupRow>({
@@ -131,11 +119,10 @@ function groupTable(data: Looked, instances: readonly Health[]) {
     columns: [
       column('Group', '12ch', ({ health }) => health.group),
       counts('Shards', '9ch', ({ shards }) => shards),
-      column('Writer', '17ch', ({ health }) => node(health.writer)),
-      column('Readers', '17ch', ({ health: { reader } }) => (reader.served_by === 'writer' ? 'none' : node(reader))),
-      column('Readers are behind', '18ch', ({ behind }) => behind),
-      column('Circuits open', '15ch', ({ openAt }) => (openAt === 0 ? 'none' : `at ${counted(openAt, 'instance')}`)),
-      column('It holds for others', '30ch', ({ buffer }) => bufferText(buffer), { gives: true }),
+      column('Writer', '21ch', ({ health }) => node(health.writer)),
+      column('Readers', '21ch', ({ health: { reader } }) => (reader.served_by === 'writer' ? 'none' : node(reader))),
+      column('Reader lag', '12ch', ({ behind }) => behind),
+      column('Buffered', '34ch', ({ buffer }) => bufferText(buffer), { gives: true }),
       column('Error', '40ch', ({ health }) => visible(health.writer.error ?? health.reader.error ?? ''), {
         gives: true,
       }),
@@ -143,7 +130,7 @@ function groupTable(data: Looked, instances: readonly Health[]) {
   });
 }
 
-/** By the places that both show: what a reader lacks of its writer. */
+/** Returns the cells that a reader lacks, by the heads of both. */
 function readersBehind(
   own: readonly ShardHead[],
   readers: ReadonlyMap<number, ShardHead>,
@@ -156,23 +143,23 @@ function readersBehind(
     if (head.error || !reader || reader.error) continue;
     cells += Math.max(0, head.head - reader.head);
   }
-  return cells === 0 ? 'no' : counted(cells, 'cell');
+  return cells === 0 ? '0' : counted(cells, 'cell');
 }
 
 function node({ state, milliseconds, circuit }: NodeHealth) {
   return html`<${Badge} tone=${state === 'up' ? 'good' : 'bad'}>${state}<//>
-    ${state === 'up' ? ` ${milliseconds.toFixed(1)} ms` : ''}${circuit === 'open' ? ' circuit open' : ''}`;
+    ${state === 'up' ? ` ${milliseconds.toFixed(1)} ms` : ''} ${circuit === 'open' && html`<${Badge} tone="warn">circuit open<//>`}`;
 }
 
 function bufferText(buffer: GroupBuffer | undefined): string {
   if (!buffer) return '–';
-  if ('error' in buffer) return `cannot be asked: ${buffer.error.code}`;
-  const { rows, oldest_age: age, parked, conflicts, undecided } = buffer;
+  if ('error' in buffer) return `does not answer: ${buffer.error.code}`;
+  const { rows, oldest_age: age, parked, conflicts, in_doubt } = buffer;
   const parts = [
     rows > 0 ? `${counted(rows, 'write')}, the oldest ${durationText(age)} old` : '',
     parked > 0 ? `${countText(parked)} failed` : '',
     conflicts > 0 ? counted(conflicts, 'conflict') : '',
-    undecided > 0 ? `${countText(undecided)} undecided` : '',
+    in_doubt > 0 ? `${countText(in_doubt)} in doubt` : '',
   ].filter((part) => part !== '');
   return parts.length === 0 ? 'nothing' : parts.join(', ');
 }

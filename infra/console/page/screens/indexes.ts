@@ -3,7 +3,7 @@ import { link } from '../address.ts';
 import { html } from '../html.ts';
 import { POLL_MS, useAnswer } from '../live.ts';
 import { Badge, CliLine, shownOf } from '../parts.ts';
-import { column, counts, links, table, times } from '../table.ts';
+import { column, counts, links, rowKeys, table, times } from '../table.ts';
 import { countText, visible } from '../text.ts';
 
 type Mistyped = IndexStatus['mistyped'][number] & { readonly index: string };
@@ -24,11 +24,11 @@ function indexTable(indexes: readonly IndexStatus[]) {
     columns: [
       links('Index', '26ch', ({ index }) => [index, link(['queries', index])]),
       column('State', '12ch', ({ state }) => html`<${Badge} tone=${state === 'live' ? 'good' : 'warn'}>${state}<//>`),
-      column('Build', '26ch', ({ progress }) => buildOf(progress)),
-      counts('Repair is behind', '15ch', ({ lag }) => lag),
+      column('Build', '20ch', ({ progress }) => buildOf(progress)),
+      counts('Repair lag', '12ch', ({ lag }) => lag),
       column(
-        'Largest share',
-        '13ch',
+        'Largest shard',
+        '14ch',
         ({ largest_share: share }) => (share === null ? '–' : `${(share * 100).toFixed(1)} %`),
         { isNumber: true },
       ),
@@ -54,13 +54,13 @@ function mistypedTable(indexes: readonly IndexStatus[]) {
     label: 'Fields of another type than defined',
     items: indexes.flatMap(({ index, mistyped }) => mistyped.map((one) => ({ ...one, index }))),
     keyOf: ({ index, field }) => `${index} ${field}`,
-    empty: 'None: all that was looked at fits.',
+    empty: 'None: all checked fields have their type.',
     columns: [
       column('Index', '26ch', ({ index }) => index),
       column('Field', '24ch', ({ field }) => field),
       column('Found', '14ch', ({ rows }) => `${countText(rows)} times`, { isNumber: true }),
-      links('Last in row', '38ch', ({ row_key }) => [row_key, link(['row', row_key])]),
-      times('At', '25ch', ({ at }) => at),
+      rowKeys('Last in row'),
+      times('At', ({ at }) => at),
     ],
   });
 }

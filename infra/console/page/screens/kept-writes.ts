@@ -1,34 +1,35 @@
 import { useState } from 'preact/hooks';
 import type { BufferConflict, GroupBuffer } from '../../../../shared/api/buffer.ts';
 import { ActionButton } from '../actions.ts';
-import { link } from '../address.ts';
 import { shortJson, type Value } from '../exact-json.ts';
 import { html } from '../html.ts';
 import { ONCE, useLive } from '../live.ts';
 import { Freshness, Reveal } from '../parts.ts';
 import type { Doing } from '../session.ts';
-import { column, links, table, times } from '../table.ts';
+import { column, rowKeys, table, times } from '../table.ts';
 import { countText, visible } from '../text.ts';
 
 type Kept = BufferConflict & { readonly hidden?: true };
 
 export function KeptWrites({ counts }: { readonly counts: readonly GroupBuffer[] }) {
-  const sum = (of: 'conflicts' | 'undecided'): number =>
+  const sum = (of: 'conflicts' | 'in_doubt'): number =>
     counts.reduce((all, one) => all + ('error' in one ? 0 : one[of]), 0);
-  const [conflicts, undecided] = [sum('conflicts'), sum('undecided')];
-  if (conflicts + undecided === 0) return html`<p class="quiet">None: no conflicts, nothing undecided.</p>`;
-  return html`${undecided > 0 && html`<${KeptList} kind="undecided" count=${undecided} />`}
+  const [conflicts, in_doubt] = [sum('conflicts'), sum('in_doubt')];
+  if (conflicts + in_doubt === 0) return html`<p class="quiet">None: no conflicts, nothing in doubt.</p>`;
+  return html`${in_doubt > 0 && html`<${KeptList} kind="in_doubt" count=${in_doubt} />`}
   ${conflicts > 0 && html`<${KeptList} kind="conflicts" count=${conflicts} />`}`;
 }
 
 const KINDS = {
   conflicts: {
+    route: 'conflicts',
     title: 'Conflicts',
     means:
-      'They were answered 202, and another body turned out to be at their address. They are kept until somebody discards them.',
+      'They were answered 202, but another body was at their address. They are kept until an operator discards them.',
   },
-  undecided: {
-    title: 'Undecided',
+  in_doubt: {
+    route: 'in-doubt',
+    title: 'In doubt',
     means:
       'Two bodies may have been acknowledged for one address. Their shards take no appends until one of them is kept.',
   },
@@ -37,7 +38,8 @@ const KINDS = {
 function KeptList({ kind, count }: { readonly kind: keyof typeof KINDS; readonly count: number }) {
   const [shown, setShown] = useState(false);
   const live = useLive(
-    (ask) => ask<Readonly<Record<string, readonly Kept[]>>>(['buffer', kind], { query: { limit: 1000 }, shown }),
+    (ask) =>
+      ask<Readonly<Record<string, readonly Kept[]>>>(['buffer', KINDS[kind].route], { query: { limit: 1000 }, shown }),
     ONCE,
     `${kind} ${count} ${shown}`,
   );
@@ -51,10 +53,10 @@ function KeptList({ kind, count }: { readonly kind: keyof typeof KINDS; readonly
       items: list,
       keyOf: ({ id }) => id,
       columns: [
-        links('Row', '38ch', ({ row_key }) => [row_key, link(['row', row_key])]),
+        rowKeys('Row'),
         column('Column', '14ch', ({ column_name }) => visible(column_name)),
         column('Ref', '10ch', ({ ref_key }) => ref_key, { isNumber: true }),
-        times('Buffered', '24ch', ({ created_at }) => created_at),
+        times('Buffered', ({ created_at }) => created_at),
         column('Body', '40ch', ({ body, hidden }) => (hidden ? 'hidden' : shortJson(body as Value, 200)), {
           gives: true,
         }),
@@ -71,16 +73,16 @@ function keptAction(kind: keyof typeof KINDS, { id, row_key, column_name, ref_ke
     label=${verb}
     action=${{
       title: isConflict ? 'Discard the conflict' : 'Keep this body',
-      operation: isConflict ? 'discardBufferConflicts' : 'keepUndecidedWrites',
-      cli: ['buffer', kind, path, id],
+      operation: isConflict ? 'discardBufferConflicts' : 'keepWritesInDoubt',
+      cli: ['buffer', KINDS[kind].route, path, id],
       word: path,
       foresee: async () => ({
         says: isConflict
-          ? `The body of ${id} at ${where} is deleted for good. The cell that is stored there stays.`
+          ? `The body of ${id} at ${where} is deleted permanently. The cell that is stored there stays.`
           : `The body of ${id} at ${where} is stored; the others at this address become conflicts.`,
       }),
       act: async ({ ask }: Doing) => {
-        await ask(['buffer', kind, path], { body: { ids: [id] } });
+        await ask(['buffer', KINDS[kind].route, path], { body: { ids: [id] } });
         return 'Done.';
       },
       onDone,

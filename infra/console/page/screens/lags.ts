@@ -1,47 +1,50 @@
-import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import type { TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
-import type { ChartProps } from '../chart.ts';
 import { html } from '../html.ts';
+import { counted, countText, durationText } from '../text.ts';
 
-interface Samples {
-  readonly times: readonly number[];
-  readonly sent: readonly number[];
-  readonly consumed: readonly number[];
-  readonly waiting: readonly (number | null)[];
+interface Sample {
+  /** In milliseconds. */
+  readonly at: number;
+  /** One for each label; null if unknown. */
+  readonly values: readonly (number | null)[];
 }
 
-/** An hour of looks each two seconds; the oldest go. */
+const LABELS = ['not sent', 'not consumed', 'queued'];
+/** An hour of polls every two seconds; the oldest are dropped. */
 const MOST = 1800;
-const NONE: Samples = { times: [], sent: [], consumed: [], waiting: [] };
-const all = new Map<string, Samples>();
+/** Fewer points show no trend. */
+const LEAST = 10;
+const [WIDTH, HEIGHT] = [1000, 100];
+const all = new Map<string, readonly Sample[]>();
 
-/** Keeps what was seen, beside what was seen before of the same trigger. */
-export function sampled(datastore: string, { trigger, sent, lag, waiting }: TriggerSummary): Samples {
+/** Adds a sample to the earlier ones of the same trigger. */
+export function sampled(datastore: string, { trigger, sent, lag, waiting }: TriggerSummary): readonly Sample[] {
   const name = `${datastore} ${trigger}`;
-  const before = all.get(name) ?? NONE;
-  const with_ = <One>(list: readonly One[], one: One): readonly One[] => [...list.slice(-(MOST - 1)), one];
-  const now: Samples = {
-    times: with_(before.times, Date.now() / 1000),
-    sent: with_(before.sent, sent.cells),
-    consumed: with_(before.consumed, lag.cells),
-    waiting: with_(before.waiting, waiting),
-  };
+  const values = [sent.cells, lag.cells, waiting];
+  const now = [...(all.get(name) ?? []).slice(-(MOST - 1)), { at: Date.now(), values }];
   all.set(name, now);
   return now;
 }
 
-/** The chart is loaded once it is to be drawn. */
-export function Lags({ samples: { times, sent, consumed, waiting } }: { readonly samples: Samples }) {
-  const [Chart, setChart] = useState<ComponentType<ChartProps>>();
-  useEffect(() => {
-    void import('../chart.ts').then(({ default: loaded }) => setChart(() => loaded as ComponentType<ChartProps>));
-  }, []);
-  if (!Chart) return null;
-  const series = [
-    { label: 'not sent', values: sent },
-    { label: 'not consumed', values: consumed },
-    { label: 'on the queue', values: waiting },
-  ];
-  return html`<${Chart} title="Cells behind, since this page is open" times=${times} series=${series} />`;
+/** Draws lines over time, of which the facts and the table have the last values as text. */
+export function Lags({ samples }: { readonly samples: readonly Sample[] }) {
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (!first || !last || samples.length < LEAST) return null;
+  const most = Math.max(1, ...samples.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const points = (lane: number): string =>
+    samples
+      .map(({ at, values }) => [
+        (WIDTH * (at - first.at)) / (last.at - first.at),
+        HEIGHT * (1 - (values[lane] ?? 0) / most),
+      ])
+      .join(' ');
+  return html`<figure class="chart">
+    <svg viewBox=${`0 -3 ${WIDTH} ${HEIGHT + 6}`} preserveAspectRatio="none" aria-hidden="true">
+      ${LABELS.map((_, lane) => html`<polyline class=${`lane-${lane}`} points=${points(lane)} />`)}
+    </svg>
+    <figcaption class="small quiet">
+      <span>The last ${durationText((last.at - first.at) / 1000)}, from 0 to ${counted(most, 'cell')}</span>
+      <span>${LABELS.map((label, lane) => html`<span><i class=${`lane lane-${lane}`}></i>${label} ${countText(last.values[lane])} </span>`)}</span>
+    </figcaption>
+  </figure>`;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
-import { link, restate, useAddress } from '../address.ts';
+import { restate, useAddress } from '../address.ts';
 import { Refused, type Ask, type ShardHeads } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { shortJson } from '../exact-json.ts';
@@ -10,10 +10,10 @@ import { POLL_MS } from '../live.ts';
 import { parseShards } from '../parse-shards.ts';
 import { Badge, CliLine, Reveal, Trouble } from '../parts.ts';
 import { usePage } from '../session.ts';
-import { column, links, table, times } from '../table.ts';
-import { counted, countText, visible } from '../text.ts';
+import { column, rowKeys, table, times } from '../table.ts';
+import { counted, countText, positionOf, visible } from '../text.ts';
 
-/** So many are kept: who tails for a night has these, and is told of how many went by. */
+/** The most cells that a tail keeps; it counts the ones that it dropped. */
 const MOST_CELLS = 2000;
 const MOST_SHARDS = 1000;
 
@@ -31,7 +31,7 @@ interface Tailed {
   readonly gone: number;
   readonly shards: number;
   readonly error: Refused | undefined;
-  /** Shards that could not be read in the last look. */
+  /** Shards that the last poll could not read. */
   readonly silent: readonly string[];
 }
 
@@ -61,15 +61,15 @@ function Tail({ shards, from }: { readonly shards: string; readonly from: string
       <button type="button" data-key="p" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>${paused ? 'Go on' : 'Pause'}</button>
       <${Reveal} shown=${shown} onChange=${setShown} />
     </div>
-    <p class="quiet" role="status">${tailed.shards === 0 ? 'Looking where the logs end …' : says(tailed, cells.length, paused)}</p>
+    <p class="quiet" role="status">${tailed.shards === 0 ? 'Reading the ends of the logs …' : says(tailed, cells.length, paused)}</p>
     ${tailed.error && html`<${Trouble} error=${tailed.error} />`}
-    ${tailed.silent.length > 0 && html`<div class="trouble" role="status"><strong>Not read:</strong> ${tailed.silent.slice(0, 6).join('; ')}${tailed.silent.length > 6 ? ' …' : ''}. They go on where they were as soon as they answer.</div>`}
+    ${tailed.silent.length > 0 && html`<div class="trouble" role="status"><strong>Not read:</strong> ${tailed.silent.slice(0, 6).join('; ')}${tailed.silent.length > 6 ? ' …' : ''}. They continue from their offsets when they answer.</div>`}
     ${cellTable(cells, shown)}`;
 }
 
 function says({ shards, gone, cells }: Tailed, matching: number, paused: boolean): string {
   const filtered = matching === cells.length ? '' : ` ${countText(matching)} fit the filter.`;
-  const lost = gone === 0 ? '' : ` ${countText(gone)} came before these, and are not kept here.`;
+  const lost = gone === 0 ? '' : ` ${countText(gone)} earlier ones were dropped.`;
   return `${paused ? 'Paused' : 'Tailing'} ${counted(shards, 'shard')}: ${counted(cells.length, 'cell')}.${filtered}${lost}`;
 }
 
@@ -84,15 +84,15 @@ function cellTable(cells: readonly ShownCell[], shown: boolean) {
     label: 'Cells as they came',
     items: cells,
     follows: true,
-    keyOf: ({ shard, added_id }) => `${shard}/${added_id}`,
+    keyOf: positionOf,
     empty: 'Nothing yet.',
     columns: [
-      times('Stored (UTC)', '25ch', ({ created_at }) => created_at),
-      column('Place', '14ch', ({ shard, added_id }) => `${shard}/${added_id}`, { isNumber: true }),
-      links('Row', '38ch', ({ row_key, added_id }) => [row_key, link(['row', row_key], { at: added_id })]),
+      times('Stored', ({ created_at }) => created_at),
+      column('Position', '14ch', positionOf, { isNumber: true }),
+      rowKeys('Row', ({ added_id }) => ({ at: added_id })),
       column('Column', '16ch', (cell) => nameOf(cell)),
       column('Ref', '9ch', ({ ref_key }) => ref_key, { isNumber: true }),
-      column('Body', '60ch', (cell) => bodyOf(cell, shown), { gives: true }),
+      column('Body', '75ch', (cell) => bodyOf(cell, shown), { gives: true }),
     ],
   });
 }
@@ -116,7 +116,7 @@ interface Tailing {
   readonly paused: boolean;
 }
 
-/** Reads on from where it was: what is lost on its way is asked for again, so that nothing is passed over. */
+/** Continues from its offsets: a lost answer is requested again, so that no cell is skipped. */
 function useTail(tailing: Tailing): Tailed {
   const [state, setState] = useState<Tailed>(NOTHING);
   const places = useRef<Places>(undefined);
@@ -160,7 +160,7 @@ async function beginning({ shards, from }: Tailing, ask: Ask): Promise<Places> {
     if (from === 'start') return { shard, after: 0 };
     if (/^\d+$/u.test(from)) return { shard, after: Number(from) };
     if (from !== 'now') return { shard, since: from };
-    // Of a shard that cannot be read now, what comes from now on is shown once it can be.
+    // An unreadable shard later shows its cells from now on.
     return head === undefined || head.error ? { shard, since: new Date().toISOString() } : { shard, after: head.head };
   };
   return new Map(wanted.map((shard) => [shard, begin(shard, heads[shard])]));

@@ -16,11 +16,11 @@ export function MoveTable({ moves }: { readonly moves: readonly MoveStatus[] }) 
     empty: 'No shard is being moved.',
     columns: [
       links('Shard', '9ch', ({ shard }) => [shard, link(['shards', shard])], { isNumber: true }),
-      column('From', '12ch', ({ from }) => from),
-      column('To', '12ch', ({ to }) => to),
+      column('From', '11ch', ({ from }) => from),
+      column('To', '11ch', ({ to }) => to),
       column(
         'Step',
-        '24ch',
+        '18ch',
         ({ step, wanted }) =>
           html`<${Badge} tone=${step === 'waiting' ? 'warn' : 'plain'}>${step}<//>${wanted === null ? '' : ` ${wanted} wanted`}`,
       ),
@@ -40,32 +40,27 @@ export function progressOf({ step, copied, head }: MoveStatus) {
 const STEPS = {
   switch: {
     title: 'Switch the shard',
-    operation: 'switchMove',
     says: ({ shard, to, head, copied }: MoveStatus) =>
-      `Shard ${shard} takes no writes for a moment (some milliseconds as a rule), while the last cells are copied and compared; then ${to} holds it. The copy is ${counted(Math.max(0, head - copied), 'cell')} behind. The way back stays open.`,
+      `Shard ${shard} takes no writes for a moment (usually some milliseconds), while the last cells are copied and compared; then ${to} owns it. The copy is ${counted(Math.max(0, head - copied), 'cell')} behind. The switch stays reversible.`,
   },
   reverse: {
     title: 'Reverse the switch',
-    operation: 'reverseMove',
     says: ({ shard, to }: MoveStatus) => `Shard ${shard} goes back to ${to}, with everything written since.`,
   },
   complete: {
     title: 'Complete the move',
-    operation: 'completeMove',
     says: ({ shard, to }: MoveStatus) =>
-      `What shard ${shard} left behind on ${to} is dropped: there is no way back then but another move.`,
+      `The old copy of shard ${shard} on ${to} is dropped: afterwards only another move returns the shard.`,
   },
   cancel: {
     title: 'Cancel the move',
-    operation: 'cancelMove',
     says: ({ shard, to, copied }: MoveStatus) =>
       `The copy of shard ${shard} on ${to} (${counted(copied, 'cell')}) is dropped; the shard stays where it is.`,
   },
   verify: {
     title: 'Verify the copy',
-    operation: 'verifyMove',
     says: ({ shard, head }: MoveStatus) =>
-      `The whole copy of shard ${shard} is compared with it once more, ${counted(head, 'cell')}. Nothing is changed.`,
+      `The whole copy of shard ${shard} is compared with it again, ${counted(head, 'cell')}. Nothing is changed.`,
   },
 } as const;
 
@@ -79,10 +74,10 @@ export function MoveActions({ move, onDone }: { readonly move: MoveStatus; reado
 }
 
 function moveAction({ shard }: MoveStatus, step: keyof typeof STEPS, onDone: () => void): Action {
-  const { title, operation, says } = STEPS[step];
+  const { title, says } = STEPS[step];
   return {
     title,
-    operation,
+    operation: `${step}Move`,
     cli: ['move', step, shard],
     ...(step === 'complete' && { word: String(shard) }),
     foresee: async (ask) => ({ says: says(await ask(['moves', shard])) }),
@@ -104,7 +99,7 @@ export function beginMoveAction(shard: number, to: string, onDone: () => void): 
       const own = shards.find((one) => one.shard === shard);
       const cells = own && !own.error ? ` (${counted(own.head, 'cell')})` : '';
       return {
-        says: `A copy of shard ${shard}${cells} is made on ${to} and follows it, while it is read and written on ${own?.group ?? 'its group'}. It moves once somebody switches it.`,
+        says: `A copy of shard ${shard}${cells} is made on ${to} and follows it, while it is read and written on ${own?.group ?? 'its group'}. An operator switches it to move the shard.`,
       };
     },
     act: async ({ ask }) => {

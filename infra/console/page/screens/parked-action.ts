@@ -2,15 +2,11 @@ import type { ParkedCell, TriggerSummary } from '../../../../shared/api/trigger-
 import { ActionButton } from '../actions.ts';
 import { html } from '../html.ts';
 import type { Action } from '../session.ts';
-import { counted, countedAre, countText, visible } from '../text.ts';
+import { counted, countedAre, countText, positionOf, visible } from '../text.ts';
 
 const MOST_NAMED = 100;
-/** Of one request, so that one sees how far it is. */
+/** The cells of one request: small batches show progress. */
 const BATCH = 200;
-
-export function placeOf({ shard, added_id }: Pick<ParkedCell, 'shard' | 'added_id'>): string {
-  return `${shard}:${added_id}`;
-}
 
 interface Answered {
   readonly wanted?: number;
@@ -38,8 +34,8 @@ function parkedAction({ name, cells, count = cells.length, onDone }: Chosen, ver
     cells === 'all'
       ? ['--all']
       : cells.length > MOST_NAMED
-        ? [...cells.slice(0, MOST_NAMED).map(placeOf), '…']
-        : cells.map(placeOf);
+        ? [...cells.slice(0, MOST_NAMED).map(positionOf), '…']
+        : cells.map(positionOf);
   return {
     title: isRetry ? `Retry ${counted(count, 'cell')}` : `Discard ${counted(count, 'cell')}`,
     operation: isRetry ? 'retryParkedCells' : 'discardParkedCells',
@@ -52,10 +48,10 @@ function parkedAction({ name, cells, count = cells.length, onDone }: Chosen, ver
       return {
         nothing: number + (cells === 'all' ? malformed : 0) === 0,
         says: isRetry
-          ? `${countedAre(number, 'cell')} sent to ${name} again, marked as replays; what fails again stays parked.${state === 'running' ? '' : ` The trigger is ${state}: they are sent once it is resumed.`}`
-          : `${countedAre(number, 'cell')} forgotten for good: ${name} is not called for them any more.${cells === 'all' && malformed > 0 ? ` So are ${counted(malformed, 'message')} that could not be read.` : ''} The cells themselves stay where they are.`,
+          ? `${countedAre(number, 'cell')} sent to ${name} again, marked as replays; cells that fail again stay parked.${state === 'running' ? '' : ` The trigger is ${state}: they are sent once it is resumed.`}`
+          : `${countedAre(number, 'cell')} discarded permanently: ${name} is not called for them any more.${cells === 'all' && malformed > 0 ? ` So are ${counted(malformed, 'message')} that could not be read.` : ''} The cells themselves stay where they are.`,
         ...(cells !== 'all' && {
-          some: cells.slice(0, 10).map((cell) => `${placeOf(cell)}: ${visible(cell.last_error.slice(0, 100))}`),
+          some: cells.slice(0, 10).map((cell) => `${positionOf(cell)}: ${visible(cell.last_error.slice(0, 100))}`),
         }),
       };
     },
@@ -73,7 +69,7 @@ function parkedAction({ name, cells, count = cells.length, onDone }: Chosen, ver
           [done, missing] = [done + batch.done, missing + batch.missing];
         }
       const gone = missing === 0 ? '' : ` ${countText(missing)} were not parked any more.`;
-      return `${counted(done, 'cell')} ${isRetry ? 'will be sent again' : 'were forgotten'}.${gone}`;
+      return `${counted(done, 'cell')} ${isRetry ? 'will be sent again' : 'were discarded'}.${gone}`;
     },
     onDone,
   };

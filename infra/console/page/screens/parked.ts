@@ -9,18 +9,18 @@ import type {
 } from '../../../../shared/api/trigger-shapes.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { askerBeside, type Ask } from '../api.ts';
+import { askerFor, type Ask } from '../api.ts';
 import { errorGroups, type ErrorGroup } from '../error-groups.ts';
 import { pagesOf } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness } from '../parts.ts';
 import { usePage, type Action } from '../session.ts';
-import { column, counts, links, table, times } from '../table.ts';
-import { counted, countedAre, countText, visible } from '../text.ts';
-import { actionsFor, placeOf } from './parked-action.ts';
+import { column, counts, rowKeys, table, times } from '../table.ts';
+import { counted, countedAre, countText, positionOf, visible } from '../text.ts';
+import { actionsFor } from './parked-action.ts';
 
-/** As many as are listed; all are retried or discarded where `all` is said. */
+/** The most cells that are listed; `all` also retries or discards the others. */
 const MOST_CELLS = 20_000;
 const PAGE = 1000;
 interface Parked {
@@ -37,17 +37,17 @@ export function ParkedScreen({ name }: { readonly name: string }) {
   const cells = live.data?.cells ?? [];
   const groups = useMemo(() => errorGroups(cells), [cells]);
   const inGroup = group === '' ? cells : (groups.find(({ text }) => text === group)?.cells ?? []);
-  const picked = inGroup.filter((cell) => chosen.has(placeOf(cell)));
+  const picked = inGroup.filter((cell) => chosen.has(positionOf(cell)));
   const toggle = (cell: ParkedCell): void => {
     const next = new Set(chosen);
-    if (!next.delete(placeOf(cell))) next.add(placeOf(cell));
+    if (!next.delete(positionOf(cell))) next.add(positionOf(cell));
     setChosen(next);
   };
   return html`<h1><a href=${link(['triggers'])}>Triggers</a> / <a href=${link(['triggers', name])}>${name}</a> / parked</h1>
     <${Freshness} live=${live} />
     ${
       live.data &&
-      html`<p role="status">${headline(live.data)}</p>
+      html`<p role="status">${live.data.summary.parked > 0 && html`<${Badge} tone="warn">parked<//> `}${headline(live.data)}</p>
       ${groups.length > 0 && html`<h2>What they failed on</h2>${groupTable(name, groups, group, setGroup, live.again)}`}
       <h2>Cells${group === '' ? '' : ' of the one chosen'}</h2>
       <div class="bar">
@@ -68,13 +68,13 @@ function headline({ cells, isWhole, summary }: Parked): string {
   const listed = isWhole ? '' : ` The first ${countText(cells.length)} are listed.`;
   const stops =
     state === 'stopped'
-      ? `It is stopped: nothing is sent until somebody resumes it.`
+      ? `It is stopped: nothing is sent until an operator resumes it.`
       : `At ${countText(most)} the trigger stops.`;
   const retried =
     every === null
-      ? 'They are retried by hand alone.'
-      : `They are retried by themselves every ${countText(every / 60)} min while it runs.`;
-  return `${countedAre(parked, 'cell')} parked: the rest goes on without them.${listed} ${stops} ${retried}`;
+      ? 'They are retried only by hand.'
+      : `They are retried automatically every ${countText(every / 60)} min while it runs.`;
+  return `${countedAre(parked, 'cell')} parked: other cells continue.${listed} ${stops} ${retried}`;
 }
 
 async function parkedCells(name: string, ask: Ask): Promise<Parked> {
@@ -109,11 +109,11 @@ function groupTable(
         'Error',
         '52ch',
         ({ text }) =>
-          html`<button type="button" class="link" data-item title=${text} onClick=${() => setGroup(text)}>${visible(text)}</button>`,
+          html`<button type="button" class="link" data-item onClick=${() => setGroup(text)}>${visible(text)}</button>`,
         { gives: true },
       ),
-      times('Last', '24ch', ({ last }) => last),
-      column('What to do', '36ch', ({ cells }) => actionsFor({ name, cells, label: 'these', onDone })),
+      times('Last', ({ last }) => last),
+      column('What to do', '38ch', ({ cells }) => actionsFor({ name, cells, label: 'these', onDone })),
     ],
   });
 }
@@ -122,33 +122,30 @@ function cellTable(cells: readonly ParkedCell[], chosen: ReadonlySet<string>, to
   return table<ParkedCell>({
     label: 'Parked cells',
     items: cells,
-    keyOf: placeOf,
+    keyOf: positionOf,
     empty: 'None.',
     columns: [
       column(
         'Choose',
         '8ch',
         (cell) =>
-          html`<input type="checkbox" aria-label=${`Choose ${placeOf(cell)}`} checked=${chosen.has(placeOf(cell))} onChange=${() => toggle(cell)} />`,
+          html`<input type="checkbox" aria-label=${`Choose ${positionOf(cell)}`} checked=${chosen.has(positionOf(cell))} onChange=${() => toggle(cell)} />`,
       ),
-      column('Place', '12ch', (cell) => `${cell.shard}/${cell.added_id}`, { isNumber: true }),
-      links('Row', '38ch', ({ row_key, column_name, added_id }) => [
-        row_key,
-        link(['row', row_key], { column: column_name, at: added_id }),
-      ]),
-      column('Error', '50ch', ({ last_error: error }) => html`<span title=${error}>${visible(error)}</span>`, {
-        gives: true,
-      }),
-      column('Cell', '18ch', ({ column_name, ref_key }) => `${visible(column_name)}, ${ref_key}`),
-      times('Parked', '24ch', ({ parked_at }) => parked_at),
-      column(
-        'Attempts',
-        '20ch',
-        ({ attempts, retry, round }) =>
-          html`${attempts}${round > 0 ? `, again ${countText(round)}×` : ''} ${retry !== null && html`<${Badge} tone="plain">${retry}<//>`}`,
+      column('Position', '12ch', positionOf, { isNumber: true }),
+      column('Error', '60ch', ({ last_error: error }) => visible(error), { gives: true }),
+      rowKeys('Row', ({ column_name, added_id }) => ({ column: column_name, at: added_id })),
+      column('Cell', '14ch', ({ column_name, ref_key }) =>
+        column_name === '' ? 'erasure' : `${visible(column_name)}, ${ref_key}`,
       ),
+      times('Parked', ({ parked_at }) => parked_at),
+      column('Attempts', '16ch', ({ attempts, round, retry }) => attemptsText(attempts, round, retry)),
     ],
   });
+}
+
+function attemptsText(attempts: number, round: number, retry: ParkedCell['retry']): string {
+  const retries = round === 0 ? '' : `, ${counted(round, 'retry', 'retries')}`;
+  return `${counted(attempts, 'try', 'tries')}${retries}${retry === null ? '' : `, retry ${retry}`}`;
 }
 
 function malformedTable(messages: readonly MalformedMessage[]) {
@@ -158,7 +155,7 @@ function malformedTable(messages: readonly MalformedMessage[]) {
     keyOf: ({ message_id }) => message_id,
     columns: [
       column('Message', '38ch', ({ message_id }) => message_id),
-      times('Came', '24ch', ({ parked_at }) => parked_at),
+      times('Came', ({ parked_at }) => parked_at),
       column('Error', '70ch', ({ error }) => visible(error), { gives: true }),
     ],
   });
@@ -170,13 +167,13 @@ interface DeadMoved {
   readonly left: number;
 }
 
-/** What SQS gave up on: looked at only where somebody asks, since a look hides them for a moment. */
+/** Shows the dead-letter queue, only on a click, since a poll hides its messages for a moment. */
 function Dead({ name, count }: { readonly name: string; readonly count: number }) {
   const { datastore } = usePage();
   const [messages, setMessages] = useState<readonly DeadMessageShown[]>();
   const path = ['triggers', name, 'dead'];
   const look = async (): Promise<void> =>
-    setMessages((await askerBeside(datastore)<DeadPage>(path, { query: { limit: 1000 } })).messages);
+    setMessages((await askerFor(datastore)<DeadPage>(path, { query: { limit: 1000 } })).messages);
   const act = (verb: 'replay' | 'discard'): Action => ({
     title: verb === 'replay' ? 'Send them again' : 'Delete them',
     operation: verb === 'replay' ? 'replayDeadMessages' : 'discardDeadMessages',
@@ -206,11 +203,11 @@ function Dead({ name, count }: { readonly name: string; readonly count: number }
         items: messages,
         keyOf: ({ message_id }) => message_id,
         columns: [
-          times('Sent', '24ch', ({ sent_at }) => sent_at),
+          times('Sent', ({ sent_at }) => sent_at),
           column('Cell', '16ch', ({ cell }) =>
             cell
-              ? html`<a href=${link(['row', cell.row_key], { at: cell.added_id })}>${cell.shard}/${cell.added_id}</a>`
-              : 'none of ours',
+              ? html`<a href=${link(['row', cell.row_key], { at: cell.added_id })}>${positionOf(cell)}</a>`
+              : 'of no trigger',
           ),
           column('Sent again since', '18ch', ({ resent }) => (resent ? 'yes' : 'no')),
         ],

@@ -2,24 +2,23 @@ import { useState } from 'preact/hooks';
 import type { IndexStatus } from '../../../../shared/api/indexes.ts';
 import type { IndexAnswer, IndexCounted, IndexEntry } from '../../../../shared/contract/index-query.ts';
 import { go, link, useAddress } from '../address.ts';
-import { askerBeside, Refused, type Asking } from '../api.ts';
+import { askerFor, Refused, type Asking } from '../api.ts';
 import { prettyJson, type Value } from '../exact-json.ts';
 import { html, onValue } from '../html.ts';
 import { ONCE, useAnswer } from '../live.ts';
 import { CliLine, Facts, Freshness, LongText, Reveal, shownOf, Trouble } from '../parts.ts';
 import { usePage } from '../session.ts';
-import { column, links, table } from '../table.ts';
+import { column, rowKeys, table } from '../table.ts';
 import { counted, visible } from '../text.ts';
 
-const OPERATORS = { '': '=', '[ne]': '≠', '[lt]': '<', '[lte]': '≤', '[gt]': '>', '[gte]': '≥' } as const;
-/** As the command line writes them. */
-const CLI_OPERATORS: Readonly<Record<string, string>> = {
-  '': '=',
-  '[ne]': '!=',
-  '[lt]': '<',
-  '[lte]': '<=',
-  '[gt]': '>',
-  '[gte]': '>=',
+/** The sign and the command line's form of each operator. */
+const OPERATORS: Readonly<Record<string, readonly [sign: string, cli: string]>> = {
+  '': ['=', '='],
+  '[ne]': ['≠', '!='],
+  '[lt]': ['<', '<'],
+  '[lte]': ['≤', '<='],
+  '[gt]': ['>', '>'],
+  '[gte]': ['≥', '>='],
 };
 const LIMIT = 500;
 
@@ -41,7 +40,7 @@ export function QueriesScreen() {
     }`;
 }
 
-/** The conditions of the address: by field and operator, as the API takes them. */
+/** Returns the conditions of the address, by field and operator, in the API's form. */
 function conditionsOf(query: URLSearchParams, { fields }: IndexStatus): readonly (readonly [string, string])[] {
   const names = new Set(fields.map(({ field }) => field));
   return [...query].filter(([name, value]) => value !== '' && names.has(name.replace(/\[\w+\]$/u, '')));
@@ -63,13 +62,13 @@ function Query({ index }: { readonly index: IndexStatus }) {
   ];
   return html`<${QueryForm} index=${index} query=${query} />
     ${isAsked && html`<${Reveal} shown=${shown} onChange=${setShown} /><${Answer} index=${index} conditions=${conditions} order=${order} shown=${shown} />`}
-    ${!isAsked && html`<p class="quiet">Give a value of ${first?.field}, the shard field: it says which shard is asked.</p>`}
+    ${!isAsked && html`<p class="quiet">Give a value of ${first?.field}, the shard field: it selects the shard.</p>`}
     <${CliLine} words=${words} />`;
 }
 
 function cliCondition(name: string, value: string): string {
   const [, field = name, operator = ''] = /^(.*?)(\[\w+\])?$/u.exec(name) ?? [];
-  return `${field}${CLI_OPERATORS[operator] ?? '='}${value}`;
+  return `${field}${OPERATORS[operator]?.[1] ?? '='}${value}`;
 }
 
 function QueryForm({ index, query }: { readonly index: IndexStatus; readonly query: URLSearchParams }) {
@@ -93,7 +92,7 @@ function QueryForm({ index, query }: { readonly index: IndexStatus; readonly que
             position === 0
               ? html`<span>=</span>`
               : html`<select name=${`${field} operator`} aria-label=${`How ${field} is compared`} value=${name.slice(field.length)}>
-                ${Object.entries(OPERATORS).map(([operator, sign]) => html`<option value=${operator}>${sign}</option>`)}
+                ${Object.entries(OPERATORS).map(([operator, [sign]]) => html`<option value=${operator}>${sign}</option>`)}
               </select>`
           }
           <input name=${field} value=${value} required=${position === 0} spellcheck=${false} autocomplete="off" />
@@ -130,7 +129,7 @@ function Answer({ index, conditions, order, shown }: AnswerProps) {
         keyOf: ({ row_key }) => row_key,
         empty: 'No row.',
         columns: [
-          links('Row', '38ch', ({ row_key }) => [row_key, link(['row', row_key])]),
+          rowKeys('Row'),
           ...index.fields.map(({ field }) =>
             column(field, '26ch', ({ fields, hidden }: Entry) =>
               hidden ? html`<span class="quiet">hidden</span>` : visible(String(fields[field] ?? '–')),
@@ -157,14 +156,14 @@ function planText(plan: unknown): string {
   return typeof plan === 'string' ? plan : prettyJson(plan as Value);
 }
 
-/** How many there are: counted only where somebody asks. */
+/** Counts the rows, only on a click. */
 function Count({ index, query }: { readonly index: string; readonly query: NonNullable<Asking['query']> }) {
   const { datastore } = usePage();
   const [count, setCount] = useState<IndexCounted | Refused>();
   if (count instanceof Refused) return html`<${Trouble} error=${count} />`;
   if (count) return html`${count.complete ? '' : 'At least '}${counted(count.count, 'row')} in all.`;
   const look = (): void => {
-    const asked = askerBeside(datastore)<IndexCounted>(['indexes', index, 'count'], { query });
+    const asked = askerFor(datastore)<IndexCounted>(['indexes', index, 'count'], { query });
     asked.then(setCount, (error: unknown) => error instanceof Refused && setCount(error));
   };
   return html`<button type="button" onClick=${look}>Count all</button>`;

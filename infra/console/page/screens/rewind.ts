@@ -7,7 +7,7 @@ import { html, onValue } from '../html.ts';
 import { usePage, type Action } from '../session.ts';
 import { counted } from '../text.ts';
 
-/** To which place, seen before what it would do. */
+/** Asks for the target, and shows the effect before the rewind. */
 export function Rewind({ details, onDone }: { readonly details: TriggerDetails; readonly onDone: () => void }) {
   const { session } = usePage();
   const [to, setTo] = useState('');
@@ -50,7 +50,7 @@ function rewindAction(
           ? 'It skips no cell.'
           : `It skips ${counted(cells, 'cell')} of ${counted(skips.length, 'shard')}: they were not sent, and will not be.`;
       return {
-        says: `${again} ${left} What is on the queue is still consumed.`,
+        says: `${again} ${left} Messages on the queue are still consumed.`,
         some: skips
           .slice(0, 20)
           .map((one) => `shard ${one.shard}: ${counted(one.cells, 'cell')} after ${one.after}, up to ${one.to}`),
@@ -58,13 +58,13 @@ function rewindAction(
     },
     act: async ({ ask }) => {
       await ask(path, { body: { to } });
-      return 'It goes on from there.';
+      return 'It continues from there.';
     },
     onDone,
   };
 }
 
-/** How many cells were sent that a rewind sends again; of a time nobody knows before. */
+/** Describes the cells that a rewind sends again; their number is unknown for a time. */
 async function sentAgain(trigger: string, to: To, ask: Ask): Promise<string> {
   if (to === 'now') return 'Nothing is sent again.';
   if (typeof to === 'string' && to !== 'start')

@@ -12,7 +12,7 @@ import { column, table } from '../table.ts';
 interface Entry {
   readonly index: string;
   readonly field: string;
-  /** Undefined: the row has none of a kind that makes an entry. */
+  /** Undefined if the row has no value that makes an entry. */
   readonly value: string | undefined;
   readonly tone: Tone;
   readonly state: string;
@@ -25,13 +25,13 @@ interface RowEntriesProps {
   readonly shown: boolean;
 }
 
-/** Where indexes have the row: what they go by stands in bodies, so that these have to be shown. */
+/** Shows the row's index entries. Their values are in bodies, so these must be shown. */
 export function RowEntries({ rowKey, columns, shown }: RowEntriesProps) {
   return html`<h2>Index entries</h2>
     ${
       shown
         ? html`<${Entries} rowKey=${rowKey} columns=${columns} />`
-        : html`<p class="quiet">They lie by what its bodies say: show the bodies to see them.</p>`
+        : html`<p class="quiet">Show the bodies to compute them.</p>`
     }`;
 }
 
@@ -51,7 +51,7 @@ function Entries({ rowKey, columns }: Omit<RowEntriesProps, 'shown'>) {
         column('Shard field', '24ch', ({ field }) => field),
         column('Value', '38ch', ({ value }) => value ?? 'none'),
         column('Entry', '16ch', ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`),
-        column('Lies in', '34ch', ({ where }) => where, { gives: true }),
+        column('Location', '34ch', ({ where }) => where, { gives: true }),
       ],
     }),
   );
@@ -77,7 +77,7 @@ async function entriesOf(rowKey: string, columns: readonly ShownCell[], ask: Ask
   return entries;
 }
 
-/** `fare.total` of a body, as a query names it; undefined of what no index holds. */
+/** Returns a field such as `fare.total` of a body; undefined if an index cannot hold it. */
 function fieldOf(body: Value, field: string): string | undefined {
   let at: Value | undefined = body;
   for (const key of field.split('.')) {
@@ -94,7 +94,7 @@ async function entryAt(
   rowKey: string,
   ask: Ask,
 ): Promise<Pick<Entry, 'tone' | 'state' | 'where'>> {
-  if (value === undefined) return { tone: 'plain', state: 'none', where: 'its shard field is not there' };
+  if (value === undefined) return { tone: 'plain', state: 'none', where: 'the row has no value of the shard field' };
   try {
     const query = { [field]: value, limit: MOST, fields: field, explain: true };
     const { entries, next, explain } = await ask<IndexAnswer>(['indexes', index], { query });

@@ -9,7 +9,7 @@ import { ONCE, POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Copied, Freshness, Reveal, Trouble } from '../parts.ts';
 import { isDenied, usePage } from '../session.ts';
 import { column, table, times } from '../table.ts';
-import { counted, isRowKey, visible } from '../text.ts';
+import { counted, isRowKey, positionOf, visible } from '../text.ts';
 import { OfTheCell } from './cell.ts';
 import { eraseAction } from './erase.ts';
 import { RowEntries } from './row-entries.ts';
@@ -22,9 +22,14 @@ export function RowScreen() {
   const { parts, query } = useAddress();
   const rowKey = (parts[0] ?? '').toLowerCase();
   if (!isRowKey(rowKey))
-    return html`<h1>A row</h1>
-      <p>Search for a row key: a UUID, such as <code>6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f1</code>. Press <kbd>/</kbd>.</p>`;
-  return html`<h1>Row <code>${rowKey}</code></h1>
+    return html`<h1>Rows</h1>
+      ${
+        rowKey !== '' &&
+        html`<p role="status"><strong>${rowKey}</strong> is only the beginning of a row key, and a row is found by its whole key.
+        See <a href=${link(['logs'], { row: rowKey, from: 'start' })}>cells in the logs</a> whose row key begins with it, or <a href=${link(['request', rowKey])}>the request</a> of this id.</p>`
+      }
+      <p>Search above ( <kbd>/</kbd> ) for a row key, a UUID such as <code>6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f1</code>.</p>`;
+  return html`<h1>Row <${Copied} text=${rowKey} /></h1>
     <${Row} key=${rowKey} rowKey=${rowKey} chosen=${query.get('column') ?? undefined} place=${query.get('at') ?? undefined} />
     <${CliLine} words=${['row', rowKey]} />`;
 }
@@ -43,11 +48,11 @@ function Row({ rowKey, chosen, place }: RowProps) {
   const newest = names.map((name) => columns.find(({ column_name }) => column_name === name)?.ref_key ?? '').join();
   const history = useHistory(rowKey, names, `${names.join('\n')} ${newest}`);
   const cells = useMemo(() => history.cells.toSorted((one, other) => other.added_id - one.added_id), [history.cells]);
-  const looked = cells.find(({ added_id }) => String(added_id) === place) ?? cells[0];
+  const selected = cells.find(({ added_id }) => String(added_id) === place) ?? cells[0];
   if (latest.data?.length === 0)
-    return html`<p>No cell of this row is stored. One that was answered 202 may be buffered: see <a href=${link(['health'])}>health</a>.</p>
-      <${RowSql} rowKey=${rowKey} />`;
-  // Who erases need not be one who reads.
+    return html`<p>No cell of this row is stored. A write that was answered 202 may be buffered: see <a href=${link(['health'])}>health</a>.
+        The text may also be the id of <a href=${link(['request', rowKey])}>a request</a>.</p>`;
+  // A caller may have the right to erase without the right to read.
   const isUnseen = latest.data === undefined && latest.error !== undefined && isDenied(latest.error);
   return html`<${Freshness} live=${latest} />
     ${isUnseen && html`<div class="bar"><${ActionButton} label="Erase …" action=${eraseAction({ row_key: rowKey, column_name: chosen })} /></div>`}
@@ -60,19 +65,17 @@ function Row({ rowKey, chosen, place }: RowProps) {
         </select></label>
         <${Reveal} shown=${shown} onChange=${setShown} />
         <${ActionButton} label="Erase …" action=${eraseAction({ row_key: rowKey, column_name: chosen })} />
+        <span class="quiet">${counted(cells.length, 'cell')}${history.isWhole ? '' : history.error ? ' so far' : ', more are coming'}</span>
+        ${history.isFull && html`<button type="button" onClick=${history.more}>Load more</button>`}
       </div>
-      <${RowTimeline} cells=${cells} names=${names} looked=${looked?.added_id} />
-      <p class="quiet">${counted(cells.length, 'cell')}${history.isWhole ? '' : history.error ? ' so far' : ', more are coming'}
-        ${history.isFull && html` <button type="button" onClick=${history.more}>Load more</button>`}</p>
       ${history.error && html`<${Trouble} error=${history.error} />`}
       <div class="split">
-        <div>${cellTable(cells, names, looked)}</div>
-        <div>${looked && html`<${OfTheCell} cell=${looked} before=${before(cells, looked)} shown=${shown} />`}</div>
+        <div>${selected && html`<${OfTheCell} cell=${selected} before=${before(cells, selected)} shown=${shown} />`}</div>
+        <div>${cellTable(cells, names, selected)}<${RowTimeline} cells=${cells} names=${names} selected=${selected?.added_id} /></div>
       </div>
-      <${RowEntries} rowKey=${rowKey} columns=${columns} shown=${shown} />
-      <${RowSql} rowKey=${rowKey} shard=${columns[0]?.shard} />`
+      <${RowEntries} rowKey=${rowKey} columns=${columns} shown=${shown} />`
     }
-    <${CliLine} label="Where it lies" words=${['explain', rowKey]} />`;
+    <${CliLine} label="Its shard, group and SQL" words=${['explain', rowKey]} />`;
 }
 
 function before(cells: readonly ShownCell[], { column_name, ref_key }: ShownCell): ShownCell | undefined {
@@ -83,18 +86,18 @@ function before(cells: readonly ShownCell[], { column_name, ref_key }: ShownCell
   return found;
 }
 
-function cellTable(cells: readonly ShownCell[], names: readonly string[], looked: ShownCell | undefined) {
+function cellTable(cells: readonly ShownCell[], names: readonly string[], selected: ShownCell | undefined) {
   return table<ShownCell>({
     label: 'Cells, the last written first',
     items: cells,
     keyOf: ({ added_id }) => String(added_id),
-    isChosen: ({ added_id }) => added_id === looked?.added_id,
+    isChosen: ({ added_id }) => added_id === selected?.added_id,
     columns: [
       column(
-        'Place',
-        '8ch',
-        ({ added_id }) =>
-          html`<button type="button" class="link" data-item onClick=${() => restate({ at: added_id })}>${added_id}</button>`,
+        'Position',
+        '12ch',
+        (cell) =>
+          html`<button type="button" class="link" data-item onClick=${() => restate({ at: cell.added_id })}>${positionOf(cell)}</button>`,
         { isNumber: true },
       ),
       column(
@@ -104,7 +107,7 @@ function cellTable(cells: readonly ShownCell[], names: readonly string[], looked
           html`<span class=${`lane lane-${names.indexOf(column_name) % 8}`}></span>${visible(column_name)}`,
       ),
       column('Ref', '7ch', ({ ref_key }) => ref_key, { isNumber: true }),
-      times('Stored (UTC)', '24ch', ({ created_at }) => created_at),
+      times('Stored', ({ created_at }) => created_at),
       column('State', '11ch', ({ erased, error }) =>
         erased === true ? html`<${Badge} tone="warn">erased<//>` : error ? html`<${Badge} tone="bad">damaged<//>` : '',
       ),
@@ -124,13 +127,13 @@ function allColumns(rowKey: string, ask: Ask): Promise<readonly ShownCell[]> {
 interface History {
   readonly cells: readonly ShownCell[];
   readonly isWhole: boolean;
-  /** As many are here as are asked for by themselves. */
+  /** Whether all that load without a click are here. */
   readonly isFull: boolean;
   readonly error: Refused | undefined;
   readonly more: () => void;
 }
 
-/** The versions of some columns, page by page, the newest first; without their bodies. */
+/** Loads the versions of some columns, page by page, the newest first, without bodies. */
 function useHistory(rowKey: string, names: readonly string[], key: string): History {
   const { datastore } = usePage();
   const [state, setState] = useState<Omit<History, 'more'>>(NOTHING);
@@ -164,31 +167,11 @@ const NOTHING = { cells: [], isWhole: false, isFull: false, error: undefined };
 
 async function* versions(rowKey: string, name: string, ask: Ask): AsyncGenerator<readonly ShownCell[]> {
   if (!isPathColumn(name)) {
-    // Its name fits into no path: the latest cell alone can be asked for.
+    // Its name fits into no path: only the latest cell can be read.
     const cells = await batchGet([{ row_key: rowKey, column_name: name }], ask);
     yield cells.filter((cell) => cell !== null);
     return;
   }
   const path = ['cells', rowKey, name, 'versions'];
   for await (const { cells } of pagesOf<CellPage>(ask, path, { limit: PAGE })) yield cells;
-}
-
-/** What to ask MySQL for a look at a row by hand; a row key was checked, so that nothing of it is SQL. */
-function RowSql({ rowKey, shard }: { readonly rowKey: string; readonly shard?: number | undefined }) {
-  const { datastore } = usePage();
-  const key = `UNHEX(REPLACE('${rowKey}', '-', ''))`;
-  const database = shard === undefined ? undefined : `${datastore}_${String(shard).padStart(4, '0')}`;
-  const lines = [
-    ...(database === undefined
-      ? []
-      : [
-          `SELECT added_id, CAST(column_name AS CHAR) AS column_name, ref_key, LENGTH(body), created_at FROM ${database}.entity WHERE row_key = ${key} ORDER BY column_name, ref_key DESC;`,
-          `SELECT * FROM schemaless.shard WHERE datastore = '${datastore}' AND shard = ${shard};`,
-        ]),
-    `SELECT id, CAST(column_name AS CHAR) AS column_name, ref_key, state, attempts, last_error FROM schemaless.buffer WHERE datastore = '${datastore}' AND row_key = ${key};`,
-  ];
-  return html`<details><summary>SQL, to look by hand</summary>
-    <p class="quiet small">On the writer of its group; the last one on every other group, which may hold copies of its writes.</p>
-    ${lines.map((line) => html`<p class="sql"><${Copied} text=${line} /></p>`)}
-  </details>`;
 }

@@ -5,7 +5,7 @@ import { link } from '../address.ts';
 import { Refused, type Ask } from '../api.ts';
 import { html, onValue } from '../html.ts';
 import { useLive } from '../live.ts';
-import { CliLine, Copied, Facts, Time } from '../parts.ts';
+import { CliLine, Facts, Time } from '../parts.ts';
 import { usePage } from '../session.ts';
 import { bytesText, countText, durationText, visible } from '../text.ts';
 import { beginMoveAction, MoveActions, progressOf } from './moves.ts';
@@ -13,9 +13,9 @@ import { beginMoveAction, MoveActions, progressOf } from './moves.ts';
 export interface MappedShard {
   readonly shard: number;
   readonly group: string;
-  /** Undefined: its group cannot be asked. */
+  /** Undefined if its group is unavailable. */
   readonly head: number | undefined;
-  /** Cells a second, between the last two looks; undefined after the first. */
+  /** Cells a second between the last two polls; undefined after the first. */
   readonly rate: number | undefined;
   readonly error: string | undefined;
   readonly isMoving: boolean;
@@ -45,14 +45,14 @@ export function OneShard({ shard: { shard, group, head, rate, error }, groups, m
             html`<a href=${link(['logs'], { shards: shard, from: Math.max(0, (head ?? 0) - 100) })}>${countText(head)}</a>`,
         ],
         ['Hole at its end', html`<${Hole} shard=${shard} head=${head} />`],
-        ['Written', rate === undefined ? 'looking …' : `${rate.toFixed(1)} cells/s`],
+        ['Written', rate === undefined ? '…' : `${rate.toFixed(1)} cells/s`],
       ]}
     />
     <h2>Move</h2>
     ${
       known
         ? html`<${Facts} facts=${factsOf(known)} /><${MoveActions} move=${known} onDone=${last.again} />`
-        : html`<p class="quiet">It is not being moved, and was not.</p>`
+        : html`<p class="quiet">No move of this shard is known.</p>`
     }
     ${
       !move &&
@@ -63,10 +63,6 @@ export function OneShard({ shard: { shard, group, head, rate, error }, groups, m
         </select></label>
         ${to !== '' && html`<${ActionButton} label="See what it would do …" action=${beginMoveAction(shard, to, onDone)} />`}</div>`
     }
-    <details><summary>SQL, to look by hand</summary>
-      <p class="sql"><${Copied} text=${`SELECT * FROM schemaless.shard WHERE datastore = '${datastore}' AND shard = ${shard};`} /></p>
-      <p class="sql"><${Copied} text=${`SELECT COUNT(*), MIN(added_id), MAX(added_id), MAX(created_at) FROM ${database}.entity;`} /></p>
-    </details>
     <${CliLine} words=${['move', 'status', shard]} />`;
 }
 
@@ -90,14 +86,14 @@ function factsOf(move: MoveStatus) {
       'Switched',
       move.switched_at === null
         ? 'not yet'
-        : html`<${Time} at=${move.switched_at} />, no writes for ${move.closed_ms.map((one) => `${one.toFixed(0)} ms`).join(', ')}`,
+        : html`<${Time} at=${move.switched_at} isExact />, no writes for ${move.closed_ms.map((one) => `${one.toFixed(0)} ms`).join(', ')}`,
     ],
-    ['Begun', html`<${Time} at=${move.created_at} />`],
+    ['Begun', html`<${Time} at=${move.created_at} isExact />`],
     ['Trouble', move.last_error === null ? 'none' : visible(move.last_error)],
   ] as const;
 }
 
-/** Whether the last places of the log are there: a hole is a commit that is not visible, or worse where it stays. */
+/** Shows a hole at the log's end: a commit that is not visible yet, or a lost one if it stays. */
 function Hole({ shard, head }: { readonly shard: number; readonly head: number | undefined }) {
   const live = useLive(
     (ask) =>
@@ -108,7 +104,7 @@ function Hole({ shard, head }: { readonly shard: number; readonly head: number |
     String(shard),
   );
   if (live.error) return html`${live.error.code ?? 'no answer'}`;
-  if (!live.data) return html`looking …`;
+  if (!live.data) return html`…`;
   const { more, next, cells } = live.data;
   return html`${more && cells.length < 1000 ? `after ${next}: not visible yet` : 'none'}`;
 }

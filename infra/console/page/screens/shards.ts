@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { MoveStatus } from '../../../../shared/api/moves.ts';
 import { go, link, restate, useAddress } from '../address.ts';
 import { unlessDenied, type Ask, type ShardHeads } from '../api.ts';
-import { coloursNow } from '../colours.ts';
+import { headsOf, rateOf, type Heads } from '../heads.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { CliLine, Freshness, NotForYou } from '../parts.ts';
@@ -11,29 +11,33 @@ import { counted, countText } from '../text.ts';
 import { MoveTable } from './moves.ts';
 import { OneShard, type MappedShard } from './shard.ts';
 
-interface Looked {
+interface Fetched {
   readonly shards: readonly MappedShard[];
   readonly moves: readonly MoveStatus[];
   readonly hidesMoves: boolean;
   readonly groups: readonly string[];
 }
 
-interface Before {
-  readonly at: number;
-  readonly heads: ReadonlyMap<number, number>;
-  /** All that there are, also without shards. */
-  readonly groups: readonly string[] | undefined;
-}
-
-const NOTHING: Before = { at: 0, heads: new Map(), groups: undefined };
-
 export function ShardsScreen() {
   const { parts } = useAddress();
-  const before = useRef(NOTHING);
-  const live = useLive(async (ask) => {
-    const { looked, next } = await look(before.current, ask);
-    before.current = next;
-    return looked;
+  const before = useRef<Heads>(undefined);
+  const groups = useRef<readonly string[]>(undefined);
+  const live = useLive(async (ask): Promise<Fetched> => {
+    const answer = await ask<ShardHeads>(['shards']);
+    const now = headsOf(answer);
+    const moves = await unlessDenied<{ readonly moves: readonly MoveStatus[] }>(ask(['moves']));
+    groups.current ??= await groupNames(ask);
+    const moving = new Set(moves?.moves.map(({ shard }) => shard));
+    const shards = answer.shards.map(({ shard, group, error }) => ({
+      shard,
+      group,
+      head: now.heads.get(shard),
+      rate: rateOf(before.current, now, shard),
+      error: error?.code,
+      isMoving: moving.has(shard),
+    }));
+    before.current = now;
+    return { shards, moves: moves?.moves ?? [], hidesMoves: moves === undefined, groups: groups.current };
   }, 4000);
   const [number] = parts;
   const chosen = number === undefined ? undefined : live.data?.shards.find(({ shard }) => String(shard) === number);
@@ -47,39 +51,12 @@ export function ShardsScreen() {
       html`<${Map_} shards=${live.data.shards} groups=${live.data.groups} />
       <h2>Moves</h2>
       ${live.data.hidesMoves ? html`<${NotForYou} policy="movers" />` : html`<${MoveTable} moves=${live.data.moves} />`}
-      <h2>All shards</h2><${ShardTable} shards=${live.data.shards} />`
-    }
-    <${CliLine} words=${['shards']} />`;
+      <h2>All shards</h2><${ShardTable} shards=${live.data.shards} />
+      <${CliLine} words=${['shards']} />`
+    }`;
 }
 
-async function look(before: Before, ask: Ask): Promise<{ readonly looked: Looked; readonly next: Before }> {
-  const answer = await ask<ShardHeads>(['shards']);
-  const at = performance.now();
-  const moves = await unlessDenied<{ readonly moves: readonly MoveStatus[] }>(ask(['moves']));
-  const groups = before.groups ?? (await groupNames(ask));
-  const moving = new Set(moves?.moves.map(({ shard }) => shard));
-  const seconds = (at - before.at) / 1000;
-  const shards = answer.shards.map((one): MappedShard => {
-    const [earlier, head] = [before.heads.get(one.shard), one.error ? undefined : one.head];
-    const rate = earlier === undefined || head === undefined ? undefined : Math.max(0, head - earlier) / seconds;
-    return {
-      shard: one.shard,
-      group: one.group,
-      head,
-      rate,
-      error: one.error?.code,
-      isMoving: moving.has(one.shard),
-    };
-  });
-  const heads = new Map(
-    shards.flatMap(({ shard, head }): [number, number][] => (head === undefined ? [] : [[shard, head]])),
-  );
-  return {
-    looked: { shards, moves: moves?.moves ?? [], hidesMoves: moves === undefined, groups },
-    next: { at, heads, groups },
-  };
-}
-
+/** Returns all groups, also those without shards. */
 async function groupNames(ask: Ask): Promise<readonly string[]> {
   const { groups } = await ask<{ groups: readonly { readonly group: string }[] }>('/v1/health');
   return groups.map(({ group }) => group).sort();
@@ -98,105 +75,66 @@ function Map_({ shards, groups }: { readonly shards: readonly MappedShard[]; rea
   const { query } = useAddress();
   const by = query.get('by') === 'rate' ? 'rate' : 'cells';
   const { value, text } = MEASURES[by];
-  const most = Math.max(1, ...shards.map((shard) => value(shard) ?? 0));
+  const known = shards.map((shard) => value(shard) ?? 0);
+  const [least, most] = [Math.min(...known), Math.max(...known)];
   return html`<div class="bar" role="group" aria-label="What the map shows">
       ${Object.entries(MEASURES).map(([name, { label }]) => html`<button type="button" aria-pressed=${by === name} onClick=${() => restate({ by: name })}>by ${label}</button>`)}
     </div>
-    <p class="quiet small">Each square is a shard: the darker, the more; the darkest has ${text(most)}. Framed ones are moving, hatched ones do not answer.</p>
-    <div class="map">${groups.map((group) => html`<${GroupMap} key=${group} group=${group} shards=${shards.filter((one) => one.group === group)} by=${by} most=${most} />`)}</div>`;
+    <p class="legend small">Each square is a shard: <span>${text(least)} <i class="scale"></i> ${text(most)}</span>
+      <span><i class="moving"></i> moving</span> <span><i class="silent"></i> no answer</span></p>
+    <div class="map">${groups.map((group) => html`<${GroupMap} key=${group} group=${group} shards=${shards.filter((one) => one.group === group)} by=${by} least=${least} most=${most} />`)}</div>`;
 }
 
 interface GroupMapProps {
   readonly group: string;
   readonly shards: readonly MappedShard[];
   readonly by: keyof typeof MEASURES;
+  readonly least: number;
   readonly most: number;
 }
 
 const SQUARE_PX = 12;
-const GAP_PX = 2;
-const STRIDE_PX = SQUARE_PX + GAP_PX;
+const STRIDE_PX = 14;
+/** Of the scale, each drawn by one path. */
+const STEPS = 10;
 
-/** One picture for each group, however many shards it holds. The table below says the same in words. */
-function GroupMap({ group, shards, by, most }: GroupMapProps) {
-  const canvas = useRef<HTMLCanvasElement>(null);
+/** Draws one picture for each group, with any number of shards. The table below has the same data. */
+function GroupMap({ group, shards, by, least, most }: GroupMapProps) {
+  const figure = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(320);
   const [pointed, setPointed] = useState<MappedShard>();
   const columns = Math.max(1, Math.floor(width / STRIDE_PX));
-  const rows = Math.max(1, Math.ceil(shards.length / columns));
-  const { value, text } = MEASURES[by];
+  const height = Math.max(1, Math.ceil(shards.length / columns)) * STRIDE_PX;
+  const { label, value, text } = MEASURES[by];
   useEffect(() => {
-    const holder = canvas.current?.parentElement;
-    if (!holder) return undefined;
-    const resized = new ResizeObserver(() => setWidth(holder.clientWidth));
-    resized.observe(holder);
+    const resized = new ResizeObserver(([entry]) => setWidth(entry?.contentRect.width ?? 320));
+    if (figure.current) resized.observe(figure.current);
     return () => resized.disconnect();
   }, []);
-  useEffect(() => {
-    if (canvas.current) draw(canvas.current, { shards, columns, rows, value, most });
-  }, [shards, columns, rows, by, most]);
-  const at = (event: MouseEvent): MappedShard | undefined => {
-    const column = Math.floor(event.offsetX / STRIDE_PX);
-    return column < columns ? shards[Math.floor(event.offsetY / STRIDE_PX) * columns + column] : undefined;
+  const at = ({ clientX, clientY, currentTarget }: MouseEvent): MappedShard | undefined => {
+    const { left, top } = (currentTarget as SVGElement).getBoundingClientRect();
+    const column = Math.floor((clientX - left) / STRIDE_PX);
+    return column < columns ? shards[Math.floor((clientY - top) / STRIDE_PX) * columns + column] : undefined;
   };
+  const open = (shard: MappedShard | undefined): void => shard && go(link(['shards', shard.shard]));
+  const paths = new Map<string, string>();
+  for (const [position, shard] of shards.entries()) {
+    const corner = `M${(position % columns) * STRIDE_PX} ${Math.floor(position / columns) * STRIDE_PX}`;
+    const share = ((value(shard) ?? 0) - least) / Math.max(most - least, Number.MIN_VALUE);
+    const kind = shard.error === undefined ? String(Math.round(share * STEPS)) : 'silent';
+    paths.set(kind, `${paths.get(kind) ?? ''}${corner}h${SQUARE_PX}v${SQUARE_PX}h-${SQUARE_PX}z`);
+    if (shard.isMoving) paths.set('moving', `${paths.get('moving') ?? ''}${corner}m1 1h10v10h-10z`);
+  }
   const sum = shards.reduce((all, shard) => all + (value(shard) ?? 0), 0);
   const silent = shards.filter(({ error }) => error !== undefined).length;
-  return html`<figure>
+  return html`<figure ref=${figure}>
     <figcaption><strong>${group}</strong> ${counted(shards.length, 'shard')}, ${text(sum)}${silent === 0 ? '' : html`, <span class="bad">${countText(silent)} do not answer</span>`}</figcaption>
-    <canvas ref=${canvas} role="img" aria-label=${`The shards of ${group} by ${MEASURES[by].label}`}
-      onMouseMove=${(event: MouseEvent) => setPointed(at(event))}
-      onMouseLeave=${() => setPointed(undefined)}
-      onClick=${(event: MouseEvent) => {
-        const shard = at(event);
-        if (shard) go(link(['shards', shard.shard]));
-      }}></canvas>
+    <svg width=${columns * STRIDE_PX} height=${height} role="img" aria-label=${`The shards of ${group} by ${label}`}
+      onMouseMove=${(event: MouseEvent) => setPointed(at(event))} onMouseLeave=${() => setPointed(undefined)} onClick=${(event: MouseEvent) => open(at(event))}>
+      ${[...paths].map(([kind, d]) => html`<path class=${kind} style=${{ '--share': `${(100 / STEPS) * Number(kind)}%` }} d=${d} />`)}
+    </svg>
     <div class="small quiet pointed">${pointed ? `shard ${pointed.shard}: ${pointed.error ?? text(value(pointed) ?? 0)}` : ' '}</div>
   </figure>`;
-}
-
-interface Drawing {
-  readonly shards: readonly MappedShard[];
-  readonly columns: number;
-  readonly rows: number;
-  readonly value: (shard: MappedShard) => number | undefined;
-  readonly most: number;
-}
-
-function draw(canvas: HTMLCanvasElement, { shards, columns, rows, value, most }: Drawing): void {
-  const ratio = devicePixelRatio;
-  const [width, height] = [columns * STRIDE_PX, rows * STRIDE_PX];
-  canvas.width = width * ratio;
-  canvas.height = height * ratio;
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const context = canvas.getContext('2d');
-  if (!context) return;
-  context.scale(ratio, ratio);
-  const { blue, bad: red, line, orange } = coloursNow('blue', 'bad', 'line', 'orange');
-  for (const [position, shard] of shards.entries()) {
-    const [x, y] = [(position % columns) * STRIDE_PX, Math.floor(position / columns) * STRIDE_PX];
-    context.globalAlpha = 1;
-    context.fillStyle = line;
-    context.fillRect(x, y, SQUARE_PX, SQUARE_PX);
-    if (shard.error === undefined) {
-      const share = (value(shard) ?? 0) / most;
-      context.globalAlpha = share === 0 ? 0 : 0.15 + 0.85 * Math.sqrt(share);
-      context.fillStyle = blue;
-      context.fillRect(x, y, SQUARE_PX, SQUARE_PX);
-      context.globalAlpha = 1;
-    } else {
-      context.strokeStyle = red;
-      context.lineWidth = 2;
-      context.beginPath();
-      context.moveTo(x, y + SQUARE_PX);
-      context.lineTo(x + SQUARE_PX, y);
-      context.stroke();
-    }
-    if (!shard.isMoving) continue;
-    context.strokeStyle = orange;
-    context.lineWidth = 2;
-    context.strokeRect(x + 1, y + 1, SQUARE_PX - 2, SQUARE_PX - 2);
-  }
 }
 
 function ShardTable({ shards }: { readonly shards: readonly MappedShard[] }) {

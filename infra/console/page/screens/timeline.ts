@@ -5,25 +5,25 @@ import { timeText, visible } from '../text.ts';
 
 const WIDTH = 1000;
 const LANE_PX = 18;
-/** Cells of one lane that are nearer to each other than that are one mark. */
+/** Cells of a lane closer than this share a mark. */
 const STEP = 4;
 
 interface TimelineProps {
   readonly cells: readonly ShownCell[];
   readonly names: readonly string[];
-  readonly looked: number | undefined;
+  readonly selected: number | undefined;
 }
 
-export function RowTimeline({ cells, names, looked }: TimelineProps) {
+export function RowTimeline({ cells, names, selected }: TimelineProps) {
   const [last, first] = [cells[0], cells.at(-1)];
   if (!first || !last) return null;
   const [from, to] = [Date.parse(first.created_at), Date.parse(last.created_at)];
   const place = ({ created_at }: ShownCell): number =>
     to === from ? WIDTH / 2 : Math.round(((Date.parse(created_at) - from) / (to - from)) * (WIDTH - 8)) + 4;
   const height = names.length * LANE_PX;
-  const chosen = cells.find(({ added_id }) => added_id === looked);
+  const chosen = cells.find(({ added_id }) => added_id === selected);
   return html`<figure class="timeline">
-    <svg viewBox=${`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" role="img" aria-label=${`When the cells were written: ${timeText(first.created_at)} to ${timeText(last.created_at)}`} onClick=${(event: MouseEvent) => choose(event, cells, place)}>
+    <svg viewBox=${`0 0 ${WIDTH} ${height}`} height=${height} preserveAspectRatio="none" role="img" aria-label=${`When the cells were written: ${timeText(first.created_at)} to ${timeText(last.created_at)}`} onClick=${(event: MouseEvent) => choose(event, cells, place)}>
       ${names.map(
         (name, lane) =>
           html`<path class=${`lane-${lane % 8}`} d=${marks(
@@ -47,7 +47,7 @@ function marks(cells: readonly ShownCell[], lane: number, place: (cell: ShownCel
   return [...places].map((x) => `M${x} ${lane * LANE_PX + 3}v${LANE_PX - 6}`).join('');
 }
 
-/** The cell nearest to where somebody pointed. */
+/** Chooses the cell nearest to the pointer. */
 function choose(event: MouseEvent, cells: readonly ShownCell[], place: (cell: ShownCell) => number): void {
   const box = (event.currentTarget as SVGElement).getBoundingClientRect();
   const x = ((event.clientX - box.left) / box.width) * WIDTH;

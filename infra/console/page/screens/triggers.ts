@@ -1,4 +1,4 @@
-import type { TriggerDetails, TriggerSummary, TriggerSwitch } from '../../../../shared/api/trigger-shapes.ts';
+import type { TriggerDetails, TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
 import { ActionButton } from '../actions.ts';
 import { link, useAddress } from '../address.ts';
 import { html } from '../html.ts';
@@ -6,13 +6,22 @@ import { POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, shownOf, Time, type Tone } from '../parts.ts';
 import { usePage, type Action } from '../session.ts';
 import { column, counts, links, table } from '../table.ts';
-import { counted, countedAre, countText, durationText, visible } from '../text.ts';
+import { counted, countedAre, countText, durationText, positionOf, visible } from '../text.ts';
 import { Lags, sampled } from './lags.ts';
 import { ParkedScreen } from './parked.ts';
 import { Rewind } from './rewind.ts';
 import { Shards } from './trigger-shards.ts';
 
-const TONES: Readonly<Record<TriggerSwitch['state'], Tone>> = { running: 'good', paused: 'warn', stopped: 'bad' };
+/** Returns amber for a trigger that runs but has cells that it failed. */
+export function toneOf(trigger: TriggerSummary): Tone {
+  if (trigger.state === 'stopped') return 'bad';
+  return trigger.state === 'paused' || asideOf(trigger) > 0 ? 'warn' : 'good';
+}
+
+/** Returns how many cells and messages wait for an operator. */
+export function asideOf({ parked, malformed, dead }: TriggerSummary): number {
+  return parked + malformed + (dead ?? 0);
+}
 
 export function TriggersScreen() {
   const { parts } = useAddress();
@@ -43,26 +52,25 @@ function triggerTable(triggers: readonly TriggerSummary[]) {
     empty: 'The datastore has none.',
     columns: [
       links('Trigger', '22ch', ({ trigger }) => [trigger, link(['triggers', trigger])]),
-      column('State', '11ch', ({ state }) => html`<${Badge} tone=${TONES[state]}>${state}<//>`),
-      column('Behind, sent', '22ch', ({ sent }) => lagText(sent), { isNumber: true }),
-      column('Behind, consumed', '22ch', ({ lag }) => lagText(lag), { isNumber: true }),
-      counts('On the queue', '13ch', ({ waiting }) => waiting),
+      column('State', '11ch', (one) => html`<${Badge} tone=${toneOf(one)}>${one.state}<//>`),
+      column('Parked', '10ch', (one) => parkedLink(one), { isNumber: true }),
       counts('Failing', '9ch', ({ failing }) => failing),
-      links(
-        'Parked',
-        '9ch',
-        ({ trigger, parked, malformed }) => [countText(parked + malformed), link(['triggers', trigger, 'parked'])],
-        { isNumber: true },
-      ),
-      counts('Given up', '9ch', ({ dead }) => dead),
-      column('Last error', '50ch', ({ last_error: last }) => (last ? visible(last.error) : '–'), { gives: true }),
+      column('Not sent', '17ch', ({ sent }) => lagText(sent), { isNumber: true }),
+      column('Not consumed', '17ch', ({ lag }) => lagText(lag), { isNumber: true }),
+      counts('Queued', '9ch', ({ waiting }) => waiting),
+      column('Last error', '60ch', ({ last_error: last }) => (last ? visible(last.error) : '–'), { gives: true }),
     ],
   });
 }
 
-function lagText({ cells, seconds, unknown_shards: unknown }: TriggerSummary['lag']): string {
+function parkedLink(one: TriggerSummary, label = '') {
+  const count = asideOf(one);
+  return html`<a class=${`badge ${count > 0 ? 'warn' : ''}`} href=${link(['triggers', one.trigger, 'parked'])}>${label}${countText(count)}</a>`;
+}
+
+export function lagText({ cells, seconds, unknown_shards: unknown }: TriggerSummary['lag']): string {
   const hidden = unknown === 0 ? '' : ` (${counted(unknown, 'shard')} unknown)`;
-  return `${cells === 0 ? '0' : `${countText(cells)}, ${durationText(seconds)}`}${hidden}`;
+  return `${cells === 0 ? '0' : `${counted(cells, 'cell')}, ${durationText(seconds)}`}${hidden}`;
 }
 
 function OneTrigger({ name }: { readonly name: string }) {
@@ -81,17 +89,17 @@ function OneTrigger({ name }: { readonly name: string }) {
       ({
         details,
         samples,
-      }) => html`<p role="status"><${Badge} tone=${TONES[details.state]}>${details.state}<//> ${stateText(details)}</p>
+      }) => html`<p role="status"><${Badge} tone=${toneOf(details)}>${details.state}<//> ${stateText(details)}</p>
       <div class="bar">
         ${
           details.state === 'running'
             ? html`<${ActionButton} label="Pause …" action=${pauseAction(details, live.again)} />`
             : html`<${ActionButton} label="Resume …" action=${resumeAction(details, live.again)} />`
         }
-        <a class="button" href=${link(['triggers', name, 'parked'])}>Parked cells: ${countText(details.parked + details.malformed)}${details.dead ? `, given up: ${countText(details.dead)}` : ''}</a>
+        ${parkedLink(details, 'Parked cells: ')}
       </div>
-      <${Lags} samples=${samples} />
       <${Facts} facts=${factsOf(details)} />
+      <${Lags} samples=${samples} />
       <${Rewind} details=${details} onDone=${live.again} />
       <h2>Shards</h2>
       <${Shards} name=${name} />`,
@@ -99,39 +107,32 @@ function OneTrigger({ name }: { readonly name: string }) {
     <${CliLine} words=${['triggers', 'show', name]} />`;
 }
 
-/** What somebody at night wants to know first. */
-function stateText({
-  state,
-  reason,
-  changed_at: since,
-  parked,
-  stop_after_parked: most,
-  lag,
-  resent,
-}: TriggerDetails): string {
-  const why = reason === null ? '' : `: ${visible(reason)}`;
+/** Returns the state in words, for an operator who was woken. */
+function stateText({ state, reason, changed_at: since, parked, lag, resent }: TriggerDetails) {
+  const why = html` <${Time} at=${since} />${reason === null ? '' : `: ${visible(reason)}`}.`;
   if (state === 'stopped')
-    return `since ${since ?? '?'}${why}. Nothing is sent or consumed. ${countedAre(parked, 'cell')} parked, ${most} stop it. See what they failed on, mend that, resume it, and retry them.`;
-  if (state === 'paused') return `since ${since ?? '?'}${why}. Nothing is sent or consumed; nothing is lost.`;
+    return html`${why} Nothing is sent or consumed. See the errors, fix the cause, resume the trigger, and retry the cells.`;
+  if (state === 'paused') return html`${why} Nothing is sent or consumed; nothing is lost.`;
   if (resent && resent.done_at === null)
-    return `all that is not known to be consumed is being sent again: ${resent.why}`;
+    return `all cells that may not be consumed are being sent again: ${resent.why}`;
+  const aside = parked === 0 ? '' : `, but ${countedAre(parked, 'cell')} parked`;
   return lag.cells === 0
-    ? 'and up to date.'
-    : `${counted(lag.cells, 'cell')} behind at most, the oldest ${durationText(lag.seconds)} old.`;
+    ? `and up to date${aside}.`
+    : `at most ${counted(lag.cells, 'cell')} behind, the oldest ${durationText(lag.seconds)} old${aside}.`;
 }
 
 function factsOf(details: TriggerDetails) {
   const { last_error: last, skipped, columns, waiting, dead } = details;
   return [
-    ['Behind, sent', lagText(details.sent)],
-    ['Behind, consumed', lagText(details.lag)],
-    ['On the queue', countText(waiting)],
-    ['Given up by SQS', countText(dead)],
+    ['Not sent', lagText(details.sent)],
+    ['Not consumed', lagText(details.lag)],
+    ['Queued', countText(waiting)],
+    ['In the dead-letter queue', countText(dead)],
     ['Failing now', countText(details.failing)],
     [
       'Last error',
       last
-        ? html`${visible(last.error)} <span class="quiet">at ${last.shard}/${last.added_id}, <${Time} at=${last.at} /></span>`
+        ? html`${visible(last.error)} <span class="quiet">at ${positionOf(last)}, <${Time} at=${last.at} /></span>`
         : 'none',
     ],
     ['Columns', columns === '*' ? 'all' : columns.map(visible).join(', ')],
@@ -158,7 +159,7 @@ function pauseAction({ trigger, lag }: TriggerDetails, onDone: () => void): Acti
     title: 'Pause the trigger',
     operation: 'pauseTrigger',
     cli: (reason) => ['triggers', 'pause', trigger, ...(reason === '' ? [] : ['--reason', reason])],
-    question: 'Why? Others are shown it.',
+    question: 'Why? Other users see the reason.',
     foresee: async () => ({
       says: `Within some two seconds nothing is sent or consumed for ${trigger} any more. It is ${counted(lag.cells, 'cell')} behind; what is queued stays, and nothing is lost.`,
     }),
@@ -176,7 +177,7 @@ function resumeAction({ trigger, lag, parked }: TriggerDetails, onDone: () => vo
     operation: 'resumeTrigger',
     cli: ['triggers', 'resume', trigger],
     foresee: async () => ({
-      says: `${trigger} is sent and consumes ${counted(lag.cells, 'cell')} that it is behind. ${counted(parked, 'cell')} ${parked === 1 ? 'stays' : 'stay'} parked, to be retried apart. If what they failed on is not mended, it stops again.`,
+      says: `${trigger} is sent and consumes ${counted(lag.cells, 'cell')} that it is behind. ${counted(parked, 'cell')} ${parked === 1 ? 'stays' : 'stay'} parked, to be retried separately. If the cause is not fixed, it stops again.`,
     }),
     act: async ({ ask }) => {
       await ask(['triggers', trigger, 'resume'], { body: {} });

@@ -6,7 +6,7 @@ import { functionArn, textProperty, type Context } from './resource-kind.ts';
 
 const KNOWN = new Set(['Action', 'FunctionName', 'Principal', 'SourceArn']);
 
-/** What API Gateway may call: each function's permission says for which routes. */
+/** Returns the rights of API Gateway: each function's permission says for which routes. */
 export function rightsOfApiGateway(resources: readonly ResourceAddress[], context: Context): RightsByKey {
   const statements = ofType(resources, 'AWS::Lambda::Permission')
     .filter((permission) => context.property(permission, 'Principal') === API_GATEWAY)

@@ -2,7 +2,7 @@ import { localArn } from '../../arn.ts';
 import type { ShardGroup } from '../../mysql/shard-groups.ts';
 import type { ResourceAddress } from '../template.ts';
 
-/** What runs on this machine for the template's resources. */
+/** The servers on this machine for the template's resources. */
 export interface World {
   readonly groups: readonly ShardGroup[];
   readonly httpUrl: string;

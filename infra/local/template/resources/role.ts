@@ -27,7 +27,7 @@ interface RoleBearer {
 
 /**
  * Returns the rights of each function or schedule, from its role's policies in the template. AWS's policies for logs
- * and traces are ignored. A role outside the template, or with other AWS policies, is not judged: `onUnjudged` is told.
+ * and traces are ignored. A role outside the template, or with other AWS policies, is not judged: `onUnjudged` gets it.
  */
 export function rightsOfRoles(
   resources: readonly ResourceAddress[],

@@ -1,10 +1,10 @@
 import { SqlError } from '../../../../shared/sql/client.ts';
 import { bound, cellsOf, NOTHING_WRITTEN, shardsIn, type Execution, type Plan, type Written } from './plan.ts';
-import { addressOf, hashOf, toSqlText, type KeptCell } from './tables.ts';
+import { keptCell, type KeptCell } from './tables.ts';
 
 /**
- * `append-cell` and `append-cells`. What guards them is taken from their text: a clause that is not there guards
- * nothing here either.
+ * Plans `append-cell` and `append-cells`. Their guards are read from their text: an absent clause guards nothing here
+ * either.
  */
 export function planAppend(sql: string): Plan | undefined {
   if (
@@ -33,9 +33,9 @@ export function planAppend(sql: string): Plan | undefined {
 }
 
 interface Append extends Readonly<Record<'byEpoch' | 'byState' | 'byWriter' | 'leavesOut', boolean>> {
-  /** How many are appended together. */
+  /** The number of cells in the append. */
   readonly cells: number;
-  /** As the statement that appends one cell does, to leave it out where it exists. */
+  /** As in the statement for one cell, to skip an existing one. */
   readonly bindsAddressTwice: boolean;
   /** The same for erasures, of which there are none here. */
   readonly bindsErasures: boolean;
@@ -43,10 +43,7 @@ interface Append extends Readonly<Record<'byEpoch' | 'byState' | 'byWriter' | 'l
 
 function append(execution: Execution, shard: number, guards: Append): Written {
   const values = bound(execution.parameters);
-  const wanted = Array.from({ length: guards.cells }, () => {
-    const [rowKey, columnName, ref_key, body] = values.some('bytes', 'bytes', 'number', 'bytes');
-    return { rowKey, columnName, ref_key, body };
-  });
+  const wanted = Array.from({ length: guards.cells }, () => values.some('bytes', 'bytes', 'number', 'bytes'));
   if (guards.bindsAddressTwice) values.some('bytes', 'bytes', 'number');
   if (guards.bindsErasures) values.some('bytes', 'bytes', 'bytes', 'number', 'bytes', 'bytes', 'number');
   values.some('text', 'number');
@@ -64,20 +61,12 @@ function append(execution: Execution, shard: number, guards: Append): Written {
   const last = log.cells.at(-1);
   const cells: KeptCell[] = [];
   for (const cell of wanted) {
-    const address = addressOf(cell.rowKey, cell.columnName, cell.ref_key);
-    if (guards.leavesOut && log.byAddress.has(address)) continue;
-    if (log.byAddress.has(address) || cells.some((one) => one.address === address))
-      throw new SqlError('duplicate', `Duplicate entry for key 'cell'`, { errno: 1062, key: 'cell' });
     const createdAt = Math.max(execution.now, last?.createdAt ?? 0);
-    cells.push({
-      shard,
-      ...cell,
-      address,
-      bodyHash: hashOf(cell.body),
-      added_id: (last?.added_id ?? 0) + cells.length + 1,
-      createdAt,
-      createdText: toSqlText(createdAt),
-    });
+    const kept = keptCell(shard, cell, { added_id: (last?.added_id ?? 0) + cells.length + 1, createdAt });
+    if (guards.leavesOut && log.byAddress.has(kept.address)) continue;
+    if (log.byAddress.has(kept.address) || cells.some(({ address }) => address === kept.address))
+      throw new SqlError('duplicate', `Duplicate entry for key 'cell'`, { errno: 1062, key: 'cell' });
+    cells.push(kept);
   }
   return {
     affectedRows: cells.length,

@@ -14,7 +14,7 @@ interface BufferRead {
   readonly read: (execution: Execution) => SqlRow[];
 }
 
-/** Pages of a buffer table, and what it holds in all. */
+/** Plans reads of pages of a buffer table. */
 export function bufferRead(sql: string): BufferRead | undefined {
   if (
     /^\(?SELECT id, datastore, shard, row_key, column_name, ref_key, body_hash FROM `schemaless`\.buffer WHERE state = 'waiting' AND datastore = \? AND shard = \? AND id > \? AND id <= \? ORDER BY id LIMIT \?\)/.test(
@@ -42,18 +42,16 @@ export function bufferRead(sql: string): BufferRead | undefined {
     return { kind: 'copies', read: copies };
   if (
     sql.startsWith(
-      `SELECT ${KEY_COLUMNS} FROM ${BUFFER} WHERE state = 'undecided' AND ${MAY_BE_STORED} AND datastore = ? AND id IN (`,
+      `SELECT ${KEY_COLUMNS} FROM ${BUFFER} WHERE state = 'in_doubt' AND ${MAY_BE_STORED} AND datastore = ? AND id IN (`,
     )
   )
-    return { kind: 'undecided', read: undecided };
-  if (sql === `SELECT DISTINCT datastore, shard FROM ${BUFFER} WHERE state = 'undecided'`)
-    return { kind: 'undecided shards', read: undecidedShards };
-  if (sql.startsWith("SELECT (SELECT COUNT(*) FROM (SELECT shard FROM `schemaless`.buffer WHERE state = 'waiting'"))
-    return { kind: 'buffer status', read: status };
+    return { kind: 'in_doubt', read: in_doubt };
+  if (sql === `SELECT DISTINCT datastore, shard FROM ${BUFFER} WHERE state = 'in_doubt'`)
+    return { kind: 'shards in doubt', read: shardsInDoubt };
   return undefined;
 }
 
-/** For each part of the union: datastore, shard, after, up to, limit. */
+/** The parameters of each part of the union: datastore, shard, after, up to, limit. */
 function waiting({ tables, parameters }: Execution): SqlRow[] {
   const values = bound(parameters);
   const rows: SqlRow[] = [];
@@ -91,12 +89,12 @@ function bodies({ tables, parameters }: Execution): SqlRow[] {
 
 function kept({ tables, parameters: [state, datastore, after, limit, bytes] }: Execution): SqlRow[] {
   const isMeant = (row: BufferedRow): boolean =>
-    row.state === state && (state !== 'undecided' || isUnanswered(row)) && row.datastore === datastore;
+    row.state === state && (state !== 'in_doubt' || isUnanswered(row)) && row.datastore === datastore;
   const rows = [...tables.buffer.values()].filter((row) => isMeant(row) && row.id > Number(after)).sort(byId);
   return cutAt(rows.slice(0, Number(limit)), Number(bytes));
 }
 
-/** For each of three states the same: datastore, shard, after, limit. Of rows that were answered only their ids. */
+/** The parameters of each of three states: datastore, shard, after, limit. Answered rows return only their ids. */
 function unanswered({ tables, parameters, isWritable }: Execution): SqlRow[] {
   const values = bound(parameters);
   const [datastore, shard, after, limit] = values.some('text', 'number', 'number', 'number');
@@ -120,23 +118,15 @@ function copies({ tables, parameters, isWritable }: Execution): SqlRow[] {
 
 const roleRow = (isWritable: boolean): SqlRow => [0, null, isWritable ? 1 : 0, null, null, null, null];
 
-function undecided({ tables, parameters: [datastore, ...ids] }: Execution): SqlRow[] {
+function in_doubt({ tables, parameters: [datastore, ...ids] }: Execution): SqlRow[] {
   return ofIds(tables.buffer, ids)
-    .filter((row) => row.state === 'undecided' && isUnanswered(row) && row.datastore === datastore)
+    .filter((row) => row.state === 'in_doubt' && isUnanswered(row) && row.datastore === datastore)
     .map(keyRow);
 }
 
-function undecidedShards({ tables }: Execution): SqlRow[] {
-  const rows = [...tables.buffer.values()].filter(({ state }) => state === 'undecided');
+function shardsInDoubt({ tables }: Execution): SqlRow[] {
+  const rows = [...tables.buffer.values()].filter(({ state }) => state === 'in_doubt');
   return [...new Map(rows.map(({ datastore, shard }) => [`${datastore}/${shard}`, [datastore, shard]])).values()];
-}
-
-function status({ tables, parameters: [datastore], now }: Execution): SqlRow[] {
-  const rows = [...tables.buffer.values()].filter((row) => datastore === undefined || row.datastore === datastore);
-  const count = (state: BufferedRow['state']): number => rows.filter((row) => row.state === state).length;
-  const [oldest] = rows.filter(isWaiting).sort(byId);
-  const age = oldest ? Math.max(0, Math.floor((now - oldest.createdAt) / 1000)) : null;
-  return [[count('waiting'), age, count('parked'), count('conflict'), count('undecided')]];
 }
 
 function cutAt(rows: readonly BufferedRow[], bytes: number): SqlRow[] {
@@ -150,7 +140,7 @@ function cutAt(rows: readonly BufferedRow[], bytes: number): SqlRow[] {
   return fitting;
 }
 
-export function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly SqlParameter[]): BufferedRow[] {
+function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly SqlParameter[]): BufferedRow[] {
   return [...new Set(ids.map(Number))].sort((one, other) => one - other).flatMap((id) => buffer.get(id) ?? []);
 }
 

@@ -1,10 +1,10 @@
-import { bufferRead, isUnanswered, isWaiting, MAY_BE_STORED, ofIds } from './buffer-reads.ts';
+import { bufferRead, isUnanswered, isWaiting, MAY_BE_STORED } from './buffer-reads.ts';
 import { bound, type Execution, type Plan, type Written, written } from './plan.ts';
 import { addressOf, copyKey, type BufferedRow, type TableChange } from './tables.ts';
 
 const BUFFER = '`schemaless`.buffer';
 
-/** Everything of a buffer table. */
+/** Plans all statements of a buffer table. */
 export function planBuffer(sql: string): Plan | undefined {
   if (!sql.includes(BUFFER)) return undefined;
   const known = bufferRead(sql);
@@ -15,7 +15,7 @@ export function planBuffer(sql: string): Plan | undefined {
 
 const UPDATE = `UPDATE ${BUFFER} SET`;
 
-/** Each by how its text begins, and how it ends where that says something. */
+/** Each by the beginning of its text, and by its end if that matters. */
 const CHANGES: readonly (readonly [
   kind: string,
   start: string,
@@ -28,14 +28,13 @@ const CHANGES: readonly (readonly [
     insert,
     "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), shown = GREATEST(shown, OCTET_LENGTH(writers) >= 4000), writers = IF(LOCATE(VALUES(writers), writers) > 0 OR OCTET_LENGTH(writers) >= 4000, writers, CONCAT(writers, VALUES(writers))), stored_at = IF(VALUES(stored_at) IS NULL, NULL, stored_at)",
   ],
-  // One by its columns, several as tuples of them.
+  // One row by its columns, several as tuples.
   ['delete buffered', `DELETE FROM ${BUFFER} WHERE (datastore`, deletedWhere(() => true)],
   [
     'delete withdrawn',
     `DELETE FROM ${BUFFER} WHERE writers = '' AND (`,
     deletedWhere(({ writers }) => writers.length === 0),
   ],
-  ['discard conflicts', `DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`, discard],
   [
     'withdraw',
     `${UPDATE} writers = REPLACE(writers, ?, ''), answered = REPLACE(answered, ?, '') WHERE (`,
@@ -64,9 +63,9 @@ const CHANGES: readonly (readonly [
     changed((row) => isWaiting(row) && { state: 'conflict' }),
   ],
   [
-    'mark undecided',
-    `${UPDATE} state = 'undecided' WHERE state IN ('waiting', 'parked') AND ${MAY_BE_STORED} AND (`,
-    changed((row) => isUnanswered(row) && ['waiting', 'parked'].includes(row.state) && { state: 'undecided' }),
+    'mark in doubt',
+    `${UPDATE} state = 'in_doubt' WHERE state IN ('waiting', 'parked') AND ${MAY_BE_STORED} AND (`,
+    changed((row) => isUnanswered(row) && ['waiting', 'parked'].includes(row.state) && { state: 'in_doubt' }),
   ],
   ['fail buffered', `${UPDATE} attempts = attempts + 1`, fail],
   [
@@ -76,13 +75,13 @@ const CHANGES: readonly (readonly [
   ],
   [
     'give way',
-    `${UPDATE} answered = writers, shown = 0, state = 'waiting' WHERE state = 'undecided' AND ${MAY_BE_STORED} AND datastore = ?`,
+    `${UPDATE} answered = writers, shown = 0, state = 'waiting' WHERE state = 'in_doubt' AND ${MAY_BE_STORED} AND datastore = ?`,
     giveWay,
     ' AND body_hash <> ?',
   ],
   [
-    'release undecided',
-    `${UPDATE} state = 'waiting' WHERE state = 'undecided' AND datastore = ? AND shard IN (`,
+    'release in doubt',
+    `${UPDATE} state = 'waiting' WHERE state = 'in_doubt' AND datastore = ? AND shard IN (`,
     release,
   ],
 ];
@@ -105,7 +104,7 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
       ? [...tables.buffer.values()].find((row) => row.address === address)
       : tables.buffer.get(tables.copies.get(key) ?? 0);
     const old = added.get(key) ?? taken;
-    const state = old?.state === 'undecided' ? old.state : 'waiting';
+    const state = old?.state === 'in_doubt' ? old.state : 'waiting';
     const cell = { datastore, shard, address, rowKey, columnName, ref_key, bodyHash, createdAt: now };
     const kept = old ?? { id: next, ...cell, writers: [], answered: [], isShown: false };
     const writers = [...new Set([...kept.writers, writer])];
@@ -124,16 +123,12 @@ function fail({ tables, parameters: [, most, ...key] }: Execution): Written {
   })({ tables, parameters: key });
 }
 
-function discard({ tables, parameters: [datastore, ...ids] }: Execution): Written {
-  return deleted(ofIds(tables.buffer, ids).filter((row) => row.state === 'conflict' && row.datastore === datastore));
-}
-
 function giveWay({ tables, parameters }: Execution): Written {
   const values = bound(parameters);
   const datastore = values.text();
   const [address, bodyHash] = [addressOf(values.bytes(), values.bytes(), values.number()), values.bytes()];
   const isMeant = (row: BufferedRow): boolean =>
-    row.state === 'undecided' &&
+    row.state === 'in_doubt' &&
     isUnanswered(row) &&
     row.datastore === datastore &&
     row.address === address &&
@@ -147,7 +142,7 @@ function giveWay({ tables, parameters }: Execution): Written {
 
 function release({ tables, parameters: [datastore, ...shards] }: Execution): Written {
   const rows = [...tables.buffer.values()].filter(
-    (row) => row.state === 'undecided' && row.datastore === datastore && shards.includes(row.shard),
+    (row) => row.state === 'in_doubt' && row.datastore === datastore && shards.includes(row.shard),
   );
   return updated(rows.map((row) => ({ ...row, state: 'waiting' })));
 }
@@ -166,7 +161,7 @@ function named({ tables, parameters }: Named): BufferedRow[] {
   return rows;
 }
 
-/** @param change of a row that is named; false where it is not meant */
+/** @param change of a named row; false to skip it */
 function changed(change: (row: BufferedRow) => Partial<BufferedRow> | false): (execution: Named) => Written {
   return (execution) =>
     updated(
@@ -177,7 +172,7 @@ function changed(change: (row: BufferedRow) => Partial<BufferedRow> | false): (e
     );
 }
 
-/** The same, by one write: its id stands before the keys. */
+/** The same for one write: its id precedes the keys. */
 function ofWriter(
   change: (row: BufferedRow, writer: string) => Partial<BufferedRow> | false,
 ): (execution: Named) => Written {

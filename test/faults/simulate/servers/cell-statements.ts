@@ -2,10 +2,9 @@ import type { SqlRow } from '../../../../shared/sql/client.ts';
 import { bound, cellsOf, shardsIn, shownCells, type Execution, type Plan } from './plan.ts';
 import { addressOf, type KeptCell } from './tables.ts';
 
-/** Reads of cells: `select-cells`, `select-versions`, `select-row`, `select-body-hashes`. */
+/** Plans reads of cells: `select-cells` by their addresses, `select-body-hashes`. */
 export function planCellRead(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
-  const [shard = -1] = shards;
   if (/^SELECT -?\d+ AS list, /.test(sql)) {
     const asked = [...sql.matchAll(HASHES)].map(([, list, digits, tuples = '']): AskedHashes => ({
       list: Number(list),
@@ -16,25 +15,7 @@ export function planCellRead(sql: string): Plan | undefined {
     return { kind: 'body hashes', shards, read: (execution) => bodyHashes(execution, asked, withRole) };
   }
   if (!/^\(SELECT \d+, \d+, added_id, row_key, /.test(sql)) return undefined;
-  const withHead = HEAD.test(sql);
-  if (/ OVER \(ORDER BY ref_key (ASC|DESC)\)/.test(sql)) {
-    const beyond = / AND ref_key [<>] \?/.test(sql);
-    return {
-      kind: 'versions',
-      shards,
-      read: (execution) => versions(execution, shard, { isAscending: sql.includes('ref_key ASC'), beyond, withHead }),
-    };
-  }
-  if (sql.includes(' OVER (ORDER BY cell.column_name)')) {
-    const columns = /column_name IN \(([?, ]*)\)/.exec(sql)?.[1]?.split(', ').length ?? 0;
-    return {
-      kind: 'row',
-      shards,
-      read: (execution) => row(execution, shard, { columns, beyond: sql.includes('AND column_name > ?'), withHead }),
-    };
-  }
-  if (!/`entity` WHERE row_key = \? AND column_name = \? (ORDER BY ref_key DESC LIMIT 1|AND ref_key = \?)\)/.test(sql))
-    return undefined;
+  if (!/`entity` WHERE row_key = \? AND column_name = \? AND ref_key = \?\)/.test(sql)) return undefined;
   const branches = sql.split(' UNION ALL ').map((branch, position): CellBranch => {
     const [, item = '', shard = ''] = /^\(SELECT (\d+), (\d+)/.exec(branch) ?? [];
     if (HAS_ERASURES.test(branch))
@@ -45,7 +26,7 @@ export function planCellRead(sql: string): Plan | undefined {
       item: Number(item),
       shard: Number(shard),
       most: most === undefined ? undefined : Number(most),
-      what: HEAD.test(branch) ? 'head' : branch.includes('ORDER BY ref_key DESC') ? 'latest' : 'exact',
+      what: HEAD.test(branch) ? 'head' : 'exact',
     };
   });
   return { kind: 'cells', shards, read: (execution) => cells(execution, branches) };
@@ -54,15 +35,15 @@ export function planCellRead(sql: string): Plan | undefined {
 const HEAD =
   /\(SELECT \d+, \d+, COALESCE\(MAX\(added_id\), 0\), NULL, NULL, NULL, NULL, NULL(?:, NULL)? FROM [^()]*\)$/;
 
-/** Whether something was erased: nothing is here. */
+/** Selects whether cells were erased: none are here. */
 const HAS_ERASURES = /^\(SELECT \d+, \d+, has_erasures, /;
 
 interface CellBranch {
   readonly item: number;
   readonly shard: number;
-  /** Of longer bodies only so many bytes come. */
+  /** The bytes returned of a longer body. */
   readonly most: number | undefined;
-  readonly what: 'head' | 'latest' | 'exact' | 'has_erasures';
+  readonly what: 'head' | 'exact' | 'has_erasures';
 }
 
 function cellRow(item: number, cell: KeptCell, most?: number): SqlRow {
@@ -83,11 +64,7 @@ function cells(execution: Execution, branches: readonly CellBranch[]): SqlRow[] 
       values.some('text', 'number');
       return [[item, shard, 0, null, null, null, null, null]];
     }
-    const [rowKey, columnName] = [values.bytes(), values.bytes()];
-    const found =
-      what === 'exact'
-        ? exact(execution, shard, addressOf(rowKey, columnName, values.number()))
-        : columnCells(execution, shard, rowKey, columnName).at(-1);
+    const found = exact(execution, shard, addressOf(values.bytes(), values.bytes(), values.number()));
     return found ? [cellRow(item, found, most)] : [];
   });
 }
@@ -97,68 +74,20 @@ function exact(execution: Execution, shard: number, address: string): KeptCell |
   return cell && !execution.isHidden(cell) ? cell : undefined;
 }
 
-/** The cells of one column, in the order of their ref keys. */
-function columnCells(execution: Execution, shard: number, rowKey: Uint8Array, columnName: Uint8Array): KeptCell[] {
-  return shownCells(execution, shard)
-    .filter((cell) => Buffer.compare(cell.rowKey, rowKey) === 0 && Buffer.compare(cell.columnName, columnName) === 0)
-    .sort((one, other) => one.ref_key - other.ref_key);
-}
-
-type Flags<Flag extends string> = Readonly<Record<Flag, boolean>>;
-
-function versions(
-  execution: Execution,
-  shard: number,
-  { isAscending, beyond, withHead }: Flags<'isAscending' | 'beyond' | 'withHead'>,
-): SqlRow[] {
-  const values = bound(execution.parameters);
-  const column = columnCells(execution, shard, values.bytes(), values.bytes());
-  const after = beyond ? values.number() : undefined;
-  const isBeyond = ({ ref_key }: KeptCell): boolean =>
-    after === undefined || (isAscending ? ref_key > after : ref_key < after);
-  const [wanted, [limit, bytes]] = [column.filter(isBeyond), values.some('number', 'number')];
-  return listed(execution, isAscending ? wanted : wanted.reverse(), { shard, limit, bytes, withHead });
-}
-
-function row(
-  execution: Execution,
-  shard: number,
-  { columns, beyond, withHead }: Flags<'beyond' | 'withHead'> & { readonly columns: number },
-): SqlRow[] {
-  const values = bound(execution.parameters);
-  const rowKey = values.bytes();
-  const wanted = new Set(Array.from({ length: columns }, () => Buffer.from(values.bytes()).toString('latin1')));
-  const after = beyond ? values.bytes() : undefined;
-  const latest = new Map<string, KeptCell>();
-  for (const cell of shownCells(execution, shard)) {
-    const name = Buffer.from(cell.columnName).toString('latin1');
-    if (
-      Buffer.compare(cell.rowKey, rowKey) !== 0 ||
-      (columns > 0 && !wanted.has(name)) ||
-      (after && Buffer.compare(cell.columnName, after) <= 0)
-    )
-      continue;
-    if ((latest.get(name)?.ref_key ?? -1) < cell.ref_key) latest.set(name, cell);
-  }
-  const ordered = [...latest.values()].sort((one, other) => Buffer.compare(one.columnName, other.columnName));
-  return listed(execution, ordered, { shard, limit: values.number(), bytes: values.number(), withHead });
-}
-
 interface Listing {
-  readonly item?: number;
+  readonly item: number;
   readonly shard: number;
   readonly limit: number;
   readonly bytes: number;
-  readonly withHead: boolean;
-  /** Whether the cell that reaches the bytes is left out, too. */
-  readonly onlyFitting?: boolean;
+  /** Whether the cell that reaches the bytes is left out as well. */
+  readonly onlyFitting: boolean;
 }
 
-/** Cells of a list, cut at a number of them or at a sum of bytes. */
+/** Returns cells of a list, cut at a number of them or at a sum of bytes, and the head of their log. */
 export function listed(
   execution: Execution,
   cells: readonly KeptCell[],
-  { item = 0, shard, limit, bytes, withHead, onlyFitting = false }: Listing,
+  { item, shard, limit, bytes, onlyFitting }: Listing,
 ): SqlRow[] {
   let before = 0;
   const fitting: SqlRow[] = [];
@@ -167,10 +96,10 @@ export function listed(
     fitting.push(cellRow(item, cell));
     before += cell.body.length;
   }
-  return withHead ? [...fitting, headRow(execution, item, shard)] : fitting;
+  return [...fitting, headRow(execution, item, shard)];
 }
 
-/** The bodies of one shard: the addresses may be one, or a list. */
+/** Selects the bodies of one shard: the addresses may be one, or a list. */
 const HASHES =
   /SELECT (\d+) AS list, UNHEX\(SHA2\(body, 256\)\) AS body_hash, row_key, column_name, ref_key FROM `[^`]*_(\d{4,5})`\.`entity` WHERE (?:row_key = \? AND column_name = \? AND ref_key = \?|\(row_key, column_name, ref_key\) IN \(([?(), ]*)\))/g;
 

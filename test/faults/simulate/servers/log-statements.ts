@@ -10,11 +10,11 @@ import {
   type Plan,
   type Written,
 } from './plan.ts';
-import { fromSqlText, type KeptCell } from './tables.ts';
+import type { KeptCell } from './tables.ts';
 
 export const DATASTORE = 'trips';
 
-/** Reads of logs: `select-log`, `find-locations`, `select-heads`, `select-log-entries`; and the rows of shards. */
+/** Plans reads of logs: `select-log`, `select-heads`, `select-log-entries`; and of the rows of shards. */
 export function planLogRead(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
   if (/^SELECT \d+ AS shard, COALESCE\(MAX\(added_id\), 0\) AS head FROM /.test(sql))
@@ -25,16 +25,12 @@ export function planLogRead(sql: string): Plan | undefined {
     };
   const cuts = [...sql.matchAll(/ OVER \(ORDER BY added_id\) - (0|bytes) AS taken /g)];
   if (cuts.length > 0) {
-    // Each branch names its table twice, and once more for its head.
+    // Each branch names its table twice, and a third time for its head.
     const items = [...sql.matchAll(/\(SELECT (\d+), \d+, added_id, row_key, /g)].map(([, item]) => Number(item));
     const branches = shards
       .filter((_, position) => position % 3 === 0)
       .map((shard, position) => ({ item: items[position] ?? -1, shard, onlyFitting: cuts[position]?.[1] === '0' }));
     return { kind: 'log', shards: branches.map(({ shard }) => shard), read: (execution) => log(execution, branches) };
-  }
-  if (sql.includes('WITH RECURSIVE search (low, high, since)')) {
-    const branches = shards.filter((_, position) => position % 2 === 0);
-    return { kind: 'locations', shards: branches, read: (execution) => locations(execution, branches, itemsIn(sql)) };
   }
   if (
     /^\(?SELECT \d+ AS item, \(SELECT log\.epoch FROM `schemaless`\.shard AS log WHERE log\.datastore = \? AND log\.shard = \d+\) AS epoch, /.test(
@@ -86,14 +82,14 @@ export function planShardRow(sql: string): Plan | undefined {
     )
   )
     return { kind: 'forget writers', shards: [], write: forgetWriters };
-  // Nothing is kept here: no group is set back.
+  // Nothing is kept here: no group is restored.
   if (sql === 'SELECT COALESCE(MAX(id), 0) FROM `schemaless`.drained')
     return { kind: 'last drained', shards: [], read: () => [[0]] };
-  if (sql === 'SELECT 1') return { kind: 'sign of life', shards: [], read: () => [[1]] };
+  if (sql === 'SELECT 1') return { kind: 'health check', shards: [], read: () => [[1]] };
   return undefined;
 }
 
-/** How a union numbers its branches: one that was divided begins, and goes on, anywhere. */
+/** Returns the branch numbers of a union: a divided one begins, and continues, anywhere. */
 function itemsIn(sql: string): number[] {
   return [...sql.matchAll(/SELECT (\d+) AS item\b/g)].map(([, item]) => Number(item));
 }
@@ -107,15 +103,7 @@ function log(
     const after = values.number();
     const page = shownCells(execution, shard).filter(({ added_id }) => added_id > after);
     const [limit, bytes] = values.some('number', 'number');
-    return listed(execution, page, { item, shard, limit, bytes, withHead: true, onlyFitting });
-  });
-}
-
-function locations(execution: Execution, shards: readonly number[], items: readonly number[]): SqlRow[] {
-  const values = bound(execution.parameters);
-  return shards.map((shard, position) => {
-    const since = fromSqlText(values.text());
-    return [items[position] ?? -1, shownCells(execution, shard).filter(({ createdAt }) => createdAt < since).length];
+    return listed(execution, page, { item, shard, limit, bytes, onlyFitting });
   });
 }
 

@@ -10,8 +10,8 @@ import type { VirtualTime } from '../world/virtual-time.ts';
 type Item = Record<string, AttributeValue>;
 
 /**
- * A table of DynamoDB in memory, as far as leases, and what is kept beside them, need one: items by `pk`, simple
- * conditions, SET and REMOVE.
+ * A DynamoDB table in memory, with what leases and the items next to them need: items by `pk`, simple conditions, SET
+ * and REMOVE.
  */
 export function memoryTable(time: Pick<VirtualTime, 'sleep'>): DynamoTable {
   const items = new Map<string, Item>();

@@ -11,19 +11,19 @@ import type { VirtualTime } from '../world/virtual-time.ts';
 
 export interface MemoryTopology {
   readonly table: DynamoTable;
-  /** The same, but for moments in which the datastore is forgotten. */
+  /** The same, except while the datastore is forgotten. */
   readonly tableForDrains: DynamoTable;
   home(shard: number): ShardHome;
   shardsOf(group: string): readonly number[];
-  /** An operator moved a shard. */
+  /** Moves a shard, as an operator does. */
   move(shard: number, home: ShardHome): void;
-  /** Requests fail while it is away. */
-  isAway: boolean;
-  /** Drains read a topology without the datastore meanwhile. */
+  /** Requests fail while it is set. */
+  isUnavailable: boolean;
+  /** Drains read a topology without the datastore. */
   isForgotten: boolean;
 }
 
-export function groupAddress(name: string): GroupAddress {
+function groupAddress(name: string): GroupAddress {
   const [writer, reader] = [1, 2].map((port) => ({ host: name, port })) as [
     GroupAddress['writer'],
     GroupAddress['reader'],
@@ -53,17 +53,17 @@ export function memoryTopology(
 
   async function send(command: unknown): Promise<unknown> {
     await time.sleep(2);
-    if (topology.isAway) throw new Error('the table is away');
+    if (topology.isUnavailable) throw new Error('the table is away');
     if (command instanceof ScanCommand) return { Items: [groupsItem, item()] };
     if (command instanceof GetItemCommand) return { Item: command.input.Key?.['pk']?.S === key ? item() : groupsItem };
     const [, position] =
       command instanceof UpdateItemCommand
-        ? (/^SET epochs\[(\d+)\] = :to$/.exec(command.input.UpdateExpression ?? '') ?? [])
+        ? (/^SET #epochs\[(\d+)\] = :to$/.exec(command.input.UpdateExpression ?? '') ?? [])
         : [];
     if (
       !(command instanceof UpdateItemCommand) ||
       position === undefined ||
-      command.input.ConditionExpression !== `epochs[${position}] = :from`
+      command.input.ConditionExpression !== `#epochs[${position}] = :from`
     )
       throw new Error('the simulated table does not know this request');
     const { ':from': from, ':to': to } = command.input.ExpressionAttributeValues ?? {};
@@ -97,7 +97,7 @@ export function memoryTopology(
     move(shard, home) {
       current[shard] = home;
     },
-    isAway: false,
+    isUnavailable: false,
     isForgotten: false,
   };
   return topology;

@@ -14,42 +14,42 @@ import { planOf } from './plans.ts';
 import type { SimulatedGroup, SimulatedNode } from './simulated-group.ts';
 import { applyToCopy, copyOf, type KeptCell, type TableChange } from './tables.ts';
 
-/** What happens to statements on their way, each as a share of them. Changed while the simulation runs. */
+/** The shares of statements that meet each fault in transit. Changed while the simulation runs. */
 export interface Weather {
   /** Never arrive. */
   lostRequests: number;
-  /** Are done, and nobody hears of it: the connection breaks at once, or says nothing until the time limit. */
+  /** Are done, but the answer is lost: the connection breaks at once, or stays silent until the time limit. */
   lostAnswers: number;
   /** Arrive seconds later, perhaps after their sender gave up. */
   late: number;
-  /** Appends, and copies, that are done twice. */
+  /** Appends and copies that are done twice. */
   twice: number;
   /** Are rolled back: deadlock, lock wait. */
   contention: number;
   /** Commits that some snapshots do not show at first. */
   hidden: number;
-  /** Groups that nothing reaches. */
-  readonly away: Set<string>;
-  /** Groups whose answers nobody hears. */
+  /** Unreachable groups. */
+  readonly unavailable: Set<string>;
+  /** Groups whose answers are lost. */
   readonly mute: Set<string>;
   readonly refusals: Set<Refusal>;
 }
 
 /**
- * Statements that the servers of a group refuse for a while, each with a certain error: a full disk, rights or a table
- * that went missing.
+ * Statements that the servers of a group refuse for a while, each with a certain error: a full disk, missing rights or
+ * a missing table.
  */
 export interface Refusal {
   readonly group: string;
   readonly errno: number;
-  /** Readers do as their writer does. */
+  /** Whether readers refuse them as well. */
   readonly isOnAllNodes: boolean;
   isOf(plan: Plan): boolean;
 }
 
 export const CALM = { lostRequests: 0, lostAnswers: 0, late: 0, twice: 0, contention: 0, hidden: 0 };
 
-/** A statement of the store that failed, as its sender sees it. */
+/** Called for a failed statement of the store, as its sender sees it. */
 type OnFailure = (statement: Statement, plan: Plan) => void;
 
 interface NetworkOptions {
@@ -60,12 +60,12 @@ interface NetworkOptions {
   readonly onFailure: OnFailure;
 }
 
-/** As the store's own client has them. */
+/** The time limit of the store's own client. */
 const QUERY_TIMEOUT_MS = 4000;
 const LATE_MS = [500, 6000] as const;
 const MOST_HIDDEN_MS = 40;
 const TWICE = new Set(['append', 'buffer']);
-/** Transactions at once. */
+/** Concurrent transactions. */
 const LANES = 2;
 
 interface Planned {
@@ -75,12 +75,12 @@ interface Planned {
 
 interface Done {
   readonly rows: SqlRow[];
-  /** By statement. */
+  /** The result of each statement. */
   readonly written: readonly Written[];
   readonly shown: () => void;
 }
 
-/** One group as the store reaches it. */
+/** Returns a client of one group, as the store reaches it. */
 export function networkClient(
   group: SimulatedGroup,
   { time, random, weather, flaws, onFailure }: NetworkOptions,
@@ -95,7 +95,7 @@ export function networkClient(
     return node;
   }
 
-  /** What keeps a statement from being run on a server now. */
+  /** Throws if a statement cannot run on a server now. */
   function refuse(node: SimulatedNode, plan: Plan, position?: number): void {
     if (random.chance(weather.contention))
       throw new SqlError('contention', 'deadlock found', { errno: 1213, position });
@@ -121,12 +121,12 @@ export function networkClient(
     };
   }
 
-  /** Returns what lets everybody see the cells: whoever has its answer sees its own commit. */
+  /** Returns a function that shows the cells to all: a caller with its answer sees its own commit. */
   function commit(node: SimulatedNode, changes: readonly TableChange[], isTransaction: boolean): () => void {
     const cells = changes.flatMap((change) => (change.kind === 'appended' ? change.cells : []));
     const isHiddenAtFirst = cells.length > 0 && random.chance(weather.hidden);
     if (isHiddenAtFirst) for (const cell of cells) node.hidden.set(cell, time.now() + MOST_HIDDEN_MS);
-    if (isTransaction) group.commitTogether(changes);
+    if (isTransaction) group.commitGroup(changes);
     else group.commit(changes);
     return () => void cells.forEach((cell) => node.hidden.delete(cell));
   }
@@ -140,7 +140,7 @@ export function networkClient(
   }
 
   /** Runs statements on a server now: all of them or none. */
-  function executeTogether(node: SimulatedNode, planned: readonly Planned[]): Done {
+  function executePlan(node: SimulatedNode, planned: readonly Planned[]): Done {
     const tables = copyOf(node.tables);
     const written = planned.map(({ plan, statement }, position): Written => {
       refuse(node, plan, position);
@@ -203,7 +203,7 @@ export function networkClient(
 
       const again = (node: SimulatedNode, life: number): void => {
         if (node.life !== life || node.state !== 'up') return;
-        // A hint that was taken back meanwhile is there again.
+        // A hint that was withdrawn in the meantime is there again.
         tell();
         try {
           run(node);
@@ -219,7 +219,7 @@ export function networkClient(
         } catch (error) {
           return fail(error);
         }
-        if (weather.away.has(group.name) || node.state === 'down')
+        if (weather.unavailable.has(group.name) || node.state === 'down')
           return void time.after(latency(), () =>
             fail(new SqlError('unreachable', `${group.name}: connection refused`)),
           );
@@ -255,7 +255,7 @@ export function networkClient(
       spare: LANES,
       async run(statements) {
         const planned = statements.map(plannedOf);
-        return (await send(planned, 'writer', (node) => executeTogether(node, planned))).written.map(toChange);
+        return (await send(planned, 'writer', (node) => executePlan(node, planned))).written.map(toChange);
       },
     },
     close: async () => undefined,

@@ -1,8 +1,8 @@
 import { SqlError } from '../../../../shared/sql/client.ts';
 import { bound, cellsOf, NOTHING_WRITTEN, shardsIn, written, type Execution, type Plan, type Written } from './plan.ts';
-import { addressOf, hashOf, toSqlText, type KeptCell, type ShardRow } from './tables.ts';
+import { keptCell, type KeptCell, type ShardRow } from './tables.ts';
 
-/** `numbered-appends`. What guards them is taken from their text, as of other appends. */
+/** Plans `numbered-appends`. Their guards are read from their text, as for other appends. */
 export function planNumbered(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
   if (sql.startsWith('UPDATE `schemaless`.shard SET head_at = GREATEST(SYSDATE(6), head_at), head = head + '))
@@ -85,23 +85,11 @@ function insert(execution: Execution, shard: number, count: number, guards: Guar
   const log = cellsOf(execution, shard);
   if (!row) return NOTHING_WRITTEN;
   const { head, at } = row.end;
-  const cells = wanted.map(([rowKey, columnName, ref_key, body], position): KeptCell => {
-    const address = addressOf(rowKey, columnName, ref_key);
-    const added_id = head - count + 1 + position;
-    if (added_id <= (log.cells.at(-1)?.added_id ?? 0)) throw duplicate('PRIMARY');
-    if (log.byAddress.has(address)) throw duplicate('cell');
-    return {
-      shard,
-      added_id,
-      address,
-      rowKey,
-      columnName,
-      ref_key,
-      body,
-      bodyHash: hashOf(body),
-      createdAt: at,
-      createdText: toSqlText(at),
-    };
+  const cells = wanted.map((cell, position): KeptCell => {
+    const kept = keptCell(shard, cell, { added_id: head - count + 1 + position, createdAt: at });
+    if (kept.added_id <= (log.cells.at(-1)?.added_id ?? 0)) throw duplicate('PRIMARY');
+    if (log.byAddress.has(kept.address)) throw duplicate('cell');
+    return kept;
   });
   return { affectedRows: count, insertId: head, changes: [{ kind: 'appended', shard, cells }] };
 }

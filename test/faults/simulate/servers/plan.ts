@@ -1,13 +1,13 @@
 import { SqlError, type SqlParameter, type SqlRow } from '../../../../shared/sql/client.ts';
 import type { KeptCell, KeptLog, TableChange, Tables } from './tables.ts';
 
-/** How the simulated servers are other than they should be: for planted bugs. */
+/** Defects of the simulated servers, for planted bugs. */
 export interface ServerFlaws {
   /** The buffer's unique key leaves out the body hash. */
   readonly copiesByAddress?: boolean;
 }
 
-/** What a statement runs against: one server at one moment. */
+/** The target of a statement: one server at one moment. */
 export interface Execution {
   readonly tables: Tables;
   readonly parameters: readonly SqlParameter[];
@@ -15,7 +15,7 @@ export interface Execution {
   readonly now: number;
   readonly serverId: number;
   readonly isWritable: boolean;
-  /** Committed, but not in this snapshot yet. Statements that lock see it all the same. */
+  /** Committed, but not in this snapshot yet. Locking statements see it all the same. */
   readonly isHidden: (cell: KeptCell) => boolean;
   readonly flaws: ServerFlaws;
 }
@@ -28,7 +28,7 @@ export interface Written {
 
 export const NOTHING_WRITTEN: Written = { affectedRows: 0, insertId: 0, changes: [] };
 
-/** What a change of rows did, one change each. */
+/** Returns the result of changes to rows, one change each. */
 export function written(changes: readonly TableChange[]): Written {
   return { affectedRows: changes.length, insertId: 0, changes };
 }
@@ -38,22 +38,22 @@ export type Plan = { readonly kind: string; readonly shards: readonly number[] }
   | { readonly write: (execution: Execution) => Written; readonly read?: undefined }
 );
 
-/** Makes a plan of a statement's text; undefined where the text is of another kind. */
+/** Plans a statement by its text; undefined if the text is of another kind. */
 export type Planner = (sql: string) => Plan | undefined;
 
-/** The shards whose tables a text names, in its order. */
+/** Returns the shards whose tables a text names, in its order. */
 export function shardsIn(sql: string): number[] {
   return [...sql.matchAll(/_(\d{4,5})`\.`entity`/g)].map(([, digits]) => Number(digits));
 }
 
-/** A shard's cells; error 1146 where the server has no such table. */
+/** Returns a shard's cells; error 1146 if the server has no such table. */
 export function cellsOf({ tables }: Execution, shard: number): KeptLog {
   const log = tables.logs.get(shard);
   if (!log) throw new SqlError('rejected', `shard ${shard} has no table here`, { errno: 1146 });
   return log;
 }
 
-/** Those that a snapshot shows. */
+/** Returns the cells that a snapshot shows. */
 export function shownCells(execution: Execution, shard: number): KeptCell[] {
   return cellsOf(execution, shard).cells.filter((cell) => !execution.isHidden(cell));
 }
@@ -64,7 +64,7 @@ interface Kinds {
   readonly bytes: Uint8Array;
 }
 
-/** Hands out bound values in the order in which a text asks for them. */
+/** Returns bound values in the order in which a text uses them. */
 export function bound(parameters: readonly SqlParameter[]) {
   let next = 0;
   const take = (): SqlParameter => {
@@ -84,7 +84,7 @@ export function bound(parameters: readonly SqlParameter[]) {
   };
   return {
     ...one,
-    /** Several, one after the other. */
+    /** Returns several, one after the other. */
     some: <const Wanted extends readonly (keyof Kinds)[]>(...wanted: Wanted) =>
       wanted.map((kind) => one[kind]()) as { -readonly [Place in keyof Wanted]: Kinds[Wanted[Place]] },
     nothing(): void {

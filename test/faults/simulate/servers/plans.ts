@@ -7,14 +7,14 @@ import type { Plan, Planner } from './plan.ts';
 
 const PLANNERS: readonly Planner[] = [planBuffer, planAppend, planNumbered, planCellRead, planLogRead, planShardRow];
 
-/** By which key rows are found, and in which order tables are read: the servers' affair. */
+/** Index hints and join orders, which affect no result. */
 const WAYS = / FORCE INDEX \(\w+\)| \/\*\+ INDEX\(\w+ \w+\) \*\/|(?<= )STRAIGHT_(?=JOIN )/g;
 
 const known = new Map<string, Plan>();
 
 /**
- * What a statement of `shared/sql/statements` does, by its text. A text that is not understood is an error and not a
- * guess: whoever changes a statement has to tell the simulation what it means now.
+ * Plans a statement of `shared/sql/statements` by its text. An unknown text is an error and not a guess: a changed
+ * statement needs its new meaning here.
  */
 export function planOf(sql: string): Plan {
   let plan = known.get(sql);

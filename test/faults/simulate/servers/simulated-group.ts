@@ -4,26 +4,26 @@ import { applyChange, emptyTables, type KeptCell, type TableChange, type Tables 
 
 export interface SimulatedNode {
   tables: Tables;
-  /** One that its group never had before, whenever the server is made anew or becomes the writer. */
+  /** New to its group whenever the server is rebuilt or becomes the writer. */
   serverId: number;
-  /** Of its clock: how far it is ahead. */
+  /** How far its clock is ahead. */
   aheadMs: number;
-  /** Changes of the group's history that it has gone through. */
+  /** The number of changes of the group's history that it has applied. */
   position: number;
   state: 'up' | 'down' | 'paused';
-  /** Goes up with each start: what was under way before it is gone. */
+  /** Rises with each start: calls from before it are gone. */
   life: number;
   /** Statements that reached it while it was paused. */
   waiting: (() => void)[];
-  /** Has what its group has not: not to be started before it was made anew. */
+  /** Has cells that its group lacks: it must be rebuilt before it starts. */
   isLeftBehind: boolean;
-  /** It gets nothing from the writer before this time. */
+  /** It receives nothing from the writer before this time. */
   lagsUntil: number;
-  /** Cells that are committed here and not in every snapshot yet, with the time from which on they are. */
+  /** Cells committed here but not in every snapshot yet, with the time from which they are. */
   readonly hidden: Map<KeptCell, number>;
 }
 
-/** Told of everything that is done, and undone, on a group's servers. */
+/** Observes all changes, done and undone, on a group's servers. */
 export interface Witness {
   changed(group: string, change: TableChange): void;
   lost(group: string, changes: readonly TableChange[]): void;
@@ -34,30 +34,28 @@ export interface SimulatedGroup {
   readonly nodes: readonly SimulatedNode[];
   /** The number of the node that takes writes, now or once it is back. */
   readonly writer: number;
-  /** Of the node that takes writes. */
+  /** The id of the node that takes writes. */
   readonly writerId: number;
-  /** Does changes on the writer, and lets the readers follow, change by change. */
+  /** Makes changes on the writer; the readers follow, change by change. */
   commit(changes: readonly TableChange[]): void;
-  /** The same of a transaction: a reader has all of it or nothing. */
-  commitTogether(changes: readonly TableChange[]): void;
+  /** The same for a transaction: a reader has all of it or nothing. */
+  commitGroup(changes: readonly TableChange[]): void;
   /** Ends a node's process; what is on its disk stays. */
   crash(node: number): void;
   restart(node: number): void;
   pause(node: number): void;
   resume(node: number): void;
   lag(node: number, milliseconds: number): void;
-  /** Changes wait from here on until `flow`, while reads are answered. */
+  /** Delays changes until `flow`, while reads are answered. */
   stall(): void;
   flow(): void;
-  /** Changes that wait. @default it is not stalled */
+  /** The delayed changes. @default it is not stalled */
   readonly stalled: (() => void)[] | undefined;
-  /** Makes a reader the writer. What it lacks is gone; every server that has more is made anew from it. */
+  /** Makes a reader the writer. Changes that it lacks are gone; servers that have more are rebuilt from it. */
   promote(node: number): void;
-  /** Everybody has everything. */
+  /** Returns whether every server has all changes. */
   isCaughtUp(): boolean;
-  /**
-   * Does changes on every node at once, as an operator does who waits for all of them. Only while all are caught up.
-   */
+  /** Makes changes on every node at once, like an operator who waits for all of them. Only while all are caught up. */
   commitEverywhere(changes: readonly TableChange[]): void;
 }
 
@@ -69,16 +67,16 @@ interface GroupOptions {
   readonly witness: Witness;
 }
 
-/** How long a change takes to a reader. */
+/** The replication delay of a change. */
 const LAG_MS = [1, 25] as const;
-/** How long it takes to make a server anew. */
+/** The time to rebuild a server. */
 const REBUILD_MS = 1500;
-/** How often a reader looks again whether its writer is back. */
+/** How often a reader checks whether its writer is back. */
 const RETRY_MS = 200;
 
-/** A group of servers in memory: a writer, and readers that repeat what it did, each in its own time. */
+/** A group of servers in memory: a writer, and readers that repeat its changes, each at its own pace. */
 export function simulatedGroup({ name, readers, time, random, witness }: GroupOptions): SimulatedGroup {
-  /** Each of them is done whole. */
+  /** Each of them is applied as a whole. */
   const history: (readonly TableChange[])[] = [];
   let servers = 0;
   const newServerId = (): number => (servers += 1);
@@ -118,7 +116,7 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     for (const node of nodes) pump(node);
   }
 
-  /** Lets a reader follow, change by change, as long as it is behind. */
+  /** Makes a reader follow, change by change, as long as it is behind. */
   function pump(node: SimulatedNode): void {
     if (pumping.has(node) || node.position >= history.length || node === nodes[writer]) return;
     pumping.add(node);
@@ -175,7 +173,7 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
       return nodeAt(writer).serverId;
     },
     commit: (changes) => commitAll(changes.map((change) => [change])),
-    commitTogether: (changes) => commitAll([changes]),
+    commitGroup: (changes) => commitAll([changes]),
     crash(number) {
       const node = nodeAt(number);
       if (!node.isLeftBehind) takeDown(node);

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { decodeBody } from '../../../../shared/body/codec.ts';
 import type { Json } from '../../../../shared/cell.ts';
 
-/** The tables of one simulated server, and what may change in them. A server's readers go through the same changes. */
+/** The tables of one simulated server, and their possible changes. A server's readers go through the same changes. */
 
-/** A row of an `entity` table. Never changed once it is there, so that servers may share it. */
+/** A row of an `entity` table. Immutable, so that servers may share it. */
 export interface KeptCell {
   readonly shard: number;
   readonly added_id: number;
@@ -22,6 +22,30 @@ export interface KeptCell {
   readonly createdText: string;
 }
 
+/** The values that a statement binds for a cell. */
+type BoundCell = readonly [rowKey: Uint8Array, columnName: Uint8Array, ref_key: number, body: Uint8Array];
+
+export function keptCell(
+  shard: number,
+  [rowKey, columnName, ref_key, body]: BoundCell,
+  { added_id, createdAt }: Pick<KeptCell, 'added_id' | 'createdAt'>,
+): KeptCell {
+  const address = addressOf(rowKey, columnName, ref_key);
+  const createdText = toSqlText(createdAt);
+  return {
+    shard,
+    added_id,
+    address,
+    rowKey,
+    columnName,
+    ref_key,
+    body,
+    bodyHash: hashOf(body),
+    createdAt,
+    createdText,
+  };
+}
+
 /** The cells of a shard in the order of their added ids. */
 export interface KeptLog {
   readonly cells: KeptCell[];
@@ -31,9 +55,9 @@ export interface KeptLog {
 export interface ShardRow {
   readonly epoch: number;
   readonly state: 'open' | 'closed';
-  /** The server that is known to have every acknowledged cell. */
+  /** The server known to have every acknowledged cell. */
   readonly writerId: number;
-  /** Where its log ended, and when its last cell came, in microseconds since 1970. @default it is not known */
+  /** The end of its log, and the time of its last cell in microseconds since 1970. @default unknown */
   readonly end?: { readonly epoch: number; readonly head: number; readonly at: number };
 }
 
@@ -48,10 +72,10 @@ export interface BufferedRow {
   readonly body: Uint8Array;
   readonly bodyHash: Uint8Array;
   readonly createdAt: number;
-  readonly state: 'waiting' | 'conflict' | 'parked' | 'undecided';
+  readonly state: 'waiting' | 'conflict' | 'parked' | 'in_doubt';
   /** Ids in hexadecimal. */
   readonly writers: readonly string[];
-  /** Of them, those that were answered `buffered`. */
+  /** Those of them that were answered `buffered`. */
   readonly answered: readonly string[];
   /** Its body may be in the log. */
   readonly isShown: boolean;
@@ -61,14 +85,14 @@ export interface BufferedRow {
 export interface Tables {
   readonly shards: Map<number, ShardRow>;
   readonly logs: Map<number, KeptLog>;
-  /** By id, in the order of the ids. */
+  /** The rows by id, in the order of the ids. */
   readonly buffer: Map<number, BufferedRow>;
-  /** By the unique key `copy`. */
+  /** The ids by the unique key `copy`. */
   readonly copies: Map<string, number>;
   nextBufferId: number;
 }
 
-/** What a statement did, as its readers repeat it. */
+/** The effect of a statement, as its readers repeat it. */
 export type TableChange =
   | { readonly kind: 'appended'; readonly shard: number; readonly cells: readonly KeptCell[] }
   | { readonly kind: 'shard'; readonly shard: number; readonly row: ShardRow }
@@ -79,7 +103,7 @@ export function emptyTables(): Tables {
   return { shards: new Map(), logs: new Map(), buffer: new Map(), copies: new Map(), nextBufferId: 1 };
 }
 
-/** Tables that change without the others: as a transaction sees them before it is committed. */
+/** Returns tables that change without the others: as a transaction sees them before its commit. */
 export function copyOf({ shards, logs, buffer, copies, nextBufferId }: Tables): Tables {
   return {
     shards: new Map(shards),
@@ -90,7 +114,7 @@ export function copyOf({ shards, logs, buffer, copies, nextBufferId }: Tables): 
   };
 }
 
-/** The same in such a copy, whose logs are those of the others until something is appended to them. */
+/** Applies a change to such a copy, which shares the logs of the others until it appends to them. */
 export function applyToCopy(tables: Tables, change: TableChange): void {
   if (change.kind === 'appended') {
     const { cells, byAddress } = logOf(tables, change.shard);
@@ -134,12 +158,12 @@ export function copyKey(row: Pick<BufferedRow, 'datastore' | 'address' | 'bodyHa
   return `${row.datastore}/${row.address}=${Buffer.from(row.bodyHash).toString('latin1')}`;
 }
 
-/** Names a cell. */
+/** Returns the name of a cell. */
 export function addressOf(rowKey: Uint8Array, columnName: Uint8Array, refKey: number): string {
   return `${Buffer.from(rowKey).toString('hex')}/${refKey}/${Buffer.from(columnName).toString('latin1')}`;
 }
 
-export function hashOf(body: Uint8Array): Uint8Array {
+function hashOf(body: Uint8Array): Uint8Array {
   return hash('sha256', body, 'buffer');
 }
 
@@ -155,8 +179,4 @@ export function valueOf(body: Uint8Array): Json {
 export function toSqlText(microseconds: number): string {
   const text = new Date(Math.floor(microseconds / 1000)).toISOString();
   return `${text.slice(0, 10)} ${text.slice(11, 23)}${String(Math.floor(microseconds % 1000)).padStart(3, '0')}`;
-}
-
-export function fromSqlText(text: string): number {
-  return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 23)}Z`) * 1000 + Number(text.slice(23, 26));
 }

@@ -5,7 +5,7 @@ import type { SimulatedGroup } from '../servers/simulated-group.ts';
 import { addressKey } from './chronicle.ts';
 import type { World } from './world.ts';
 
-/** Of the seeds, those with each trial. */
+/** The share of seeds with each trial. */
 const STALL_SHARE = 0.1;
 const SHOWN_SHARE = 0.1;
 
@@ -18,7 +18,7 @@ export async function calmTrials(world: World, judge: Judge): Promise<void> {
 
 const STALLED_WRITES = 6;
 const STALLED_WRITES_WITHIN_MS = 2000;
-/** For a write of a healthy group: a hint that is late is sent to another group after 250 ms. */
+/** The limit for a write of a healthy group: a late hint is sent to another group after 250 ms. */
 const MOST_MS = 1500;
 
 /** Stalls the writes of one group while it answers reads. Writes of other groups must not wait. */
@@ -44,7 +44,7 @@ async function stalledWrites(world: World, judge: Judge, sick: SimulatedGroup): 
 }
 
 const APPENDED_WITHIN_MS = 30_000;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 /** Longer than the trial. */
 const BEHIND_MS = 60_000;
 const TRIES = 4;
@@ -62,14 +62,14 @@ async function shownThenLost(world: World, judge: Judge, group: SimulatedGroup):
   const store = await world.start('writing').datastore();
   const readers = group.nodes.flatMap((_, number) => (number === group.writer ? [] : [number]));
   for (const reader of readers) group.lag(reader, BEHIND_MS);
-  // It does not arrive, and is drained; or it does, and nobody hears of it.
-  const trouble = random.chance(0.5) ? weather.away : weather.mute;
+  // It does not arrive, and is drained; or it arrives, and its answer is lost.
+  const trouble = random.chance(0.5) ? weather.unavailable : weather.mute;
   trouble.add(group.name);
   const first = await store.put(cellOf(1));
   trouble.delete(group.name);
   judge.put(cellOf(1), first);
   const isAppended = (): boolean => chronicle.appendedTo(addressKey(cellOf(1))).length > 0;
-  for (const end = time.now() + APPENDED_WITHIN_MS; !isAppended() && time.now() < end;) await time.sleep(LOOK_MS);
+  for (const end = time.now() + APPENDED_WITHIN_MS; !isAppended() && time.now() < end;) await time.sleep(POLL_MS);
   judge.read(cellOf(1), await store.get(cellOf(1), { read: 'writer' }), [], undefined);
   await time.sleep(random.between(0, 200));
   group.crash(group.writer);

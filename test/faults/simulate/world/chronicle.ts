@@ -6,11 +6,11 @@ import type { Witness } from '../servers/simulated-group.ts';
 import { addressOf, valueOf, type KeptCell } from '../servers/tables.ts';
 import { rowKeyBytes } from '../../../../shared/address.ts';
 
-/** A cell that was ever appended, on whichever server, and whether a promotion lost it. */
+/** A cell that was ever appended, on any server, and whether a promotion lost it. */
 interface AppendedCell {
   readonly cell: KeptCell;
   isLost: boolean;
-  /** When, by the simulation's clock. */
+  /** The time by the simulation's clock. */
   readonly at: number;
   /** Answers `stored` that can only mean this one. */
   claims: number;
@@ -23,33 +23,33 @@ export interface AnsweredPut {
 }
 
 /**
- * What really happened, as nobody in the simulated world knows it: every cell that was appended, every copy that was
- * made, what promotions lost; and what clients were told.
+ * The true history, which no part of the simulated world knows: every appended cell, every copy, the losses of
+ * promotions, and the answers to clients.
  */
 export interface Chronicle extends Witness {
-  /** By shard and added id, in the order in which they came. */
+  /** Returns cells by shard and added id, in order of arrival. */
   appendedAt(shard: number, addedId: number): readonly AppendedCell[];
   appendedTo(address: string): readonly AppendedCell[];
-  /** Comes with the next append, on any server. */
+  /** Resolves with the next append, on any server. */
   nextAppend(): Promise<void>;
   /**
-   * When this cell was first appended, by the simulation's clock: one that a promotion lost, and that came back at the
-   * same place with the same time and body, is the same to whoever follows.
+   * Returns when this cell was first appended, by the simulation's clock. A cell that a promotion lost, and that came
+   * back at the same added id with the same time and body, is the same to all followers.
    */
   appendedWhen(cell: KeptCell): number;
-  /** Groups that ever held a copy of such a write. */
+  /** Returns the number of groups that ever held a copy of such a write. */
   copiesOf(cell: NewCell): number;
-  /** A promotion lost a copy of this write. */
+  /** Returns whether a promotion lost a copy of this write. */
   hasLostCopy(address: string, isBody: (body: Uint8Array) => boolean): boolean;
-  /** A statement about this write's copies failed: one may be left that nobody can take back. */
+  /** Returns whether a statement about this write's copies failed: one may be left that cannot be withdrawn. */
   mayBeLeft(address: string): boolean;
   failed(statement: Statement, plan: Plan): void;
   answered(cell: NewCell, result: PutResult): void;
-  /** Nobody will ever hear what became of this write. */
+  /** Records that the outcome of this write will never be known. */
   abandoned(cell: NewCell): void;
-  /** What a client was told is stored at this address, first. */
+  /** Returns the first cell that a client was told is stored at this address. */
   acknowledged(address: string): NewCell | undefined;
-  /** By address, the cell that a reader was shown first. */
+  /** The cell that a reader was shown first, by address. */
   readonly seen: Map<string, Cell>;
   readonly answers: AnsweredPut[];
   /** Shards that moved, with the time of it. */
@@ -86,7 +86,7 @@ export function chronicle(now: () => number): Chronicle {
       } else if (change.kind === 'buffered') {
         const { address, body, state, writers } = change.row;
         push(copies, address, { group, body, isLost: false });
-        // A hint may arrive after its write was answered, whose instance may not be there to take it back.
+        // A hint may arrive after its write was answered, when its instance can no longer withdraw it.
         const wasAnswered = (one: AnsweredPut): boolean =>
           one.address === address && equalJson(one.cell.body, valueOf(body));
         if (state === 'waiting' && writers.length === 1 && answers.some(wasAnswered)) leftovers.add(address);
@@ -103,7 +103,7 @@ export function chronicle(now: () => number): Chronicle {
           for (const copy of copies.get(change.row.address) ?? [])
             if (copy.group === group && copy.body === change.row.body) copy.isLost = true;
         } else if (change.kind === 'unbuffered') {
-          // What had been taken away is back.
+          // A withdrawn copy is back.
           leftovers.add(change.row.address);
         }
       }
@@ -148,7 +148,7 @@ function isSame(one: KeptCell, other: KeptCell): boolean {
   return Buffer.compare(one.body, other.body) === 0;
 }
 
-/** The address of a cell, as the tables' rows name theirs. */
+/** Returns the address of a cell, as the tables' rows name theirs. */
 export function addressKey({ row_key, column_name, ref_key }: CellAddress): string {
   return addressOf(rowKeyBytes(row_key), Buffer.from(column_name), ref_key);
 }

@@ -15,14 +15,14 @@ const MOST_BATCH = 5;
 const TRIES = 3;
 const COLUMNS: readonly [string, ...string[]] = ['BASE', 'STATUS'];
 
-/** What all clients write to: few addresses, so that they meet. */
+/** The addresses that all clients write to: few, so that they collide. */
 interface Ground {
   readonly rows: readonly [string, ...string[]];
-  /** By address: what writes of it were answered so far. */
+  /** The answers to writes so far, by address. */
   readonly answers: Map<string, { readonly cell: NewCell; readonly result: PutResult }[]>;
 }
 
-/** Clients that write and read during the first `milliseconds`, each call judged as it is answered. */
+/** Runs clients that write and read during the first `milliseconds`; each call is judged as it is answered. */
 export async function runClients(world: World, judge: Judge, milliseconds: number): Promise<void> {
   const { random, time } = world;
   const rows = Array.from({ length: 5 }, () => randomRowKey(random)) as [string, ...string[]];
@@ -76,8 +76,8 @@ async function oneCall(world: World, send: Send, call: Call): Promise<void> {
 }
 
 /**
- * A third of the writes meet others at their address, with the same body, in the same or another order of its keys, or
- * another one.
+ * Returns a cell. A third of the writes meet others at their address, with the same body, in the same or another order
+ * of its keys, or another one.
  */
 function cellOf({ random, ground }: Call): NewCell {
   const isShared = random.chance(0.4);
@@ -111,9 +111,9 @@ function nameOf({ row_key, column_name, ref_key }: NewCell): string {
   return `${row_key}/${column_name}/${ref_key}`;
 }
 
-/** Instances of the function that writes: where one died, the next call starts another. */
+/** Instances of the function that writes: after a death, the next call starts another. */
 interface Writers {
-  /** Sends a call to the nth of them. Undefined where its instance died, and nobody will ever hear of it. */
+  /** Sends a call to the nth of them. Returns undefined if its instance died: its outcome stays unknown. */
   call<Answer>(nth: number, work: (store: Datastore) => Promise<Answer>): Promise<Answer | undefined>;
 }
 
@@ -134,7 +134,7 @@ function openWriters(world: World, isFaulty: () => boolean): Writers {
     return instance;
   }
 
-  /** One that begins while the topology is away begins again. */
+  /** Starts again while the topology is unavailable. */
   async function storeOf(instance: StartedInstance): Promise<Datastore> {
     for (;;) {
       try {
@@ -164,7 +164,7 @@ function openWriters(world: World, isFaulty: () => boolean): Writers {
   };
 }
 
-/** Some die, some stand still for a while, at any moment of what they are at. */
+/** Kills some, pauses some, at any moment of their work. */
 function disturb({ random, time }: World, instance: StartedInstance): void {
   if (random.chance(0.2)) time.after(random.between(0, 8000), () => instance.die());
   if (!random.chance(0.2)) return;

@@ -4,23 +4,21 @@ import { SchemalessError } from '../../../../shared/errors.ts';
 import { leases } from '../../../../shared/dynamo/lease.ts';
 import type { StartedInstance, World } from './world.ts';
 
-/**
- * How often a run is started. In times of faults more often than in real life, so that each simulation sees hand-overs.
- */
+/** The interval of runs. During faults it is shorter than in production, so that each simulation sees hand-overs. */
 const EVERY_MS = 60_000;
 const LEAST_EVERY_MS = 4000;
 const MOST_EVERY_MS = 20_000;
-/** How much longer than until its successor is started a run may go on. */
+/** How long a run may continue after its successor has started. */
 const OVERLAP_MS = 12_000;
 const PAGE_ROWS = 20;
 
 export interface DrainPace {
   appendsPerSecond: number;
-  /** Runs are started more often than in real life. */
+  /** Runs start more often than in production. */
   isHasty: boolean;
 }
 
-/** Starts the drain again and again, as its schedule does; runs die, and freeze, at times. */
+/** Starts the drain again and again, as its schedule does; some runs die or freeze. */
 export function scheduleDrains(world: World, isFaulty: () => boolean, pace: DrainPace): void {
   const { random, time } = world;
   const oftenMs = random.between(LEAST_EVERY_MS, MOST_EVERY_MS);

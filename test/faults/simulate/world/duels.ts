@@ -3,19 +3,18 @@ import { rowKeyIn } from '../../row-keys.ts';
 import type { Judge } from '../judge.ts';
 import type { World } from './world.ts';
 
-/** How far apart two writers of one address begin. */
-const MOST_APART_MS = 12;
-/** By then a write of a healthy group was answered: a writer that dies does so in between, or just after. */
+/** The time between the starts of two writers of one address. */
+const MOST_BETWEEN_MS = 12;
+/** The time of a write of a healthy group: a dying writer dies before its answer, or just after. */
 const MOST_ALIVE_MS = 10;
 const REPEATS = [2, 8] as const;
 const MOST_PAUSE_MS = 1500;
 
 /**
- * Two writers send two bodies to one address at about the same time, of which one or both die at it; others send one of
- * the two again and again for a while. Whatever is lost meanwhile, only one of the bodies may ever be answered as
- * stored.
+ * Sends two bodies to one address from two writers at about the same time, of which one or both die; others repeat one
+ * of the two for a while. Despite any loss, only one of the bodies may ever be answered as stored.
  *
- * @param group whose shard it is
+ * @param group the owner of the shard
  */
 export async function duel(world: World, judge: Judge, group: string): Promise<void> {
   const { random, time, topology } = world;
@@ -27,7 +26,7 @@ export async function duel(world: World, judge: Judge, group: string): Promise<v
   await Promise.all([
     send(world, judge, cellOf(1), random.chance(0.6) ? random.between(0, MOST_ALIVE_MS) : undefined),
     time
-      .sleep(random.between(0, MOST_APART_MS))
+      .sleep(random.between(0, MOST_BETWEEN_MS))
       .then(() => send(world, judge, cellOf(2), random.chance(0.2) ? random.between(0, MOST_ALIVE_MS) : undefined)),
   ]);
   for (let repeats = random.integer(...REPEATS); repeats > 0; repeats -= 1) {
@@ -36,7 +35,7 @@ export async function duel(world: World, judge: Judge, group: string): Promise<v
   }
 }
 
-/** By an instance of its own, which dies after so long. */
+/** Sends from a separate instance, which dies after this time. */
 async function send(
   { time, chronicle, start }: World,
   judge: Judge,
@@ -44,7 +43,7 @@ async function send(
   aliveMs: number | undefined,
 ): Promise<void> {
   const instance = start('writing');
-  // It knows the topology by then; where it cannot, it writes nothing.
+  // It knows the topology by then; if not, it writes nothing.
   const store = await instance.datastore().catch(() => undefined);
   if (!store) return;
   if (aliveMs !== undefined) time.after(aliveMs, () => instance.die());

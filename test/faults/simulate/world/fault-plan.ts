@@ -10,10 +10,10 @@ const MOST_FAULTS = 8;
 const HOUR_MS = 3_600_000;
 
 /**
- * Chooses a seed's faults, and lets them come during the first `milliseconds`.
+ * Chooses a seed's faults, and starts them during the first `milliseconds`.
  *
- * Only one group, the unlucky one, ever loses what its readers had not received yet: two groups that lose their disks
- * at the same time are beyond what is promised.
+ * Only one group, the unlucky one, ever loses cells that its readers had not received: the promises do not cover two
+ * groups that lose their disks at the same time.
  */
 export function planFaults(world: World, milliseconds: number): readonly Loss[] {
   const { random, time, weather } = world;
@@ -45,21 +45,21 @@ export function planFaults(world: World, milliseconds: number): readonly Loss[] 
 /** A promotion without the last cells. */
 interface Loss {
   readonly group: string;
-  /** From when on the reader that will be promoted gets nothing. */
+  /** The time from which the reader to be promoted receives nothing. */
   readonly at: number;
-  /** How long it gets nothing, until the writer dies. */
+  /** How long it receives nothing, until the writer dies. */
   readonly behindMs: number;
 }
 
-/** Ends every fault that lasts. */
+/** Ends every lasting fault. */
 export function heal({ time, weather, groups, topology, instances }: World): void {
   Object.assign(weather, CALM);
-  weather.away.clear();
+  weather.unavailable.clear();
   weather.refusals.clear();
   weather.mute.clear();
   time.wallAheadMs = 0;
   for (const instance of instances) instance.thaw();
-  topology.isAway = false;
+  topology.isUnavailable = false;
   topology.isForgotten = false;
   for (const group of groups.values()) {
     for (const [number, node] of group.nodes.entries()) {
@@ -90,13 +90,13 @@ const pauseNode: Fault = (world, group) => {
 const lagNode: Fault = (world, group) => group.lag(someNode(world, group), world.random.between(...LASTING_MS));
 
 const cutOff: Fault = (world, group) => {
-  world.weather.away.add(group.name);
-  lasting(world, () => void world.weather.away.delete(group.name));
+  world.weather.unavailable.add(group.name);
+  lasting(world, () => void world.weather.unavailable.delete(group.name));
 };
 
-const topologyAway: Fault = (world) => {
-  world.topology.isAway = true;
-  lasting(world, () => void (world.topology.isAway = false));
+const topologyUnavailable: Fault = (world) => {
+  world.topology.isUnavailable = true;
+  lasting(world, () => void (world.topology.isUnavailable = false));
 };
 
 /** The drain reads a topology without the datastore: it is being restored, or was read half. */
@@ -105,7 +105,7 @@ const topologyForgets: Fault = (world) => {
   lasting(world, () => void (world.topology.isForgotten = false));
 };
 
-/** Its disk is full, rights were taken from it, one of its tables is gone. */
+/** Its disk is full, its rights are revoked, or one of its tables is gone. */
 const refuse: Fault = (world, group) => {
   const { random, weather } = world;
   const shard = random.pick(world.topology.shardsOf(group.name) as [number, ...number[]]);
@@ -142,18 +142,18 @@ const wallClock: Fault = (world) => {
 const wrongBy = ({ random }: World): number =>
   random.pick([1, -1]) * random.pick([HOUR_MS, HOUR_MS, random.between(1000, 20_000)]);
 
-/** A reader that has everything takes over. */
+/** A reader with all changes takes over. */
 const failOver: Fault = (_world, group) => {
   const next = group.nodes.findIndex((_, number) => number !== group.writer);
   if (group.isCaughtUp()) group.promote(next);
 };
 
 /**
- * An operator moves a shard with cells to another group, as carefully as can be: the topology last, and not while its
- * writer may lack cells that nobody would look for at the other group.
+ * Moves a shard with cells to another group like a careful operator. Changes the topology last, and not while its
+ * writer may lack cells that no process would look up at the other group.
  *
- * Never to the unlucky group: a write that is sent on to where its shard has moved may have its only copy there, since
- * secondaries are chosen by where the shard was.
+ * Never to the unlucky group: a write forwarded after a move may have its only copy there, since secondaries depend on
+ * the former group of the shard.
  */
 const moveShard: Fault = (world, from, unlucky) => {
   const { random, groups, topology, chronicle, time } = world;
@@ -169,7 +169,7 @@ const moveShard: Fault = (world, from, unlucky) => {
     cells.length === 0 ||
     to.nodes[0]?.tables.logs.has(shard) ||
     row.writerId !== from.writerId ||
-    topology.isAway ||
+    topology.isUnavailable ||
     !from.isCaughtUp() ||
     !to.isCaughtUp()
   )
@@ -181,18 +181,18 @@ const moveShard: Fault = (world, from, unlucky) => {
     { kind: 'appended', shard, cells },
   ]);
   chronicle.moves.set(shard, time.now());
-  // Instances go on with what they know for a while.
+  // Instances keep their old topology for a while.
   if (random.chance(0.5)) topology.move(shard, { group: to.name, epoch });
   else time.after(random.between(0, 1000), () => topology.move(shard, { group: to.name, epoch }));
 };
 
-/** Those that are listed twice come twice as often. */
+/** Faults that are listed twice come twice as often. */
 const FAULTS: readonly [Fault, ...Fault[]] = [
   ...([crashNode, crashWriter, crashWriter, pauseNode, pauseNode, lagNode, lagNode, cutOff] as const),
-  ...([topologyAway, topologyForgets, failOver, moveShard, refuse, refuse, serverClock, wallClock] as const),
+  ...([topologyUnavailable, topologyForgets, failOver, moveShard, refuse, refuse, serverClock, wallClock] as const),
 ];
 
-/** A reader falls behind, the writer dies with its disk, and the reader is promoted. */
+/** Delays a reader, kills the writer with its disk, and promotes the reader. */
 function loseLast(world: World, group: SimulatedGroup, { behindMs }: Loss): void {
   const { random, time } = world;
   const reader = random.pick(

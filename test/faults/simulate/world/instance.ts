@@ -3,8 +3,8 @@ import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /**
- * A run of a function, as far as the rest of the world can tell: whatever it sends, and hears, goes through here. One
- * that is frozen neither sends nor hears; what was on its way to it is lost. One that is dead does so for ever.
+ * A run of a function, as the rest of the world sees it: all that it sends and hears goes through here. A frozen one
+ * neither sends nor hears, and messages on their way to it are lost. A dead one stays so for ever.
  */
 export interface Instance {
   readonly isDead: boolean;
@@ -17,7 +17,7 @@ export interface Instance {
   table(table: DynamoTable): DynamoTable;
 }
 
-/** @param onLost what an instance will never hear of, since it was frozen meanwhile */
+/** @param onLost called with a statement whose answer the instance will never hear, since it was frozen */
 export function openInstance(time: VirtualTime, onLost: (statement: Statement) => void): Instance {
   const death = Promise.withResolvers<void>();
   let state: 'alive' | 'frozen' | 'dead' = 'alive';
@@ -25,7 +25,7 @@ export function openInstance(time: VirtualTime, onLost: (statement: Statement) =
   let freezes = 0;
   let thawed: (() => void)[] = [];
 
-  /** Comes once the instance can do something; never where it is dead. */
+  /** Resolves once the instance can act; never if it is dead. */
   function alive(): Promise<void> {
     return new Promise((resolve) => {
       if (state === 'alive') resolve();

@@ -13,19 +13,19 @@ import { addressKey } from './chronicle.ts';
 import { DATASTORE } from '../servers/log-statements.ts';
 import type { World } from './world.ts';
 
-/** Follows every log as triggers and the repair do: with fingerprints, going back where a log was cut. */
+/** Follows every log as triggers and the repair do: with fingerprints, and from an earlier offset after a cut. */
 export interface LogFollower {
-  /** @returns whether any cells were given */
+  /** @returns whether it was given any cells */
   followOnce(): Promise<boolean>;
-  /** It dies, and begins again at the offsets that it had committed. */
+  /** Kills it, and restarts it at its committed offsets. */
   restart(): Promise<void>;
-  /** Cells that it should have been given, and was not. */
+  /** Returns the cells that it should have been given, and was not. */
   missing(shard: number, log: readonly KeptCell[]): readonly KeptCell[];
   readonly cuts: () => number;
 }
 
 const PAGE = 6;
-/** As the repair of indexes does. */
+/** The delay of the repair of indexes. */
 const REPAIR_BEHIND_MS = 3000;
 
 /** @param start `now`: only cells that were appended after its first page are missed */
@@ -112,7 +112,7 @@ type MemoryItems = Pick<OffsetItems, 'read' | 'take' | 'commit' | 'release' | 'r
 
 async function take(items: MemoryItems, shards: number): Promise<HeldPartition> {
   const taken = await items.take(0, 'simulated', []);
-  if (!taken) throw new Error(`nobody else takes the ${shards} shards`);
+  if (!taken) throw new Error(`another worker holds the ${shards} shards`);
   return new HeldPartition(items, 0, taken, 1, await items.readCheckpoints(0));
 }
 

@@ -11,10 +11,10 @@ import type { Judge } from '../judge.ts';
 import { DATASTORE } from '../servers/log-statements.ts';
 import type { World } from './world.ts';
 
-/** Reads every log as a client does, going on from where it stopped. */
+/** Reads every log as a client does, from its offset. */
 export interface LogReader {
   readOnce(): Promise<void>;
-  /** What was read of a shard: `added id/address`, in order. */
+  /** Returns the cells read of a shard, as `added id/address`, in order. */
   seen(shard: number): readonly string[];
 }
 
@@ -36,7 +36,7 @@ export function logReader(world: World, store: Datastore, context: StoreContext,
   return {
     seen: (shard) => logs[shard]?.seen ?? [],
     async readOnce() {
-      for (const { shard, cells, next } of await read().catch(unlessAway)) {
+      for (const { shard, cells, next } of await read().catch(unlessUnavailable)) {
         const location = logs[shard];
         if (!location) throw new Error(`an answer for shard ${shard}`);
         for (const cell of cells) {
@@ -59,12 +59,12 @@ interface Page {
   readonly next: number;
 }
 
-function unlessAway(error: unknown): [] {
+function unlessUnavailable(error: unknown): [] {
   if (error instanceof SchemalessError || error instanceof SqlError) return [];
   throw error;
 }
 
-/** The planted bug: takes all that a snapshot shows, holes or not. */
+/** The planted bug: reads all that a snapshot shows, holes or not. */
 async function carelessly({ topology, groups }: StoreContext, shard: number, after: number): Promise<readonly Page[]> {
   const group = (await topology.datastore(DATASTORE))?.homes[shard]?.group;
   if (group === undefined) return [];
@@ -77,6 +77,6 @@ async function carelessly({ topology, groups }: StoreContext, shard: number, aft
     const cells = (found?.cells ?? []).map(decodeCell);
     return [{ shard, cells, next: cells.at(-1)?.added_id ?? after }];
   } catch (error) {
-    return unlessAway(error);
+    return unlessUnavailable(error);
   }
 }

@@ -1,16 +1,16 @@
 import timers from 'node:timers/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** A clock that goes on only when everything that could happen at a moment has happened. */
+/** A clock that advances only when everything that could happen at a moment has happened. */
 export interface VirtualTime {
   /** Milliseconds since the simulation began. */
   now(): number;
-  /** Does something later. Things of the same moment are done in the order in which they were asked for. */
+  /** Runs an action later. Actions of the same moment run in the order of these calls. */
   after(milliseconds: number, act: () => void): void;
   sleep(milliseconds: number): Promise<void>;
-  /** How far the wall clock of every machine but the servers' is ahead. */
+  /** How far the wall clocks of all machines except the servers are ahead. */
   wallAheadMs: number;
-  /** Lets time pass until the work is done. Throws what the work throws, and when nothing is left that could end it. */
+  /** Lets time pass until the work is done. Throws its error, and an error if nothing is left that could end it. */
   runUntil<T>(work: Promise<T>): Promise<T>;
 }
 
@@ -40,8 +40,7 @@ export function virtualTime(): VirtualTime {
       const end = (): void => void (isDone = true);
       work.then(end, end);
       await new Promise<void>((resolve, reject) => {
-        // Whatever follows from what has happened does so before the next turn, without any time passing: every promise
-        // chain has come to a wait.
+        // All consequences come before the next turn, without any time passing: every promise chain has come to a wait.
         const turn = (): void => {
           if (isDone) return resolve();
           const next = events.pop();
@@ -58,7 +57,7 @@ export function virtualTime(): VirtualTime {
   };
 }
 
-/** The time that the code under test lives in: pauses, clocks. Of this thread; each seed brings a new one. */
+/** The time of the code under test: pauses, clocks. For this thread; each seed brings a new one. */
 const lived: { time: VirtualTime | undefined } = { time: undefined };
 
 /** The wall clock at the beginning of every simulation: 2026-01-31T08:00:00Z. */
@@ -107,7 +106,7 @@ function timerIn(act: () => void, milliseconds = 0): Timer {
   return timer;
 }
 
-/** A pause that the signal ends, as a real one does: with its reason. */
+/** A pause that the signal ends, like a real one: with its reason. */
 function cutShort(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const cut = (): void => reject(signal.reason);
@@ -120,49 +119,21 @@ function cutShort(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A binary heap: the next thing to happen is at its head. */
+/** Sorted, the next to happen last. */
 function eventQueue() {
-  const heap: Event[] = [];
+  const events: Event[] = [];
   const isBefore = (one: Event, other: Event): boolean =>
     one.at < other.at || (one.at === other.at && one.number < other.number);
-
-  function sift(position: number, event: Event): void {
-    let hole = position;
-    for (;;) {
-      let least = hole * 2 + 1;
-      const right = heap[least + 1];
-      const left = heap[least];
-      if (!left) break;
-      let child = left;
-      if (right && isBefore(right, left)) {
-        least += 1;
-        child = right;
-      }
-      if (!isBefore(child, event)) break;
-      heap[hole] = child;
-      hole = least;
-    }
-    heap[hole] = event;
-  }
-
   return {
     push(event: Event): void {
-      let hole = heap.length;
-      heap.push(event);
-      while (hole > 0) {
-        const above = (hole - 1) >> 1;
-        const parent = heap[above] as Event;
-        if (!isBefore(event, parent)) break;
-        heap[hole] = parent;
-        hole = above;
+      let [least, most] = [0, events.length];
+      while (least < most) {
+        const middle = (least + most) >> 1;
+        if (isBefore(event, events[middle] as Event)) least = middle + 1;
+        else most = middle;
       }
-      heap[hole] = event;
+      events.splice(least, 0, event);
     },
-    pop(): Event | undefined {
-      const [first] = heap;
-      const last = heap.pop();
-      if (first && last && heap.length > 0) sift(0, last);
-      return first;
-    },
+    pop: (): Event | undefined => events.pop(),
   };
 }

@@ -24,18 +24,18 @@ import { wrapped } from '../../../support/wrapped-client.ts';
 
 const SHARDS = 4;
 
-/** What an instance of a function is for: each has connections and a topology of its own. */
+/** The purpose of an instance of a function: each has connections and a topology of its own. */
 type Part = 'writing' | 'draining' | 'reading';
 
-/** A run of a function, with what it works with. */
+/** A run of a function, with its dependencies. */
 export interface StartedInstance extends Instance {
   readonly context: StoreContext;
-  /** Leases. */
+  /** The table of leases. */
   readonly stateTable: DynamoTable;
   datastore(): Promise<Datastore & BufferOperations>;
 }
 
-/** Everything that a seed makes. */
+/** All parts of a seed's simulation. */
 export interface World {
   readonly random: Random;
   readonly time: VirtualTime;
@@ -49,14 +49,14 @@ export interface World {
   start(part: Part): StartedInstance;
   /** Every instance that was ever started. */
   readonly instances: ReadonlySet<Instance>;
-  /** Ends the simulation: something went wrong beside its main work. */
+  /** Ends the simulation: an error occurred outside its main work. */
   fail(error: unknown): void;
   readonly failure: Promise<never>;
 }
 
 /**
- * Three or four groups of two or three servers, with a datastore of a few shards. The thread lives in its time from now
- * on.
+ * Makes three or four groups of two or three servers, with a datastore of a few shards. The thread lives in its time
+ * from now on.
  */
 export function makeWorld(seed: string, number: number, bug: PlantedBug | undefined): World {
   const random = new Random(seed, 'simulation', number);
@@ -64,7 +64,7 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
   const chance = new Random(seed, 'Math.random', number);
   liveIn(time, () => chance.next());
   const told = chronicle(time.now);
-  const weather: Weather = { ...CALM, away: new Set(), mute: new Set(), refusals: new Set() };
+  const weather: Weather = { ...CALM, unavailable: new Set(), mute: new Set(), refusals: new Set() };
   const names = ['group-1', 'group-2', 'group-3', ...(random.chance(0.2) ? ['group-4'] : [])];
   const readers = random.integer(1, 2);
   const groups = new Map(names.map((name) => [name, simulatedGroup({ name, readers, time, random, witness: told })]));

@@ -7,19 +7,20 @@ import type { Json } from '../../../../shared/cell.ts';
 import { PermanentFailure } from '../../../../shared/triggers/consume/permanent-failure.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { confirming } from '../../../support/store-of.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
 
 const FARE = { total: 24.2, currency: 'USD' };
 
 type Page = Awaited<ReturnType<Billing['trips']['row']>>;
 
-/** A trip in a store of its own, whose cards decline the attempts given. */
+/** Makes a trip in its own store, whose cards decline the given attempts. */
 async function trip(base: Json = { fare: FARE }, declined: readonly number[] = []) {
   const store = referenceStore('trips', 4);
   const row_key = randomUUID();
   await store.put({ row_key, column_name: 'BASE', ref_key: 1, body: base });
   const charges: Charge[] = [];
-  const honest = simulatedCards(store, 0);
+  const honest = simulatedCards({ get: store.get, tryPut: store.put }, 0);
   const cards: CardService = {
     async charge(charge) {
       charges.push(charge);
@@ -27,7 +28,7 @@ async function trip(base: Json = { fare: FARE }, declined: readonly number[] = [
       return honest.charge(charge);
     },
   };
-  const trips: Billing['trips'] = store;
+  const trips: Billing['trips'] = confirming(store);
   return {
     store,
     row_key,
@@ -85,7 +86,7 @@ describe('billing a trip', () => {
     expect(await bodies(store, row_key, 'STATUS')).toEqual([{ is_completed: true, attempt: 1, ...Object(charge) }]);
   });
 
-  it('leaves STATUS to whoever wrote it since it was read, and finds that when it is called again', async () => {
+  it('keeps a STATUS that was written since its read, and has nothing to do on the next call', async () => {
     const { store, row_key, billing, bill } = await trip();
     const written = { is_completed: true, by: 'an operator' };
     const overtaken: Billing['trips'] = {
@@ -96,7 +97,7 @@ describe('billing a trip', () => {
         return page;
       },
     };
-    await expect(bill({ trips: overtaken })).rejects.toThrow('another call was quicker');
+    await expect(bill({ trips: overtaken })).rejects.toThrow('Another body is at');
     expect(await bill()).toEqual({ outcome: 'nothing_to_do' });
     expect(await bodies(store, row_key, 'STATUS')).toEqual([written]);
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { CardDeclined, type Charge } from '../../../../functions/examples/billing/card-service.ts';
 import { declineReason, CHARGES, simulatedCards } from '../../../../functions/examples/billing/simulated-cards.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
 
 const charge = (change: Partial<Charge> = {}): Charge => ({
   idempotencyKey: randomUUID(),
@@ -12,9 +12,14 @@ const charge = (change: Partial<Charge> = {}): Charge => ({
   ...change,
 });
 
+function booksOf() {
+  const store = referenceStore('trips', 2);
+  return { ...store, tryPut: store.put };
+}
+
 describe('the simulated card service', () => {
   it('charges a key once, and answers with the first charge after that', async () => {
-    const books = referenceStore('trips', 2);
+    const books = booksOf();
     const cards = simulatedCards(books, 0);
     const first = charge();
     const charged = await cards.charge(first);
@@ -25,19 +30,19 @@ describe('the simulated card service', () => {
   });
 
   it('gives every key a receipt of its own', async () => {
-    const cards = simulatedCards(referenceStore('trips', 2), 0);
+    const cards = simulatedCards(booksOf(), 0);
     const receipts = await Promise.all(Array.from({ length: 50 }, async () => (await cards.charge(charge())).receipt));
     expect(new Set(receipts).size).toBe(50);
   });
 
   it.each(['buffered', 'unavailable'] as const)('does not say that it charged what is %s', async (outcome) => {
     const books = referenceStore('trips', 2);
-    const put = async () => ({ outcome, shard: 0, copies: 1, reason: 'test' });
-    await expect(simulatedCards({ get: books.get, put }, 0).charge(charge())).rejects.toThrow('not known whether');
+    const tryPut = async () => ({ outcome, shard: 0, copies: 1, reason: 'test' });
+    await expect(simulatedCards({ get: books.get, tryPut }, 0).charge(charge())).rejects.toThrow('not known whether');
   });
 
   it('charges nothing when a card declines', async () => {
-    const books = referenceStore('trips', 2);
+    const books = booksOf();
     const declined = charge();
     await expect(simulatedCards(books, 1).charge(declined)).rejects.toThrow(CardDeclined);
     expect(await books.getLatest({ row_key: declined.idempotencyKey, column_name: CHARGES })).toMatchObject({

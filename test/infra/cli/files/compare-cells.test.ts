@@ -6,7 +6,7 @@ import { folderTarget } from '../../../../infra/cli/files/export/folder-target.t
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import { exportCells } from '../../../../shared/files/export-cells.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
 import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
@@ -23,14 +23,14 @@ async function compared(batchGet: Reading, path: string) {
   return { comparison, found };
 }
 
-test('a store that has all that an export says differs in nothing; one that was set back lacks what came since', async () => {
+test('a store with all cells of an export has no difference; a restored one lacks later cells', async () => {
   const [whole, early] = [referenceStore('readings', 4), referenceStore('readings', 4)];
   const cells = readings({ cells: CELLS, rows: 40, seed: 'compared' });
   let count = 0;
   for (const cell of cells) {
     await whole.put(cell);
     if (count < 700) await early.put(cell);
-    // Lost, and written anew by somebody.
+    // Lost, and written again with another body.
     else if (count === 700) await early.put({ ...cell, body: 'another' });
     count += 1;
   }
@@ -51,7 +51,7 @@ test('a store that has all that an export says differs in nothing; one that was 
   expect(found.every(({ created_at }) => created_at !== undefined)).toBe(true);
 });
 
-test('what cannot be read is told apart from what is not there, and lines that are no cells are counted', async () => {
+test('unreadable cells are told apart from missing ones, and lines that are no cells are counted', async () => {
   const path = join(folder.path, 'some.ndjson');
   const line = { row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0', column_name: 'BASE', ref_key: 1, body: {} };
   writeFileSync(path, `${JSON.stringify(line)}\nnonsense\n`);

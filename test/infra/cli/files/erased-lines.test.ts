@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
@@ -6,17 +6,15 @@ import { expect, test } from 'vitest';
 import { compareCells, type CellDifference } from '../../../../infra/cli/files/compare-command.ts';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
-import { importCells } from '../../../../infra/cli/files/import/import-cells.ts';
-import { newJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import type { Cell } from '../../../../shared/cell.ts';
 import type { IndexStatus } from '../../../../shared/api/indexes.ts';
 import { exportCells } from '../../../../shared/files/export-cells.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
 import { ERASED } from '../../../functions/support/fake-erasures.ts';
-import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { importTests } from './import-file.ts';
 
-const folder = folderOfTests();
+const scene = importTests();
 const ROW = ERASED.row_key;
 const cell = { row_key: ROW, column_name: 'BASE', shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };
 const note = { id: ERASED.id, reason: ERASED.reason };
@@ -48,7 +46,7 @@ const source = {
 };
 
 test('an export says what was erased, and has the erasures at their places', async () => {
-  const path = join(folder.path, 'lines');
+  const path = join(scene.folder, 'lines');
   await exportCells(source, { target: folderTarget(path), format: 'ndjson' });
   const lines = gunzipSync(readFileSync(join(path, 'part-0001/0000.ndjson.gz')))
     .toString()
@@ -59,7 +57,7 @@ test('an export says what was erased, and has the erasures at their places', asy
 });
 
 test('in Parquet these are rows without a body', async () => {
-  const path = join(folder.path, 'columns');
+  const path = join(scene.folder, 'columns');
   await exportCells(source, { target: folderTarget(path), format: 'parquet' });
   const rows = await parquetReadObjects({ file: await asyncBufferFromFile(join(path, 'part-0001/0000.parquet')) });
   expect(rows.map((row) => [row['added_id'], row['column_name'], row['erased'], row['body'], row['value']])).toEqual([
@@ -72,9 +70,7 @@ test('in Parquet these are rows without a body', async () => {
 });
 
 test('an import stores the other cells, and rejects what is none, and what the datastore has erased', async () => {
-  const path = join(folder.path, 'input.ndjson');
-  const more = { ...cell, ref_key: 3, body: { value: 3 } };
-  writeFileSync(path, [...LOG, more].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  scene.write([...LOG, { ...cell, ref_key: 3, body: { value: 3 } }]);
   const store = referenceStore('trips', 1);
   const client = {
     ...store,
@@ -85,17 +81,9 @@ test('an import stores the other cells, and rejects what is none, and what the d
         .flatMap((result) => result ?? []);
     },
   };
-  const { sources, fingerprints, areTimesKept, reading } = await openInput(path, {});
-  const rejectsPath = `${path}.rejects.ndjson`;
-  const report = await importCells(client, {
-    sources,
-    areTimesKept,
-    journal: newJournal({ url: 'here', datastore: 'trips', inputs: fingerprints, reading }),
-    rejectsPath,
-  });
-  expect(report.counts).toEqual({ stored: 1, stored_before: 0, buffered: 0, rejected: 4 });
-  const rejects = readFileSync(rejectsPath, 'utf8').trimEnd().split('\n');
-  expect(rejects.map((line) => JSON.parse(line) as object)).toMatchObject([
+  const report = await scene.importFile(scene.file, { client });
+  expect(report.counts).toEqual({ stored: 1, stored_before: 0, buffered: 0, skipped: 0, rejected: 4 });
+  expect(scene.rejected()).toMatchObject([
     { line: 2, code: 'erased', reason: expect.stringContaining('before it was exported') },
     { line: 3, code: 'erasure', reason: expect.stringContaining('`schemaless erase`') },
     { line: 4, code: 'erasure' },
@@ -104,22 +92,13 @@ test('an import stores the other cells, and rejects what is none, and what the d
 });
 
 test('a comparison finds nothing missing of what was erased, before or since', async () => {
-  const path = join(folder.path, 'compared.ndjson');
-  writeFileSync(path, LOG.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  scene.write(LOG);
   const found: CellDifference[] = [];
-  const gone = {
-    ...cell,
-    ref_key: 1,
-    added_id: 1,
-    body: null,
-    erased: true,
-    served_by: 'writer',
-    stale: false,
-  } as const;
+  const gone = { ...LOG[1], ref_key: 1, served_by: 'writer', stale: false } as const;
   const client = { batchGet: async () => [gone], with: () => ({ ...client }) } as unknown as Parameters<
     typeof compareCells
   >[0];
-  const { sources } = await openInput(path, {});
+  const { sources } = await openInput(scene.file, {});
   const comparison = await compareCells(client, { sources, found: (difference) => void found.push(difference) });
   expect(comparison).toMatchObject({ compared: 1, erased: 4, unreadable: 0, missing: 0, other_body: 0, unanswered: 0 });
   expect(found).toEqual([]);

@@ -10,21 +10,21 @@ import { digestLog } from '../../../../infra/cli/log/digest-log.ts';
 import { readKnownDigests } from '../../../../infra/cli/commands/digest.ts';
 import type { Cell } from '../../../../shared/cell.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
-import { CELLS, exportTests, logOf, SHARDS, type Source } from './export-files.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
+import { CELLS, exportTests, logOf, SHARDS } from './export-files.ts';
 
 const OTHER_SHARDS = 3;
 const scene = exportTests();
-const { exported, source, write, check, manifest, lines: linesOf } = scene;
+const { exported, source, reading, write, check, manifest, lines: linesOf } = scene;
 
-/** What was exported, as the command does it. */
+/** Imports the export, as the command does. */
 async function importInto(datastore: Datastore, times?: 'new'): Promise<ImportReport> {
   const { sources, areTimesKept } = await openInput(scene.target, { times });
   const journal = newJournal({ url: '', datastore: '', inputs: [], reading: {} });
   return importCells(datastore, { sources, areTimesKept, journal, rejectsPath: `${scene.target}.rejects` });
 }
 
-/** What a line has of each: the shard is that of the file. */
+/** Returns the fields of each line; the shard is that of the file. */
 function linesOfLog(log: readonly Cell[]): readonly object[] {
   return log.map(({ row_key, column_name, ref_key, body, added_id, created_at }) => ({
     row_key,
@@ -123,7 +123,7 @@ test('a whole export is not written over another one, nor gone on with in anothe
   await expect(exported({ sinceLast: true, format: 'parquet' })).rejects.toMatchObject({ code: 'other_export' });
 });
 
-test('whether sealed fields are opened is said in it, and the same for all its parts', async () => {
+test('an export records whether sealed fields are opened, the same for all its parts', async () => {
   await exported();
   await expect(exported({ sinceLast: true, opened: true })).rejects.toMatchObject({ code: 'other_export' });
   expect(manifest('part-0001')).not.toHaveProperty('opened');
@@ -140,57 +140,39 @@ test('whether sealed fields are opened is said in it, and the same for all its p
 test('it ends where the logs ended when it began', async () => {
   const before = (await logOf(scene.datastore)).length;
   let isWritten = false;
-  const from = source();
-  await exported(
-    {},
-    {
-      ...from,
-      async log(...asked) {
-        if (!isWritten) await write(200);
-        isWritten = true;
-        return from.log(...asked);
-      },
-    },
-  );
+  const from = reading(async (read, ...asked) => {
+    if (!isWritten) await write(200);
+    isWritten = true;
+    return read(...asked);
+  });
+  await exported({}, from);
   expect(linesOf()).toHaveLength(before);
   expect(await check()).toMatchObject({ faults: [] });
 });
 
 test('a shard that had no room in an answer, failed, or was at a hole is asked again', async () => {
-  const from = source();
   let asked = 0;
-  await exported(
-    {},
-    {
-      ...from,
-      async log(...parameters) {
-        asked += 1;
-        return (await from.log(...parameters)).map((log, at) =>
-          log.error === undefined && (asked + at) % 2 === 0
-            ? { ...log, cells: [], next: parameters[0][at]?.after ?? 0, more: asked % 3 > 0 }
-            : log,
-        );
-      },
-    },
-  );
+  const from = reading(async (read, locations, options) => {
+    asked += 1;
+    return (await read(locations, options)).map((log, at) =>
+      log.error === undefined && (asked + at) % 2 === 0
+        ? { ...log, cells: [], next: locations[at]?.after ?? 0, more: asked % 3 > 0 }
+        : log,
+    );
+  });
+  await exported({}, from);
   expect(linesOf()).toEqual(linesOfLog(await logOf(scene.datastore)));
 });
 
 test('ended in the middle it goes on, and is what it would have been', async () => {
-  const from = source();
   const end = new AbortController();
-  const cut = await exported(
-    { signal: end.signal },
-    {
-      ...from,
-      async log(locations, options) {
-        // A few cells at a time, so that something is complete before the end, and something is not.
-        const logs = await from.log(locations.slice(0, 1), { ...options, limit: 1000 });
-        if (existsSync(join(scene.target, 'part-0001/0000.ndjson.gz'))) end.abort();
-        return [...logs, ...locations.slice(1).map(({ shard, after = 0 }) => emptyLog(shard, after))];
-      },
-    },
-  );
+  const from = reading(async (read, locations, options) => {
+    // A few cells at a time, so that something is complete before the end, and something is not.
+    const logs = await read(locations.slice(0, 1), { ...options, limit: 1000 });
+    if (existsSync(join(scene.target, 'part-0001/0000.ndjson.gz'))) end.abort();
+    return [...logs, ...locations.slice(1).map(({ shard, after = 0 }) => emptyLog(shard, after))];
+  });
+  const cut = await exported({ signal: end.signal }, from);
   expect(cut).toMatchObject({ complete: false });
   await expect(check()).rejects.toMatchObject({ code: 'bad_input' });
 
@@ -210,15 +192,13 @@ test('a log that was cut since the last part is noticed, whether it is shorter o
   const shorter = { ...from, heads: async () => (await from.heads()).map((head) => ({ ...head, head: 1 })) };
   await expect(exported({ sinceLast: true }, shorter)).rejects.toMatchObject({ code: 'cut_log' });
 
-  const rewritten: Source = {
-    ...from,
-    log: async (...asked) =>
-      (await from.log(...asked)).map((log) =>
-        log.error === undefined
-          ? { ...log, cells: log.cells.map((cell) => ({ ...cell, created_at: '2026-01-01T00:00:00.000000Z' })) }
-          : log,
-      ),
-  };
+  const rewritten = reading(async (read, ...asked) =>
+    (await read(...asked)).map((log) =>
+      log.error === undefined
+        ? { ...log, cells: log.cells.map((cell) => ({ ...cell, created_at: '2026-01-01T00:00:00.000000Z' })) }
+        : log,
+    ),
+  );
   await expect(exported({ sinceLast: true }, rewritten)).rejects.toMatchObject({ code: 'cut_log' });
 });
 
@@ -233,8 +213,8 @@ test('the check finds a file that lacks a line, one that is gone, a part that is
   writeFileSync(path, gzipSync(lines.toSpliced(3, 1).join('\n')));
   expect((await check())?.faults).toEqual([expect.stringMatching(/^part-0001\/0001\.ndjson\.gz: wanted \d+ bytes/u)]);
 
-  // Sums that somebody made anew for other cells.
-  const said = JSON.stringify(manifest('part-0001'), null, 2);
+  // Sums recomputed for other cells.
+  const output = JSON.stringify(manifest('part-0001'), null, 2);
   const other = gzipSync(lines.with(3, (lines[3] ?? '').replace(/"value":/u, '"valve":')).join('\n'));
   const { file } = manifest('part-0001').shards[1] ?? {};
   writeFileSync(path, other);
@@ -246,7 +226,7 @@ test('the check finds a file that lacks a line, one that is gone, a part that is
   expect((await check())?.faults).toEqual([
     expect.stringMatching(/^part-0001\/0001\.ndjson\.gz: wanted the digest \w{64}, got \w{64}$/u),
   ]);
-  manifest('part-0001', () => said);
+  manifest('part-0001', () => output);
 
   rmSync(path);
   expect((await check())?.faults).toEqual([expect.stringContaining('ENOENT')]);

@@ -10,15 +10,17 @@ import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import type { IndexStatus } from '../../../../shared/api/indexes.ts';
 import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
 import type { Manifest } from '../../../../shared/files/manifest.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
 import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 export const SHARDS = 4;
 export const CELLS = 300;
-export type Source = Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'listIndexes'>;
+type Source = Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'listIndexes'>;
 
-/** What the tests of exports share; the datastore and the folder are new for each test. */
+type ReadsLog = (read: Source['log'], ...asked: Parameters<Source['log']>) => ReturnType<Source['log']>;
+
+/** The fixtures of export tests; the datastore and the folder are new for each test. */
 interface ExportScene {
   readonly folder: string;
   datastore: Datastore;
@@ -26,7 +28,9 @@ interface ExportScene {
   readonly write: (cells: number) => Promise<void>;
   /** The datastore as a client gives it, with an index of these fields. */
   readonly source: (fields?: readonly object[], datastore?: Datastore) => Source;
-  readonly exported: (wishes?: Partial<ExportOptions>, from?: Source) => Promise<ExportReport>;
+  /** The same, but that its logs are read so. */
+  readonly reading: (log: ReadsLog) => Source;
+  readonly exported: (requests?: Partial<ExportOptions>, from?: Source) => Promise<ExportReport>;
   readonly check: () => Promise<{ readonly faults: readonly string[]; readonly cells: number } | undefined>;
   readonly manifest: (part: string, change?: (text: string) => string) => Manifest;
   readonly lines: (part?: string) => readonly Record<string, unknown>[];
@@ -47,8 +51,12 @@ export function exportTests(): ExportScene {
       ...datastore,
       listIndexes: async () => ({ indexes: [{ fields } as unknown as IndexStatus] }),
     }),
-    exported: (wishes = {}, from = scene.source()) =>
-      exportCells(from, { target: folderTarget(scene.target), format: 'ndjson', ...wishes }),
+    reading(log) {
+      const from = scene.source();
+      return { ...from, log: (...asked) => log(from.log, ...asked) };
+    },
+    exported: (requests = {}, from = scene.source()) =>
+      exportCells(from, { target: folderTarget(scene.target), format: 'ndjson', ...requests }),
     check: () => checkExport(folderTarget(scene.target)),
     manifest(part, change) {
       const path = join(scene.target, part, '_manifest.json');

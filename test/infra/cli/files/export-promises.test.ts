@@ -10,22 +10,16 @@ import { parquetFile } from '../../../../shared/files/parquet-file.ts';
 import { exportTests } from './export-files.ts';
 
 const scene = exportTests();
-const { exported, source, write, check, manifest } = scene;
+const { exported, source, reading, write, check, manifest } = scene;
 
 test('of two exports to one folder at once one is refused, and changes nothing', async () => {
-  const from = source();
   let second: Promise<unknown> | undefined;
-  const first = exported(
-    {},
-    {
-      ...from,
-      async log(...asked) {
-        second ??= exported().catch((error: unknown) => error);
-        await second;
-        return from.log(...asked);
-      },
-    },
-  );
+  const from = reading(async (read, ...asked) => {
+    second ??= exported().catch((error: unknown) => error);
+    await second;
+    return read(...asked);
+  });
+  const first = exported({}, from);
   expect(await first).toMatchObject({ complete: true, cells: 300 });
   expect(await second).toMatchObject({ code: 'busy_export', ending: 'unavailable' });
   expect(await check()).toMatchObject({ faults: [] });

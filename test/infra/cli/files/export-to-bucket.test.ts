@@ -6,13 +6,13 @@ import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
 import { s3Target, type S3Options } from '../../../../shared/files/s3-target.ts';
 import type { ExportTarget } from '../../../../shared/files/target.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
 import { openBucket, type Bucket } from '../../../support/files/bucket.ts';
 import { until } from '../../../support/until.ts';
 import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
-/** A holder is renewed often, and gone only where a test moves the clock. */
+/** A lock is renewed often, and expires only if a test moves the clock. */
 const TIMES = { renewMs: 20, goneMs: 30_000, leftMs: 0 };
 const LARGE_BYTES = 20 * 1024 * 1024;
 const folder = folderOfTests();
@@ -55,9 +55,9 @@ function source(): Source {
 }
 
 async function exported(
-  wishes: Partial<ExportOptions> & { readonly from?: Source } & S3Options = {},
+  requests: Partial<ExportOptions> & { readonly from?: Source } & S3Options = {},
 ): Promise<ExportReport> {
-  const { from = source(), ...options } = wishes;
+  const { from = source(), ...options } = requests;
   const target = await open(options);
   try {
     return await exportCells(from, { target, format: 'ndjson', sinceLast: true, ...options });
@@ -78,7 +78,7 @@ function movedClock(): { move(ms: number): void } {
   return { move: (ms) => void (moved += ms) };
 }
 
-async function killedHolder(target: ExportTarget): Promise<void> {
+async function killedOwner(target: ExportTarget): Promise<void> {
   const renewals = vi.spyOn(globalThis, 'setInterval').mockReturnValueOnce({} as NodeJS.Timeout);
   await target.lock?.();
   renewals.mockRestore();
@@ -100,13 +100,13 @@ test('of two exports to one prefix at once one is refused, and changes nothing',
 
 test('of many that begin at once one goes on, and one that was killed is succeeded by one', async () => {
   const dead = await open();
-  await killedHolder(dead);
+  await killedOwner(dead);
   // Two come to take it over before either has written.
   const both = Promise.withResolvers<undefined>();
   let came = 0;
-  let looks = 0;
+  let polls = 0;
   bucket.s3.before = ({ method, headers }) => {
-    if (method === 'GET') looks += 1;
+    if (method === 'GET') polls += 1;
     if (method !== 'PUT' || headers['if-none-match'] !== undefined) return undefined;
     came += 1;
     if (came === 2) both.resolve(undefined);
@@ -115,7 +115,7 @@ test('of many that begin at once one goes on, and one that was killed is succeed
   const clock = movedClock();
   const targets = await Promise.all(Array.from({ length: 4 }, () => open()));
   const taking = Promise.allSettled(targets.map((target) => target.lock?.()));
-  await until('each has looked again and again', () => looks > 12);
+  await until('each has looked again and again', () => polls > 12);
   expect(came).toBe(0);
   clock.move(TIMES.goneMs);
   const taken = await taking;
@@ -127,11 +127,11 @@ test('of many that begin at once one goes on, and one that was killed is succeed
   await expect(dead.writeText('part-0001/_done.json', '[]')).rejects.toMatchObject({ code: 'busy_export' });
 });
 
-test('a holder whose object is gone, or is another one, writes nothing more', async () => {
+test('a lock owner whose object is gone, or replaced, writes nothing more', async () => {
   const from = waiting(async () => {
     const { remove } = await s3Target(bucket.name, `${prefix}/`, { endpoint: bucket.url, region: 'us-east-1' });
     await remove('_lock.json');
-    // It asks for itself once it was not renewed for half of the time.
+    // The owner reads its lock when it was not renewed for half of the time.
     movedClock().move(TIMES.goneMs * 0.6);
   });
   const lockTimes = { ...TIMES, renewMs: 3_600_000 };
@@ -145,14 +145,14 @@ test('an answer to a renewal that is lost costs nothing', async () => {
   bucket.s3.before = async ({ method, url }) => {
     if (method !== 'PUT' || !url.pathname.endsWith('_lock.json')) return undefined;
     lost += 1;
-    // Written meanwhile by the holder itself, as by a request whose answer did not come.
+    // Written by the owner itself, as by a request whose response was lost.
     if (lost === 4) await rewrite();
     return undefined;
   };
   expect(await exported({ from })).toMatchObject({ complete: true });
 });
 
-test('a holder whom S3 does not answer any more writes nothing, and waits for no answer for ever', async () => {
+test('a lock owner that S3 no longer answers writes nothing, and waits for no answer for ever', async () => {
   const target = await open();
   const release = await target.lock?.();
   bucket.s3.before = ({ url }) => (isLock(url) ? new Promise(() => undefined) : undefined);
@@ -166,9 +166,9 @@ test('a holder whom S3 does not answer any more writes nothing, and waits for no
   expect(new Set(bounds)).toEqual(new Set([TIMES.goneMs / 3]));
 });
 
-test('who took over from one that was silent holds it, though the answer to that was lost', async () => {
+test('a lock taken over from a silent owner counts, though the response to that was lost', async () => {
   const dead = await open();
-  await killedHolder(dead);
+  await killedOwner(dead);
   let isLost = false;
   bucket.s3.before = async ({ method, url, headers, body }) => {
     if (isLost || method !== 'PUT' || !isLock(url) || headers['if-match'] === undefined) return undefined;
@@ -179,10 +179,10 @@ test('who took over from one that was silent holds it, though the answer to that
     return undefined;
   };
   const clock = movedClock();
-  const looked = vi.spyOn(bucket.s3, 'before');
+  const polled = vi.spyOn(bucket.s3, 'before');
   const target = await open();
   const taking = target.lock?.();
-  await until('it has looked', () => looked.mock.calls.length > 4);
+  await until('it has looked', () => polled.mock.calls.length > 4);
   clock.move(TIMES.goneMs);
   await (
     await taking
@@ -227,7 +227,7 @@ test('an upload in parts is whole, and is aborted where one of them fails, or it
   await expect(storeLarge({})).rejects.toThrow('As the test wants it');
   expect(bucket.s3.uploads.size).toBe(0);
 
-  // The server says nothing more: nobody would wait for that who gave it up.
+  // The server no longer responds, and a cancelled upload must not wait for it.
   const end = new AbortController();
   bucket.s3.before = async ({ url }) => {
     if (!isPart(url, 2)) return undefined;

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { readJournal } from '../../../../infra/cli/files/import/journal.ts';
@@ -7,6 +7,7 @@ import type { Cell, NewCell, PutResult, RestoredCell } from '../../../../shared/
 import { SchemalessError } from '../../../../shared/errors.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { Random } from '../../../support/random.ts';
+import { encoded } from './csv-property.ts';
 import { importTests, SHARDS, type Target } from './import-file.ts';
 
 const scene = importTests();
@@ -83,7 +84,7 @@ test('says of each line that is not stored which it is and why, and stores the o
 
   const report = await importFile();
 
-  expect(report.counts).toEqual({ stored: 3, stored_before: 0, buffered: 0, rejected: 7 });
+  expect(report.counts).toEqual({ stored: 3, stored_before: 0, buffered: 0, skipped: 1, rejected: 7 });
   expect(rejected().map(({ line, code, field }) => ({ line, code, field }))).toEqual([
     { line: 3, code: 'invalid_json', field: 'line' },
     { line: 4, code: 'invalid_field', field: 'row_key' },
@@ -101,6 +102,11 @@ test('ends where more lines are rejected than may be, and goes on with a higher 
   write(cells.flatMap((cell, position) => (position % 5 === 0 ? [cell, 'no JSON'] : [cell])));
 
   await expect(importFile(scene.file, { maxRejects: 3 })).rejects.toMatchObject({ code: 'too_many_rejects' });
+  // The fourth is in line 20, and nothing behind it was sent.
+  expect(rejected().map(({ line }) => line)).toEqual([2, 8, 14, 20]);
+  expect(await logged()).toHaveLength(16);
+  await expect(importFile(scene.file, { maxRejects: 3 })).rejects.toMatchObject({ code: 'too_many_rejects' });
+  expect(await logged()).toHaveLength(16);
   const report = await importFile(scene.file, { maxRejects: 10 });
 
   expect(report).toMatchObject({ complete: true, counts: { rejected: 10 } });
@@ -121,6 +127,11 @@ test('refuses to go on with a file that is another one by now, and with another 
     code: 'changed_input',
     message: expect.stringContaining('--restart'),
   });
+
+  // Format 1 counted other items of a CSV.
+  const journal = readFileSync(`${scene.file}.import-journal`, 'utf8');
+  writeFileSync(`${scene.file}.import-journal`, journal.replace(/"format":\d+/u, '"format":1'));
+  await expect(importFile()).rejects.toMatchObject({ code: 'bad_journal' });
 });
 
 test('counts what is buffered as stored', async () => {
@@ -141,6 +152,25 @@ test('gives lines without a ref key the number of the line, from packed files, t
     { ref_key: 1, body: 'one' },
     { ref_key: 2, body: 'two' },
   ]);
+});
+
+test.each(['utf8-marked', 'utf16le', 'utf16be'])(
+  'stores every line of %s, also after it was interrupted',
+  async (kind) => {
+    const cells = some(40);
+    const lines = cells.map((cell, at) => `${JSON.stringify(cell)}${['\n', '\r\n', '\r'][at % 3]}`);
+    lines.splice(20, 0, 'no JSON\n');
+    writeFileSync(scene.file, encoded(lines.join(''), kind));
+    await expect(importFile(scene.file, { maxRejects: 0 })).rejects.toMatchObject({ code: 'too_many_rejects' });
+    expect(await importFile()).toMatchObject({ complete: true, counts: { stored: 40, rejected: 1 } });
+    expect(rejected()).toMatchObject([{ line: 21, last_line: 21, text: 'no JSON' }]);
+    expect(byRow(await logged())).toEqual(byRow(cells));
+  },
+);
+
+test('refuses a file that is no UTF-16, though its first bytes say so', async () => {
+  writeFileSync(scene.file, Buffer.concat([encoded(JSON.stringify(some(1)[0]), 'utf16le'), Buffer.from([0x7b])]));
+  await expect(importFile()).rejects.toMatchObject({ code: 'bad_input', message: expect.stringContaining('UTF-16') });
 });
 
 /** A second apart, years ago; each line says more than the microseconds that are kept. */

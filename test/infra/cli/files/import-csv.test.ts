@@ -3,24 +3,21 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import { uuidV5 } from '../../../../shared/uuid-v5.ts';
-import { importTests } from './import-file.ts';
+import { sendWindow } from '../../../../infra/cli/files/import/send-window.ts';
+import { START, type SourceItem } from '../../../../infra/cli/files/import/source.ts';
+import { importTests, itemsIn } from './import-file.ts';
 
 const ROW_KEY = '886313e1-3b8a-5372-9b90-0c9aee199e5d';
 const scene = importTests();
 const { importFile, rejected } = scene;
 
-/** What each record of a CSV becomes: the note, or the code of its reject. */
+/** Returns the result of each record of a CSV: the note, or the code of its reject. */
 async function notesOf(name: string, bytes: Buffer): Promise<readonly unknown[]> {
   const path = join(scene.folder, name);
   const mapping = join(scene.folder, 'mapping.yaml');
   writeFileSync(path, bytes);
   writeFileSync(mapping, 'row_key: { column: id }\ncolumn_name: BASE\nref_key: line\nbody: { note: note }\n');
-  const { sources } = await openInput(path, { mapping });
-  const notes: unknown[] = [];
-  for (const source of sources)
-    for await (const items of source.read({ items: 0, bytes: 0 }))
-      for (const { cell, reject } of items) notes.push(reject?.code ?? Object(cell?.body).note);
-  return notes;
+  return (await itemsIn(path, { mapping })).map(({ cell, reject }) => reject?.code ?? Object(cell?.body).note);
 }
 
 const record = (note: string | Buffer): Buffer => Buffer.concat([Buffer.from(`${ROW_KEY},`), Buffer.from(note)]);
@@ -61,6 +58,7 @@ test('a CSV that names a column twice is refused, where the mapping means it', a
 });
 
 const NAMESPACE = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
+const MANY = '17,2026-01-01T08:00:00Z,2,"a\nlot",,';
 const MAPPING = `
 row_key: { uuid5: { namespace: ${NAMESPACE}, columns: [vendor, pickup] } }
 column_name: BASE
@@ -82,7 +80,7 @@ test('makes cells of the records of a CSV, and rejects those that are none', asy
 17,2026-01-01T08:00:00Z,1,12.50,Y,"said ""thanks"",
 twice"
 17,2026-01-01T08:00:00Z,x,1,,
-17,2026-01-01T08:00:00Z,2,a lot,,
+${MANY}
 17
 17,2026-01-01T08:00:00Z,3,9007199254740993,,
 `,
@@ -92,9 +90,9 @@ twice"
 
   expect(report.counts).toMatchObject({ stored: 2, rejected: 3 });
   expect(rejected(file)).toMatchObject([
-    { line: 4, code: 'csv_value', field: 'version', reason: expect.stringContaining('got "x"') },
-    { line: 5, code: 'csv_value', field: 'total' },
-    { line: 6, code: 'csv_record' },
+    { line: 4, last_line: 4, code: 'csv_value', field: 'version', reason: expect.stringContaining('got "x"') },
+    { line: 5, last_line: 6, code: 'csv_value', field: 'total', text: `${MANY}\n` },
+    { line: 7, last_line: 7, code: 'csv_record' },
   ]);
   const row_key = uuidV5(NAMESPACE, JSON.stringify(['17', '2026-01-01T08:00:00Z']));
   const { cells } = await scene.datastore.versions({ row_key, column_name: 'BASE' }, { order: 'asc' });
@@ -122,14 +120,71 @@ test('names every fault of a mapping, and a column that the CSV lacks', async ()
   );
   await expect(openInput(file, { mapping })).rejects.toMatchObject({
     code: 'bad_mapping',
-    message: expect.stringMatching(/^[^\n]*ref_key[^\n]*body\.n: wanted a column's name, or [^\n]*integer[^\n]*$/u),
+    message: expect.stringMatching(/^[^\n]*ref_key[^\n]*body\.n\.type: wanted one of [^\n]*integer[^\n]*$/u),
   });
+
+  writeFileSync(
+    mapping,
+    `row_key: { uuid5: { namespace: ${NAMESPACE}, columns: a } }\ncolumn_name: 7\nref_key: x\nbody: {}\n`,
+  );
+  const wanted = /row_key: wanted \{ column: NAME \}.*column_name: wanted a text.*ref_key: wanted a whole number/u;
+  await expect(openInput(file, { mapping })).rejects.toMatchObject({ message: expect.stringMatching(wanted) });
+
+  const spelled: readonly (readonly [options: string, fault: RegExp])[] = [
+    ['decimal: ","', /decimal and thousands for numbers only/u],
+    ['type: number, thousands: "."', /thousands other than decimal/u],
+    ['type: number, zone: UTC', /zone and format for datetime only/u],
+    ['type: datetime, zone: Europe/Olso', /Europe\/Olso/u],
+    ['type: datetime, zone: UTC, format: dd.MM.yy', /format: wanted letters of .* got yy/u],
+    ['type: datetime, zone: UTC, format: HH:mm', /format: wanted a year/u],
+    ['type: datetime, zone: UTC, format: yyyy-MM-dd hh:mm', /format: wanted h with a/u],
+    ['type: datetime, format: yyyy-MM-dd', /format: wanted X in it, or a zone/u],
+  ];
+  writeFileSync(mapping, 'row_key: { column: a }\ncolumn_name: BASE\nref_key: 1\nbody: {}\ndelimiter: 🚕\n');
+  await expect(openInput(file, { mapping })).rejects.toThrow('delimiter: wanted one character up to U+FFFF');
+  for (const [options, fault] of spelled) {
+    writeFileSync(
+      mapping,
+      `row_key: { column: a }\ncolumn_name: BASE\nref_key: 1\nbody: { n: { column: b, ${options} } }\n`,
+    );
+    await expect(openInput(file, { mapping })).rejects.toMatchObject({
+      code: 'bad_mapping',
+      message: expect.stringMatching(new RegExp(`body\\.n: .*${fault.source}`, 'u')),
+    });
+  }
 
   writeFileSync(mapping, 'row_key: { column: a }\ncolumn_name: BASE\nref_key: 1\nbody: { n: c }\n');
   await expect(importFile(file, { mapping })).rejects.toMatchObject({
     code: 'bad_mapping',
     message: expect.stringContaining('wanted the columns c'),
   });
+});
+
+test('an unclosed quote before many short lines of a shard does not enlarge windows, and even large ones are sent', async () => {
+  const file = `${scene.file}.csv`;
+  const mapping = `${scene.file}.yaml`;
+  writeFileSync(file, `id,note\n${ROW_KEY},"open\n${`${ROW_KEY},1\n`.repeat(130_000)}`);
+  writeFileSync(mapping, 'row_key: { column: id }\ncolumn_name: BASE\nref_key: line\nbody: {}\n');
+  const { sources } = await openInput(file, { mapping });
+  const pieces: (readonly SourceItem[])[] = [];
+  for (const source of sources) for await (const items of source.read(START)) pieces.push(items);
+
+  const { settled, failure } = await sendWindow(pieces.flat(), {
+    client: {
+      batchPut: async (cells) => cells.map(() => ({ outcome: 'stored', shard: 0, added_id: 1 })),
+      batchRestore: () => Promise.reject(new TypeError('no times')),
+    },
+    heads: [{ shard: 0, group: 'group-1', head: 0 }],
+    areTimesKept: false,
+    concurrency: 8,
+    patienceMs: 1000,
+    signal: undefined,
+    told: () => undefined,
+  });
+
+  expect(failure).toBeUndefined();
+  expect(settled.size).toBe(130_001);
+  expect(pieces.filter((items) => items.length > 10_000)).toEqual([]);
 });
 
 test('makes the UUIDs of version 5 that others make', () => {

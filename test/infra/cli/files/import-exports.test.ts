@@ -14,7 +14,7 @@ import type { Manifest } from '../../../../shared/files/manifest.ts';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { exportCells } from '../../../../shared/files/export-cells.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
 import { importTests, SHARDS, storedIn } from './import-file.ts';
 
 const scene = importTests();

@@ -5,20 +5,21 @@ import { importCells, type ImportReport, type ImportOptions } from '../../../../
 
 import { newJournal, readJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput, type InputOptions } from '../../../../infra/cli/files/import/open-input.ts';
+import { START, type SourceItem } from '../../../../infra/cli/files/import/source.ts';
 import type { NewCell } from '../../../../shared/cell.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
 import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 export const SHARDS = 4;
 export type Target = Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;
 
-interface Wishes extends Partial<ImportOptions>, InputOptions {
+interface Requests extends Partial<ImportOptions>, InputOptions {
   readonly client?: Target;
 }
 
-/** What the tests of imports share; the datastore and the file are new for each test. */
+/** The fixtures of import tests; the datastore and the file are new for each test. */
 interface ImportScene {
   readonly folder: string;
   datastore: Datastore;
@@ -28,7 +29,7 @@ interface ImportScene {
   readonly write: (lines: Iterable<object | string>) => void;
   readonly some: (cells: number, rows?: number) => readonly NewCell[];
   /** Imports as the command does. */
-  readonly importFile: (path?: string, wishes?: Wishes) => Promise<ImportReport>;
+  readonly importFile: (path?: string, requests?: Requests) => Promise<ImportReport>;
 }
 
 export function importTests(): ImportScene {
@@ -49,13 +50,13 @@ export function importTests(): ImportScene {
       writeFileSync(scene.file, texts.map((text) => `${text}\n`).join(''));
     },
     some: (cells, rows = 40) => [...readings({ cells, rows, seed: `import ${count}` })],
-    async importFile(path = scene.file, { client = scene.datastore, ...wishes } = {}) {
-      const { sources, fingerprints, areTimesKept, reading } = await openInput(path, wishes);
+    async importFile(path = scene.file, { client = scene.datastore, ...requests } = {}) {
+      const { sources, fingerprints, areTimesKept, reading } = await openInput(path, requests);
       const subject = { url: 'here', datastore: 'readings', inputs: fingerprints, reading };
       const journalPath = `${path}.import-journal`;
       const journal = (await readJournal(journalPath, subject)) ?? newJournal(subject);
       const rejectsPath = scene.rejects(path);
-      return importCells(client, { sources, areTimesKept, journal, journalPath, rejectsPath, ...wishes });
+      return importCells(client, { sources, areTimesKept, journal, journalPath, rejectsPath, ...requests });
     },
   };
   beforeEach(() => {
@@ -64,6 +65,14 @@ export function importTests(): ImportScene {
     scene.datastore = referenceStore('readings', SHARDS);
   });
   return scene;
+}
+
+/** Returns the items of a file, or of the folder of an export. */
+export async function itemsIn(path: string, options: InputOptions = {}): Promise<readonly SourceItem[]> {
+  const { sources } = await openInput(path, options);
+  const found: SourceItem[] = [];
+  for (const source of sources) for await (const items of source.read(START)) found.push(...items);
+  return found;
 }
 
 /** Returns how many cells a datastore holds. */

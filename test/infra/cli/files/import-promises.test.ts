@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { NewCell } from '../../../../shared/cell.ts';
 import type { FileProgress, Progress } from '../../../../shared/files/file-progress.ts';
 import { shardOf } from '../../../../shared/address.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
 import { until } from '../../../support/until.ts';
 import { importTests, SHARDS, storedIn, type Target } from './import-file.ts';
 
@@ -62,8 +62,8 @@ test('a shard that does not answer ends the import once the others have stored t
   const cells = some(1000);
   write(cells);
   const stored = besides(0, cells);
-  const wishes = { client: without(0, stored), patienceMs: 100_000 };
-  await expect(importFile(scene.file, wishes)).rejects.toMatchObject({
+  const requests = { client: without(0, stored), patienceMs: 100_000 };
+  await expect(importFile(scene.file, requests)).rejects.toMatchObject({
     code: 'no_progress',
     message: expect.stringContaining('(the last refusal: shard 0: a test)'),
   });
@@ -101,7 +101,7 @@ test('an import without rejects leaves no file of them', async () => {
   expect(existsSync(scene.rejects())).toBe(false);
 });
 
-test('a file that was imported already is said to be, and is not done where the datastore was made again', async () => {
+test('a repeated import of a file says so, and is refused if the datastore was recreated', async () => {
   write(some(50));
   expect(await importFile()).not.toHaveProperty('already');
   const again = await importFile();
@@ -131,7 +131,7 @@ test('a file of rejects is named where it is there, also of an import that was d
   expect(gone).not.toHaveProperty('rejects');
 });
 
-test('ended in the middle it goes on from there, but not in a datastore that was made again', async () => {
+test('an interrupted import continues from there, but not in a recreated datastore', async () => {
   const cells = some(3000);
   write(cells);
   const end = new AbortController();
@@ -165,7 +165,7 @@ test('a file is the same one however its path is typed', async () => {
   });
 });
 
-/** What is told of progress, each time the share that is done. */
+/** Returns a progress bar that records the share of the work at each report. */
 function told(): { readonly shares: number[]; readonly progress: FileProgress } {
   const shares: number[] = [];
   const tell = ({ bytes = 0, totalBytes = 0 }: Progress): void => void shares.push(bytes / totalBytes);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import type { Cell, NewCell } from '../../../../shared/cell.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
 import { CommandProcess } from '../../../support/files/command-process.ts';
 import { allCells, exportKilled, importKilled } from '../../../support/files/kill-and-resume.ts';
@@ -26,7 +27,7 @@ test('an import that is killed five times stores each line once, and those of a 
   expect(last).toMatchObject({ code: 0 });
   expect(JSON.parse(last.stdout)).toMatchObject({ complete: true, counts: { buffered: 0, rejected: 0 } });
   expect(kills).toBe(KILLS);
-  expect(await rowsOf('readings')).toEqual(rowsOfFile());
+  expect(byRow(await cellsOf('readings'))).toEqual(byRow(readings(OPTIONS)));
 }, 600_000);
 
 test('an export that is killed, and imported elsewhere, is the same in rows, order, added ids and times', async () => {
@@ -46,31 +47,13 @@ test('an export that is killed, and imported elsewhere, is the same in rows, ord
   expect(await cellsOf('copies')).toEqual(await cellsOf('readings'));
 }, 600_000);
 
-/** The bodies of each row in the order in which they are in their file. */
-function rowsOfFile(): ReadonlyMap<string, readonly unknown[]> {
-  const rows = new Map<string, unknown[]>();
-  for (const { row_key, ref_key, body } of readings(OPTIONS)) add(rows, row_key, { ref_key, body });
-  return rows;
-}
+/** Every cell in the order of the logs, with its place and its time. */
+const cellsOf = (datastore: string): Promise<Cell[]> =>
+  Array.fromAsync(allCells(schemalessClient({ url: stack().url, datastore })));
 
-/** The bodies of each row in the order of the logs. */
-async function rowsOf(datastore: string): Promise<ReadonlyMap<string, readonly unknown[]>> {
-  const rows = new Map<string, unknown[]>();
-  for await (const { row_key, ref_key, body } of allCells(schemalessClient({ url: stack().url, datastore })))
-    add(rows, row_key, { ref_key, body });
-  return rows;
-}
-
-function add(rows: Map<string, unknown[]>, row: string, value: unknown): void {
-  const values = rows.get(row);
-  if (values) values.push(value);
-  else rows.set(row, [value]);
-}
-
-/** Every cell with its place and its time. */
-async function cellsOf(datastore: string): Promise<readonly unknown[]> {
-  const cells: unknown[] = [];
-  const client = schemalessClient({ url: stack().url, datastore });
-  for await (const cell of allCells(client)) cells.push(cell);
-  return cells;
-}
+/** The bodies of each row, in the order of the cells. */
+const byRow = (cells: Iterable<NewCell>): ReadonlyMap<string, readonly object[]> =>
+  Map.groupBy(
+    [...cells].map(({ row_key, ref_key, body }) => ({ row_key, ref_key, body })),
+    ({ row_key }) => row_key,
+  );

@@ -9,17 +9,19 @@ import { BROUGHT, packed, tsc, unpack } from '../../package/packed.ts';
 export const COMPILED = { module: 'nodenext', allowImportingTsExtensions: true, types: ['node'], skipLibCheck: true };
 
 interface InstalledExample {
-  /** A project of somebody who has installed the package. */
+  /** A project with the package installed. */
   readonly project: string;
-  /** The folder of the example in it, where it is in this one. */
+  /** The folder of the example in it, with the same path as in this project. */
   readonly example: string;
   /** Runs one of its programs; resolves with what it prints. */
   run(program: string, ...parameters: string[]): Promise<string>;
-  /** What its page says that is printed. */
+  /** Returns the output that its page shows. */
   shown(): string;
 }
 
-/** Installs the package and an example in a folder before the tests of a file, and has the compiler check the example. */
+/**
+ * Installs the package and an example in a folder before the tests of a file, and has the compiler check the example.
+ */
 export function installedExample(name: string, folder: { readonly path: string }): InstalledExample {
   const project = join(folder.path, 'project');
   const example = join(project, 'infra/examples', name);

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { SchemalessClient } from 'schemaless';
+import type { SchemalessClient } from '@schemaless-store/schemaless';
 import type { Move, Phase } from '../../../../infra/examples/migrate-a-table/move.ts';
 import type { Order } from '../../../../infra/examples/migrate-a-table/order.ts';
 import { openOrders, type Orders } from '../../../../infra/examples/migrate-a-table/orders.ts';
@@ -12,7 +12,7 @@ interface TillOptions {
   readonly ids: number;
 }
 
-/** A process of the application that hears of phases late, and goes on adding a cent to some order or other. */
+/** A process of the application that learns of phases late, and keeps adding a cent to random orders. */
 export class Till {
   phase: Phase = 'table';
   readonly differences: string[] = [];
@@ -57,7 +57,7 @@ export class Till {
     return this.#orders.create({ customer, state: 'new', total_cents: 0 });
   }
 
-  /** Whatever it had begun before it heard of `closing` is done. */
+  /** Returns whether all work begun before it heard of `closing` is done. */
   isQuiet(): boolean {
     return this.#isQuiet;
   }

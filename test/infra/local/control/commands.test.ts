@@ -50,19 +50,19 @@ it.each([
   expect(asked).toEqual([]);
 });
 
-it('a group is not set back where it would not get back everything, unless that is said; another group is none', async () => {
-  const data = join(folder.path, 'set-back');
+it('a group is not restored if it would lose cells, unless forced; an unknown group is refused', async () => {
+  const data = join(folder.path, 'restore-group');
   mkdirSync(data);
   const here = dataFolder(data);
   writeSnapshot(here, 'now', { taken_at: new Date().toISOString(), engine: 'mariadb', groups: { a: '1' }, tables: {} });
-  const groups = { groups: [], setBack: async (group: string) => void asked.push(`set back ${group}`) };
-  const setBack = async (argument: string) =>
-    commandsOf({ ...stack, groups } as unknown as LocalStack, data)['set-back']?.(argument);
-  await expect(setBack('b now')).rejects.toThrow('group: wanted one of a, got "b"');
-  await expect(setBack('a now')).rejects.toThrow('a would lose cells: copies are kept for 0 minutes');
+  const groups = { groups: [], restore: async (group: string) => void asked.push(`restore ${group}`) };
+  const restore = async (argument: string) =>
+    commandsOf({ ...stack, groups } as unknown as LocalStack, data)['restore-group']?.(argument);
+  await expect(restore('b now')).rejects.toThrow('group: wanted one of a, got "b"');
+  await expect(restore('a now')).rejects.toThrow('a would lose cells: copies are kept for 0 minutes');
   expect(asked).toEqual([]);
-  await setBack('a now force');
+  await restore('a now force');
   writeNumber(here.keepCopies, 60);
-  await setBack('a now');
-  expect(asked.splice(0)).toEqual(['set back a', 'set back a']);
+  await restore('a now');
+  expect(asked.splice(0)).toEqual(['restore a', 'restore a']);
 });

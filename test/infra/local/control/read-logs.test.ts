@@ -10,7 +10,12 @@ const folder = folderOfTests();
 const data = dataFolder(folder.path);
 
 beforeEach(() => {
-  const opened = { level: 'WARN', message: 'store', request_id: 'order-17', event: { kind: 'circuit_opened' } };
+  const opened = {
+    level: 'WARN',
+    message: 'circuit opened on group-1',
+    request_id: 'order-17',
+    event: { kind: 'circuit_opened' },
+  };
   const answered = { request_id: 'order-17', gateway_request_id: 'gate-9', status: 500 };
   writeFileSync(`${data.functionLog}.1`, line('00:00:01.000Z', 'write-cells', { message: 'older' }));
   writeFileSync(
@@ -34,7 +39,7 @@ describe('the logs of a stack', () => {
   it('give every line of a request in the order of time, by the id of its caller or of the gateway', async () => {
     const all = [
       '00:00:02.000 write-cells counted stored=1 request_id=order-17',
-      '00:00:03.000 write-cells WARN store event={"kind":"circuit_opened"} request_id=order-17',
+      '00:00:03.000 write-cells WARN circuit opened on group-1 event={"kind":"circuit_opened"} request_id=order-17',
       '00:00:04.000 gateway gate-9 write-cells ended before it answered',
       '00:00:05.000 gateway gateway_request_id=gate-9 status=500 request_id=order-17',
     ];

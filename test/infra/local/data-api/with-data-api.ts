@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import {
   ExecuteStatementCommand,
-  RDSDataClient,
+  type RDSDataClient,
   type ExecuteStatementCommandInput,
   type ExecuteStatementCommandOutput,
 } from '@aws-sdk/client-rds-data';
 import { afterAll, inject } from 'vitest';
 import { startDataApi, type DataApi } from '../../../../infra/local/data-api/data-api.ts';
 import type { Login } from '../../../../infra/local/data-api/connections.ts';
+import { dataApiSdk } from '../../../support/data-api-sdk.ts';
 
 export const RESOURCE_ARN = 'arn:aws:rds:us-east-1:000000000000:cluster:local';
 const SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:local';
@@ -32,7 +33,7 @@ export async function dataApiOfTests(): Promise<TestApi> {
   const api = await startDataApi({
     login: (resourceArn) => (resourceArn === RESOURCE_ARN ? serverLogin() : undefined),
   });
-  const client = clientOf(api.url);
+  const client = dataApiSdk(api.url);
   const database = `scratch_${randomBytes(6).toString('hex')}`;
   const run: Run = (sql, input) => client.send(new ExecuteStatementCommand({ ...TARGET, sql, ...input }));
   await run(`CREATE DATABASE ${database}`);
@@ -43,14 +44,4 @@ export async function dataApiOfTests(): Promise<TestApi> {
     await api.stop();
   });
   return { ...api, client, run, database };
-}
-
-/** The real SDK; it tries a call once. */
-export function clientOf(endpoint: string): RDSDataClient {
-  return new RDSDataClient({
-    endpoint,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-  });
 }

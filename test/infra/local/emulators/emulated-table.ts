@@ -1,6 +1,6 @@
 import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 
-/** Who signs with it, if it is the key of no function, is the owner of all. */
+/** Returns a client's login. A key of no function belongs to the owner, with all rights. */
 export function loginOf(accessKeyId = 'local') {
   return { region: 'us-east-1', maxAttempts: 1, credentials: { accessKeyId, secretAccessKey: 'local' } } as const;
 }

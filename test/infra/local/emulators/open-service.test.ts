@@ -15,7 +15,7 @@ describe('a service that is to be elsewhere', () => {
   it.each([
     ['sqs', 'AWS_ENDPOINT_URL_SQS', 'SQS'],
     ['dynamodb', 'AWS_ENDPOINT_URL_DYNAMODB', 'DynamoDB'],
-  ] as const)('is an error that names the variable where nobody answers: %s', async (name, variable, title) => {
+  ] as const)('is an error that names the variable if no server answers: %s', async (name, variable, title) => {
     using folder = temporaryFolder();
     vi.stubEnv(variable, 'http://127.0.0.1:9');
     const nobody = `^${variable}: wanted an address where ${title} answers, got http://127\\.0\\.0\\.1:9: .*ECONNREFUSED`;
@@ -26,7 +26,7 @@ describe('a service that is to be elsewhere', () => {
     );
   });
 
-  it('is one where somebody else answers', async () => {
+  it('is one if another server answers', async () => {
     using folder = temporaryFolder();
     const page = createServer((_, response) => void response.writeHead(404).end('<p>not here</p>'));
     vi.stubEnv('AWS_ENDPOINT_URL_SQS', await listen(page));

@@ -29,8 +29,8 @@ async function withQueue(url: string, use: (queue: FifoQueue) => Promise<void>):
   }
 }
 
-describe('a service that is away for a while', () => {
-  it('answers nobody, then goes on at the same address with all messages, held ones still held', async () => {
+describe('a service that is unavailable for a while', () => {
+  it('answers no request, then continues at the same address with all messages, held ones still held', async () => {
     using folder = temporaryFolder();
     await withService('sqs', folder.path, async (service) => {
       await withQueue(service.url, async (queue) => {
@@ -67,7 +67,7 @@ describe('a service that is away for a while', () => {
 });
 
 describe('queues whose stack was killed', () => {
-  it('are there at the next start, with every message in its order, and held by nobody', async () => {
+  it('are there at the next start, with every message in its order, none of them held', async () => {
     using folder = temporaryFolder();
     const stack = spawn(process.execPath, [SERVE, folder.path], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [url] = await once(stack.stdout, 'data');

@@ -1,7 +1,11 @@
 import { availableParallelism } from 'node:os';
 import type { SQSEvent } from 'aws-lambda';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { pollQueue, type EventSourceDefinition } from '../../../../infra/local/event-sources/poll-queue.ts';
+import {
+  failedMessages,
+  pollQueue,
+  type EventSourceDefinition,
+} from '../../../../infra/local/event-sources/poll-queue.ts';
 import { queueOfSource } from '../../../../infra/local/event-sources/queue-of-source.ts';
 import { fifoQueue, texts, type FifoQueue } from '../../support/fifo-queue.ts';
 import { sqsOfTests } from '../../support/sqs-of-tests.ts';
@@ -16,11 +20,14 @@ interface Polled {
   readonly stop: () => Promise<void>;
 }
 
-/** Polls a new queue until the test ends; `answer` is the function. While `isAway`, SQS does not answer the poller. */
+/**
+ * Polls a new queue until the test ends; `answer` is the function. While `isUnavailable`, SQS does not answer the
+ * poller.
+ */
 async function polled(
   answer: (texts: readonly string[], event: SQSEvent) => Promise<object | null>,
   given: Partial<EventSourceDefinition> = {},
-  isAway = (): boolean => false,
+  isUnavailable = (): boolean => false,
 ): Promise<Polled> {
   const queue = await fifoQueue(here.client);
   const [batches, events, reports]: [string[][], SQSEvent[], string[]] = [[], [], []];
@@ -34,7 +41,8 @@ async function polled(
     ...given,
   };
   const source = queueOfSource(here.client, queue.url, definition.batchSize);
-  const asked = <T>(call: () => Promise<T>): Promise<T> => (isAway() ? Promise.reject(new Error('away')) : call());
+  const asked = <T>(call: () => Promise<T>): Promise<T> =>
+    isUnavailable() ? Promise.reject(new Error('unavailable')) : call();
   const poller = pollQueue({
     definition,
     queue: {
@@ -178,19 +186,19 @@ describe('a queue that calls a function', () => {
   });
 
   it('continues when SQS was away, and forgets what was done meanwhile', async () => {
-    let isAway = false;
+    let isUnavailable = false;
     const { queue, batches, reports } = await polled(
       async ([text]) => {
-        if (text === 'a:1') isAway = true;
+        if (text === 'a:1') isUnavailable = true;
         return null;
       },
       {},
-      () => isAway,
+      () => isUnavailable,
     );
     await queue.send('a:1', 'a:2', 'b:1');
     await queue.send('c:1');
-    await expect.poll(() => reports).toEqual(['cannot be asked for messages: away']);
-    isAway = false;
+    await expect.poll(() => reports).toEqual(['cannot be asked for messages: unavailable']);
+    isUnavailable = false;
     await queue.send('a:3');
     await expect.poll(() => batches.flat().filter((text) => text.startsWith('a'))).toEqual(['a:1', 'a:2', 'a:3']);
     await expect.poll(() => queue.count()).toEqual(EMPTY);
@@ -216,5 +224,25 @@ describe('a queue that calls a function', () => {
     };
     await expect.poll(received).toEqual(['b:1']);
     expect(batches).toEqual([['a:1']]);
+  });
+});
+
+const BATCH = new Set(['1', '2', '3']);
+
+describe('the answer to a batch', () => {
+  it.each([
+    ['null', []],
+    ['{}', []],
+    ['"done"', []],
+    ['{"batchItemFailures":null}', []],
+    ['{"batchItemFailures":[]}', []],
+    ['{"batchItemFailures":[{"itemIdentifier":"2"},{"itemIdentifier":"3"}]}', ['2', '3']],
+    ['{"batchItemFailures":[{"itemIdentifier":"4"}]}', ['1', '2', '3']],
+    ['{"batchItemFailures":[{"itemIdentifier":""}]}', ['1', '2', '3']],
+    ['{"batchItemFailures":[{"itemIdentifier":null}]}', ['1', '2', '3']],
+    ['{"batchItemFailures":[{"messageId":"2"}]}', ['1', '2', '3']],
+    ['{"batchItemFailures":"2"}', ['1', '2', '3']],
+  ])('%s means that %j failed', (answer, failed) => {
+    expect([...failedMessages(answer, BATCH)]).toEqual(failed);
   });
 });

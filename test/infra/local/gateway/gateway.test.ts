@@ -199,7 +199,7 @@ it('each answer is told with its ids, and nothing of a query', async () => {
     ]);
 });
 
-/** What a server says to a request of any shape: its first answer, or what came until it closed. */
+/** Sends a request of any shape. Returns the first response, or the bytes until the server closed. */
 async function rawRequest(text: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';

@@ -29,7 +29,7 @@ describe('routes are chosen as API Gateway does', () => {
       { ...of, ref_key: 'versions' },
     ],
     ['GET', '/v1/trips/shards/3/cells', 'GET /v1/{datastore}/shards/{shard}/cells', { datastore: 'trips', shard: '3' }],
-    // A literal that leads nowhere does not hide the parameter beside it.
+    // A literal that leads nowhere does not hide the parameter next to it.
     ['GET', '/v1/health/shards', 'GET /v1/{datastore}/shards', { datastore: 'health' }],
     ['GET', '/v1/trips/files/a/b/c', 'GET /v1/{datastore}/files/{proxy+}', { datastore: 'trips', proxy: 'a/b/c' }],
     ['DELETE', '/any/x', 'ANY /any/{thing}', { thing: 'x' }],

@@ -92,13 +92,13 @@ describe('a gateway that checks signatures', () => {
   const OTHER_BODY = /its body is not the one that was signed$/u;
   const OTHER_REQUEST = /that of another request/u;
   const OTHER_DAY = /not of the same day$/u;
-  const UNKNOWN_KEY = /nobody has the access key nobody$/u;
+  const UNKNOWN_KEY = /the access key nobody is unknown$/u;
 
   it.each<[string, () => Promise<Sent>, RegExp]>([
     ['is not signed', async () => GET, NO_SIGNATURE],
     ['is signed in another way', async () => withHeader(GET, 'authorization', 'Bearer abc'), NO_SIGNATURE],
     ['is signed with another secret', () => signed(GET, another({ secretAccessKey: 'another' })), /another secret$/u],
-    ['is signed by nobody known', () => signed(GET, another({ accessKeyId: 'nobody' })), UNKNOWN_KEY],
+    ['is signed with an unknown key', () => signed(GET, another({ accessKeyId: 'nobody' })), UNKNOWN_KEY],
     ['has another body than was signed', async () => ({ ...(await signed(PUT)), body: '{"fare":13}' }), OTHER_BODY],
     [
       'has a body though none was signed',
@@ -135,7 +135,7 @@ describe('a gateway that checks signatures', () => {
       async () => changedHeader(await signed(GET), 'x-amz-date', (text) => `${text.slice(0, 8)}T996199Z`),
       OTHER_DAY,
     ],
-  ])('refuses a request that %s, and calls nobody', async (_, request, reason) => {
+  ])('refuses a request that %s, and calls no function', async (_, request, reason) => {
     expect(await send(await request())).toEqual(FORBIDDEN);
     expect(called).toEqual([]);
     expect(refused).toEqual([expect.stringMatching(reason)]);
@@ -198,7 +198,7 @@ describe('a gateway that checks signatures', () => {
     });
   });
 
-  it('asks for none where the route has no authorizer, and says who signed where it has', async () => {
+  it('asks for none on a route without authorizer, and names the signer on others', async () => {
     const events: unknown[] = [];
     gateway.serve(ROUTES, () => async (event) => (events.push(JSON.parse(event)), ANSWER));
     await send(await signed(GET));
@@ -222,7 +222,7 @@ describe('a gateway that checks signatures', () => {
       text: '{"statusCode":200}',
       body: '{"entries":[],"next":null}',
     }));
-    const where = [{ field: 'city', operator: 'in' as const, values: ["São Paulo (SP) ~ * '+' &=", 'a b'] }];
+    const where = { city: { in: ["São Paulo (SP) ~ * '+' &=", 'a b'] } };
     expect((await client.query({ index: 'plate_index', where })).entries).toEqual([]);
     gateway.serve(ROUTES, callAny);
   });

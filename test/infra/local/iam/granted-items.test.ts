@@ -39,7 +39,7 @@ const lease = (name: string) => async (state: DynamoTable) => {
   if (taken) await leases(state, 'me', 1000).release(taken);
 };
 
-// What is done seldom, so that a run of the whole is over before: each refusal of it would be a fault nobody sees.
+// Rare actions, which a run of the whole stack does not reach: their refusals would go unnoticed.
 it.each<readonly [string, string, readonly string[], (state: DynamoTable) => Promise<unknown>]>([
   ['maintenance', 'begin a build', REPAIR_ITEMS, (state) => openFollower(state, build, 16)],
   ['maintenance', 'forget a build', REPAIR_ITEMS, (state) => forgetFollower(state, build)],
@@ -92,7 +92,7 @@ it.each<readonly [string, string, readonly string[], (state: DynamoTable) => Pro
   const client = dynamoAt(service.url, accessKeyOf(name));
   try {
     await act({ client, table });
-    // The same as somebody else is refused: it was judged.
+    // The same call without rights is refused, so it was judged.
     await service.setRights({ [accessKeyOf(name)]: { name, role: name, statements: [] } });
     await expect(act({ client, table })).rejects.toMatchObject({ name: 'AccessDeniedException' });
   } finally {

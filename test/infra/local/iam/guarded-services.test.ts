@@ -106,7 +106,7 @@ describe('SQS', async () => {
     client.destroy();
   });
 
-  it('takes a batch as the sending of its messages, and gives none to who may not receive', async () => {
+  it('judges a batch as the sending of its messages, and gives none to callers that may not receive', async () => {
     const { QueueUrl } = await owner.send(new CreateQueueCommand({ QueueName: 'cells' }));
     await service.setRights(rights(allow('sqs:SendMessage', localArn('sqs', 'cells'))));
     const entries = { QueueUrl, Entries: [{ Id: 'a', MessageBody: 'one {"QueueUrl": "other"}' }] };

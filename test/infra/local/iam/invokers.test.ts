@@ -55,14 +55,14 @@ describe('API Gateway', () => {
   }
 
   async function ask(resources: Parameters<typeof read>[0], { path, rights = {}, isChecked = false }: Asked = {}) {
-    const [said, events]: [string[], string[]] = [[], []];
-    const gateway = await openGateway(0, (line) => said.push(line), isChecked ? { credentials: CREDENTIALS } : {});
+    const [output, events]: [string[], string[]] = [[], []];
+    const gateway = await openGateway(0, (line) => output.push(line), isChecked ? { credentials: CREDENTIALS } : {});
     onTestFinished(() => gateway.close());
     const { resources: list, context } = read({ ...route, ...resources });
     gateway.serve(httpRoutes(list, context), () => async (event) => (events.push(event), { text: '{}' }));
     await gateway.setRights({ ...rightsOfApiGateway(list, context), ...rights });
     const { status } = await fetch(`${gateway.url}${(await path?.(gateway.url)) ?? '/v1/trips/shards'}`);
-    return { status, said: said.join('\n'), events: events.map((event): unknown => JSON.parse(event)) };
+    return { status, output: output.join('\n'), events: events.map((event): unknown => JSON.parse(event)) };
   }
 
   const source = (path: string) => permission({ SourceArn: localArn('execute-api', path) });
@@ -83,7 +83,7 @@ describe('API Gateway', () => {
   ])('calls a function by its permission %s, or answers as if it had failed', async (_, resources, status) => {
     const answer = await ask(resources);
     expect([answer.status, answer.events.length]).toEqual([status, status === 200 ? 1 : 0]);
-    expect(answer.said.replace(/^\S+ /u, '')).toBe(status === 200 ? '' : REFUSED);
+    expect(answer.output.replace(/^\S+ /u, '')).toBe(status === 200 ? '' : REFUSED);
   });
 
   it('has a permission refused that says more than is judged', async () => {
@@ -106,13 +106,13 @@ describe('API Gateway', () => {
     };
     expect(await asked('GET/v1/trips/*')).toMatchObject({
       status: 200,
-      said: '',
-      // Who signed is known where that is checked.
+      output: '',
+      // The signer is known if the signature is checked.
       events: [{ requestContext: isChecked ? { authorizer: { iam: { accessKey: own.accessKeyId } } } : {} }],
     });
     expect(await asked('GET/v1/others/*')).toMatchObject({
       status: 403,
-      said: expect.stringContaining('/fn is not authorized to perform: execute-api:Invoke'),
+      output: expect.stringContaining('/fn is not authorized to perform: execute-api:Invoke'),
       events: [],
     });
   });
@@ -145,31 +145,31 @@ describe('EventBridge Scheduler', () => {
 
   async function start(resources: Parameters<typeof read>[0]) {
     const { resources: list, context } = read(resources);
-    const [called, said]: [string[], string[]] = [[], []];
+    const [called, output]: [string[], string[]] = [[], []];
     const running = runSchedules({
       invoke: async (arn) => (called.push(arn), 'null'),
-      onError: (message) => said.push(message),
+      onError: (message) => output.push(message),
     });
     onTestFinished(() => running.stop());
     const scheduled = schedules(list, context);
     checkRolesOfSchedules(list, context, scheduled);
-    await running.setRights(rightsOfRoles(list, context, scheduled, (why) => said.push(why)));
+    await running.setRights(rightsOfRoles(list, context, scheduled, (why) => output.push(why)));
     running.take({ schedules: scheduled });
-    return { called, said };
+    return { called, output };
   }
 
   it('starts a function that its role may start', async () => {
-    expect(await start(resourcesWith(allow()))).toEqual({ called: [READ], said: [] });
+    expect(await start(resourcesWith(allow()))).toEqual({ called: [READ], output: [] });
   });
 
   it.each([
     ['starts another function', allow({ Resource: arnOf('Write') })],
     ['starts nothing', allow({ Action: 'lambda:GetFunction' })],
     ['is forbidden it', allow({ Effect: 'Deny' })],
-  ])('calls nobody where its role %s, and says so', async (_, policy) => {
-    const { called, said } = await start(resourcesWith(policy));
+  ])('calls no function if its role %s, and says so', async (_, policy) => {
+    const { called, output } = await start(resourcesWith(policy));
     expect(called).toEqual([]);
-    expect(said).toEqual([
+    expect(output).toEqual([
       expect.stringContaining(
         `shop-Schedule: User: arn:aws:sts::000000000000:assumed-role/shop-Role/shop-Schedule is not authorized to perform: lambda:InvokeFunction on resource: ${READ}`,
       ),

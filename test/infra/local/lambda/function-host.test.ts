@@ -86,7 +86,7 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
     );
     const event = JSON.stringify({ queryStringParameters: { binary: '1000' } });
     const { body, decoded = false } = await host.functions.caller('shared')(event);
-    // A thread decodes them where it runs.
+    // A thread decodes them itself.
     expect([decoded, typeof body]).toEqual(mode === 'threads' ? [true, 'object'] : [false, 'string']);
   });
 
@@ -158,7 +158,7 @@ describe('instances', () => {
     await expect.poll(() => host.pidsOf('shared').length).toBe(1);
   });
 
-  it('are let go when nobody called them for a while, one by one, and start again at the next call', async () => {
+  it('are stopped after an idle time, one by one, and start again at the next call', async () => {
     await Promise.all(['shared', 'alone', 'alone'].map((title) => host.invoke(title)));
     expect(host.pidsOf('alone')).toHaveLength(2);
     vi.advanceTimersByTime(IDLE_MS - 1);

@@ -15,14 +15,14 @@ import {
 const IDS = 'SELECT GROUP_CONCAT(id ORDER BY id) FROM d.t';
 
 describe('promotion', () => {
-  it('keeps what the reader had, breaks old connections, and makes a writer anew whose log went further', async () => {
+  it('keeps what the reader had, breaks old connections, and rebuilds a writer whose log went further', async () => {
     await withShardGroups({ groups: [{ name: 'group-1', readers: 2 }] }, async ({ groups, lines }) => {
       const group = firstGroup(groups);
       await ask(group, group.writerEndpoint, 'CREATE DATABASE d');
       await insert(group, 0);
       for (const node of group.nodes) await eventuallyValue(group, node, IDS, '0');
 
-      // b and c stop receiving, c after b: c has more. The writer goes on, and dies with what nobody else has.
+      // b and c stop receiving, c after b: c has more. The writer goes on, and dies with rows that no reader has.
       const b = nodeNamed(groups, 'group-1-b');
       await ask(group, b, receiving(groups, 'STOP'));
       await insert(group, 1);
@@ -38,12 +38,11 @@ describe('promotion', () => {
       for (const id of [12, 13, 14, 15, 16]) await insert(group, id);
       await settled(groups);
       for (const node of group.nodes) await eventuallyValue(group, node, IDS, '0,1,12,13,14,15,16');
-      expect(lines.filter((line) => line.includes('anew')).map((line) => line.slice(0, 40))).toEqual([
+      expect(lines.filter((line) => line.includes('rebuilt')).map((line) => line.slice(0, 40))).toEqual([
         expect.stringContaining('group-1-a'),
       ]);
 
-      // And back: nothing was lost this time, so nothing is made anew; first the reader that is behind is passed
-      // over.
+      // And back: nothing was lost this time, so no node is rebuilt. The reader that is behind is passed over first.
       await ask(group, nodeNamed(groups, 'group-1-b'), receiving(groups, 'STOP'));
       await insert(group, 17);
       await eventuallyValue(group, nodeNamed(groups, 'group-1-a'), IDS, '0,1,12,13,14,15,16,17');
@@ -52,7 +51,7 @@ describe('promotion', () => {
       await insert(group, 18);
       await settled(groups);
       for (const node of group.nodes) await eventuallyValue(group, node, IDS, '0,1,12,13,14,15,16,17,18');
-      expect(lines.filter((line) => line.includes('anew'))).toHaveLength(1);
+      expect(lines.filter((line) => line.includes('rebuilt'))).toHaveLength(1);
     });
   });
 
@@ -73,7 +72,7 @@ describe('promotion', () => {
       await insert(group, 3);
       await settled(groups);
       await caughtUp(groups, group, '1,2,3');
-      expect(lines.filter((line) => line.includes('anew'))).toHaveLength(0);
+      expect(lines.filter((line) => line.includes('rebuilt'))).toHaveLength(0);
 
       await groups.kill('group-1-a');
       rmSync(join(dataDir, 'groups', 'group-1-a', 'data'), { recursive: true });
@@ -83,7 +82,7 @@ describe('promotion', () => {
       await settled(groups);
       await caughtUp(groups, group, '1,2,3,4');
       expect(nodeNamed(groups, 'group-1-b').role).toBe('writer');
-      expect(lines.filter((line) => line.includes('anew'))).toHaveLength(1);
+      expect(lines.filter((line) => line.includes('rebuilt'))).toHaveLength(1);
     });
   });
 });

@@ -20,7 +20,7 @@ import {
 const STACK = fileURLToPath(new URL('./start-and-wait.ts', import.meta.url));
 
 describe('a data folder, used again', () => {
-  it('takes over the servers of a killed stack, keeps data, roles and passwords, and lets nobody else in', async () => {
+  it('takes over the servers of a killed stack, keeps data, roles and passwords, and admits no other user', async () => {
     await withFolder(async (dataDir) => {
       const stack = spawn(process.execPath, [STACK, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
       await once(stack.stdout, 'data');
@@ -68,7 +68,7 @@ describe('a data folder, used again', () => {
     });
   });
 
-  it('refuses a folder of the other engine, and options out of range', async () => {
+  it('refuses a folder of the other engine', async () => {
     await withFolder(async (dataDir) => {
       const file = join(dataDir, 'groups', 'groups.json');
       for (const kind of ['mysql', 'mariadb']) {
@@ -82,14 +82,6 @@ describe('a data folder, used again', () => {
         );
         expect(readFileSync(file, 'utf8')).toContain('999');
       }
-      const refused: readonly (readonly [Partial<ShardGroupsOptions>, string])[] = [
-        [{ groups: [] }, 'groups: wanted 1 to 200, got 0'],
-        [{ groups: [{ name: 'group-1', readers: -1 }] }, 'readers: wanted 0 to 15, got -1'],
-        [{ groups: [{ name: '../x', readers: 1 }] }, 'groups: wanted names'],
-        [{ restartAfterSeconds: -1 }, 'restartAfterSeconds: wanted 0 to 86400, got -1'],
-      ];
-      for (const [options, message] of refused)
-        await expect(startShardGroups(smallGroups(dataDir, options)), message).rejects.toThrow(message);
     });
   });
 });

@@ -10,7 +10,7 @@ import { ask, eventuallyValue, firstGroup, killServersOn, smallGroups, withFolde
 /** An empty MySQL has a catalogue of 29 MB, two undo files and a buffer for torn pages; MariaDB next to nothing. */
 const MOST_EMPTY_MB = { mariadb: 20, mysql: 60 };
 
-/** What must be the same for either size: all that decides what a commit is worth, and what is copied how. */
+/** Settings that must be equal for both sizes: they decide the durability of a commit, and the replication. */
 const PROMISES = words(`
   sync_binlog innodb_flush_log_at_trx_commit innodb_doublewrite innodb_page_size innodb_lock_wait_timeout
   max_allowed_packet max_connections binlog_format log_bin relay_log_recovery time_zone transaction_isolation

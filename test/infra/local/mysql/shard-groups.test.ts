@@ -113,8 +113,8 @@ describe('shard groups', () => {
 });
 
 /**
- * What MySQL leaves that is killed while it tries whether its replication can write: it does not replicate again while
- * that is there.
+ * Leaves the file of a MySQL server that was killed while it tested whether its replication can write. MySQL does not
+ * replicate while that file exists.
  */
 function leaveTrial(folder: string): void {
   const identity = join(folder, 'data', 'auto.cnf');

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
-import { processesWithArgument } from '../../../../infra/local/platform/process-table.ts';
+import { processesNaming } from '../../../../infra/local/platform/process-table.ts';
 import {
   type NodeStatus,
   type ShardGroup,
@@ -11,7 +11,7 @@ import {
   startShardGroups,
 } from '../../../../infra/local/mysql/shard-groups.ts';
 import { until } from '../../../support/until.ts';
-import { wishedEngine } from '../../../../infra/setup/engine.mjs';
+import { requestedEngine } from '../../../../infra/setup/engine.mjs';
 
 /** Of real servers on a machine that may have much else to do. */
 const STATEMENT_MS = 15_000;
@@ -26,7 +26,7 @@ interface Started {
 export function smallGroups(dataDir: string, more: Partial<ShardGroupsOptions> = {}): ShardGroupsOptions {
   return {
     dataDir,
-    engine: wishedEngine([], process.env),
+    engine: requestedEngine([], process.env),
     groups: [{ name: 'group-1', readers: 1 }],
     restartAfterSeconds: 0,
     shards: 16,
@@ -64,11 +64,9 @@ export async function withFolder(work: (dataDir: string) => Promise<void>): Prom
   }
 }
 
-/** The processes of the servers of the first two groups on this folder. */
+/** The processes of the servers on this folder. */
 export function serversOn(dataDir: string): readonly number[] {
-  return ['group-1-a', 'group-1-b', 'group-1-c', 'group-2-a', 'group-2-b'].flatMap((node) =>
-    processesWithArgument(`--datadir=${join(dataDir, 'groups', node, 'data')}`),
-  );
+  return processesNaming(`--datadir=${join(dataDir, 'groups', '/')}`);
 }
 
 /** Ends every server of a folder at once, as when a machine fails. */
@@ -100,7 +98,7 @@ export function nodeNamed(groups: ShardGroups, name: string): NodeStatus {
   return node;
 }
 
-/** Runs one statement as the application, on a connection of its own. */
+/** Runs one statement as the application, on a new connection. */
 export async function ask(
   group: ShardGroup,
   at: { readonly host: string; readonly port: number },

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { inject, afterAll, expect, test } from 'vitest';
 import {
   readSnapshot,
@@ -7,14 +6,15 @@ import {
   type Snapshot,
   type TableItem,
   takeSnapshot,
-  readItems,
   replaceItems,
 } from '../../../../infra/local/snapshots/snapshot.ts';
-import { whyCellsWouldGo, setBackGroup } from '../../../../infra/local/snapshots/set-back-group.ts';
+import { whyCellsWouldGo, restoreGroup } from '../../../../infra/local/snapshots/restore-group.ts';
 import { restoreStack } from '../../../../infra/local/snapshots/restore-stack.ts';
 import type { LocalStack } from '../../../../infra/local/running/running-stack.ts';
 import type { ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
+import { allItems } from '../../../../shared/dynamo/table.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { makeTable } from '../emulators/emulated-table.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const folder = folderOfTests();
@@ -35,7 +35,7 @@ test('a snapshot is read as it was taken, bytes included', () => {
   expect(readSnapshot(here, 'before-upgrade')).toEqual(snapshot);
 });
 
-test('a name that is none, is taken, or that nobody gave, is refused with those there are', async () => {
+test('an invalid, taken or unknown name is refused with the known ones', async () => {
   const here = { snapshots: `${folder.path}/named` };
   expect(() => writeSnapshot(here, '../elsewhere', snapshot)).toThrow(
     'snapshot: wanted a name of a-z, 0-9 and hyphens',
@@ -43,20 +43,20 @@ test('a name that is none, is taken, or that nobody gave, is refused with those 
   writeSnapshot(here, 'one', snapshot);
   expect(() => writeSnapshot(here, 'one', snapshot)).toThrow('snapshot: wanted a name that no snapshot has');
   expect(() => readSnapshot(here, 'two')).toThrow('snapshot: wanted one of one');
-  await expect(setBackGroup({} as ShardGroups, 'group-9', snapshot)).rejects.toThrow('group: wanted one of group-1');
+  await expect(restoreGroup({} as ShardGroups, 'group-9', snapshot)).rejects.toThrow('group: wanted one of group-1');
   await expect(restoreStack(`${folder.path}/nowhere`, 'one', () => undefined)).rejects.toThrow('where there is none');
 });
 
-test('a group is not set back where it would lose cells: copies kept for too short, or gone with another group', () => {
+test('a group is not restored if it would lose cells: copies kept for too short, or gone with another group', () => {
   const now = Date.parse('2026-01-31T08:30:00Z');
-  const why = (keepMinutes: number, setBacks = {}) =>
-    whyCellsWouldGo('group-1', snapshot, { keepMinutes, setBacks, now });
+  const why = (keepMinutes: number, restoreTimes = {}) =>
+    whyCellsWouldGo('group-1', snapshot, { keepMinutes, restoreTimes, now });
   expect(why(60)).toBeUndefined();
   expect(why(29)).toContain('copies are kept for 29 minutes');
   expect(why(60, { 'group-2': '2026-01-31T07:59:00.000Z', 'group-1': '2026-01-31T08:10:00.000Z' })).toBeUndefined();
-  expect(why(60, { 'group-2': '2026-01-31T08:10:00.000Z' })).toContain('group-2 was set back at 2026-01-31T08:10');
+  expect(why(60, { 'group-2': '2026-01-31T08:10:00.000Z' })).toContain('group-2 was restored at 2026-01-31T08:10');
   // As it was taken, to the millisecond.
-  const atOnce = { setBacks: {}, now: Date.parse(snapshot.taken_at) };
+  const atOnce = { restoreTimes: {}, now: Date.parse(snapshot.taken_at) };
   expect(whyCellsWouldGo('group-1', snapshot, { keepMinutes: 0, ...atOnce })).toContain('kept for 0 minutes');
   expect(whyCellsWouldGo('group-1', snapshot, { keepMinutes: 1, ...atOnce })).toBeUndefined();
 });
@@ -65,26 +65,20 @@ test('a table has the items of the snapshot afterwards, and no others', async ()
   const { table } = await newTable(client);
   const before = Array.from({ length: 60 }, (_, number) => item(`item-${number}`, { value: { N: String(number) } }));
   await replaceItems(client, table, before);
-  expect(await readItems(client, table)).toHaveLength(60);
+  expect(await allItems({ client, table })).toHaveLength(60);
   const after = [item('item-3', { value: { S: 'another' } }), item('new')];
   await replaceItems(client, table, after);
   expect(
-    (await readItems(client, table)).toSorted((one, other) => ((one['pk']?.S ?? '') < (other['pk']?.S ?? '') ? -1 : 1)),
+    (await allItems({ client, table })).toSorted((one, other) =>
+      (one['pk']?.S ?? '') < (other['pk']?.S ?? '') ? -1 : 1,
+    ),
   ).toEqual(after);
 });
 
 test('has every table but that of keys, whatever the environment is named', async () => {
   const stack = `schemaless-keys-${randomBytes(4).toString('hex')}-storage`;
   const names = ['state', 'topology', 'keys'].map((name) => `${stack}-Tables${name}1A2B3C4D`);
-  for (const TableName of names)
-    await client.send(
-      new CreateTableCommand({
-        TableName,
-        KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
-        AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
-        BillingMode: 'PAY_PER_REQUEST',
-      }),
-    );
+  for (const name of names) await makeTable(client, name);
   const groups = { positions: async () => new Map(), engine: { kind: 'mariadb' } } as unknown as ShardGroups;
   const endpoints = { tables: names, dynamodb: inject('servers').dynamo } as unknown as LocalStack['endpoints'];
   const { tables } = await takeSnapshot({ groups, endpoints });

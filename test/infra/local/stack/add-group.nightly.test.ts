@@ -65,7 +65,9 @@ async function inUse(work: () => Promise<unknown>): Promise<readonly string[]> {
   return rows;
 }
 
-/** Adds a group by the command while the stack is used, until that holds copies, and sees that nothing else has changed. */
+/**
+ * Adds a group by the command while the stack is used, until that holds copies, and sees that nothing else has changed.
+ */
 async function addInUse(group: string, count: number): Promise<void> {
   const [homes, before] = [await homesOf('shop'), pids()];
   const rows = await inUse(async () => {

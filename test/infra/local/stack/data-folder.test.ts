@@ -14,7 +14,7 @@ function haveMade(root: string, count: number): void {
 }
 
 describe('a data folder', () => {
-  it('gets as many groups as are said, else those it has, else those of a first start', () => {
+  it('gets as many groups as configured, else those it has, else those of a first start', () => {
     using temporary = temporaryFolder();
     const folder = dataFolder(temporary.path);
     expect([groupCount(folder, undefined, 3), groupCount(folder, 5, 3)]).toEqual([3, 5]);
@@ -54,7 +54,7 @@ describe('a data folder', () => {
     expect(stackId({ root: other.path })).not.toBe(id);
   });
 
-  it('has one holder, who is told to the second, and is taken over from a process that is gone', () => {
+  it('has one owner, which is named to the second one, and is taken over from a process that is gone', () => {
     using folder = temporaryFolder();
     const inUse = `${folder.path} is in use by process ${process.pid}: stop it first, or choose another folder`;
     const lock = lockFolder(folder.path);

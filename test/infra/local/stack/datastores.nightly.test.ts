@@ -60,7 +60,7 @@ async function messagesOf(QueueUrl: string | undefined): Promise<string> {
 describe('a datastore that a running stack is given', () => {
   const shop = () => schemalessClient(of('shop'));
   const order = () => ({ row_key: randomUUID(), column_name: 'ORDER', ref_key: 1, body: { buyer: BUYER } });
-  const where = [{ field: 'buyer', operator: 'eq', values: [BUYER] }] as const;
+  const where = { buyer: BUYER };
 
   it('is served with its index and its trigger', async () => {
     expect(await errorOf(() => shop().put(order()))).toMatchObject({ code: 'unknown_datastore' });
@@ -181,7 +181,7 @@ describe('a datastore with sealed fields', () => {
     expect((await clinic().get(one)).cell?.body).toEqual(one.body);
     const kept = (await clinic().get(one, { sealed: true })).cell?.body;
     expect(kept).toMatchObject({ name: { $sealed: expect.any(String) }, room: one.body.room });
-    const by = (operator: 'eq' | 'gte', value: string) => [{ field: 'contact.mail', operator, values: [value] }];
+    const by = (operator: 'eq' | 'gte', value: string) => ({ 'contact.mail': { [operator]: value } });
     const found = async () =>
       (await clinic().query({ index: 'mail_index', where: by('eq', one.body.contact.mail), columns: ['VISIT'] }))
         .entries;
@@ -192,16 +192,16 @@ describe('a datastore with sealed fields', () => {
       code: 'invalid_field',
     });
 
-    const said = await messagesOf(
+    const output = await messagesOf(
       stack()
         .queues()
         .find(({ name }) => name.includes('clinicremindqueue'))?.url,
     );
-    expect(said).toContain(one.row_key);
+    expect(output).toContain(one.row_key);
     const [exported, opened] = [join(folder.path, 'exported'), join(folder.path, 'opened')];
     await exportTo(exported);
     for (const secret of [one.body.name, one.body.contact.mail]) {
-      expect(said).not.toContain(secret);
+      expect(output).not.toContain(secret);
       expect([...filesWith(secret), ...filesWith(secret, exported)]).toEqual([]);
     }
     // The search would find them: short bodies are not compressed.
@@ -211,7 +211,7 @@ describe('a datastore with sealed fields', () => {
     await exportTo(exported, '--since-last');
     expect(filesWith(plain.body.room, exported).length).toBe(1);
 
-    // An export goes in again where it came from, and is the same there.
+    // An export is imported again into its own datastore, and stays the same.
     expect((await run('import', exported)).code).toBe(0);
     expect((await run('compare', exported)).code).toBe(0);
     await exportTo(opened, '--opened');
@@ -235,7 +235,7 @@ describe('a datastore with sealed fields', () => {
     await expect.poll(() => clinic().put(visit(one.body.patient))).toMatchObject(refused);
     const outcomes = await clinic().batchPut([visit(one.body.patient), visit()]);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['subject_forgotten', 'stored']);
-    // A moment that the stack is set back to has no key in it.
+    // A snapshot of the stack has no key in it.
     expect(Object.keys((await takeSnapshot(stack())).tables).filter((table) => table.includes('keys'))).toEqual([]);
     const forgotten = linesOf(await run('forgotten'));
     expect(forgotten.map((each) => each['subject_name'])).toContain(record?.['subject_name']);

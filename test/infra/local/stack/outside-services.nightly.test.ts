@@ -23,7 +23,7 @@ const FILES = {
 
 const folder = temporaryFolder();
 const data = join(folder.path, 'data');
-const said: string[] = [];
+const output: string[] = [];
 let outside: { readonly sqs: string; readonly dynamodb: string };
 let serving: ChildProcess | undefined;
 
@@ -45,7 +45,7 @@ afterAll(() => {
   serving?.kill();
 });
 const datastores = writeFiles(join(folder.path, 'datastores'), FILES);
-const log = (line: string): void => void said.push(line);
+const log = (line: string): void => void output.push(line);
 const stack = localStack(folder, { restartAfterSeconds: 0, datastores, projectFolder: STAND_IN_PROJECT, log });
 
 describe('a local stack whose SQS and DynamoDB run elsewhere', () => {
@@ -64,7 +64,7 @@ describe('a local stack whose SQS and DynamoDB run elsewhere', () => {
       ['SQS', outside.sqs],
       ['DynamoDB', outside.dynamodb],
     ] as const)
-      expect(said).toContain(
+      expect(output).toContain(
         `${name} is at ${url}, as AWS_ENDPOINT_URL_${name.toUpperCase()} says; what this stack has there ends with -${id}`,
       );
     const [sqs, dynamodb] = [sqsClient(outside.sqs), dynamoClient(outside.dynamodb)];
@@ -84,7 +84,7 @@ describe('a local stack whose SQS and DynamoDB run elsewhere', () => {
     ).flat();
     expect(stack().endpoints.tables).toContainEqual(expect.stringMatching(new RegExp(`tablestopology.*-${id}$`, 'u')));
     expect(tables).toEqual(expect.arrayContaining([...stack().endpoints.tables]));
-    // Where nothing is sealed there are no keys.
+    // There are no keys without sealed fields.
     for (const TableName of stack().endpoints.tables.filter((name) => !name.includes('tableskeys')))
       expect((await dynamodb.send(new ScanCommand({ TableName, Select: 'COUNT' }))).Count).toBeGreaterThan(0);
     expect(stack().endpoints).toMatchObject({ sqs: outside.sqs, dynamodb: outside.dynamodb });

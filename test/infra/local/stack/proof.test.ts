@@ -4,6 +4,8 @@ import { listen } from '../../../support/listen.ts';
 import { prove } from '../../../../infra/local/stack/proof.ts';
 
 let server: Server | undefined;
+/** The nodes that answer in place of the writer, one a request. */
+let readFrom: string[] = [];
 afterEach(() => void server?.close());
 
 async function answering(...puts: readonly number[]): Promise<{ readonly url: string; readonly asked: string[] }> {
@@ -11,9 +13,14 @@ async function answering(...puts: readonly number[]): Promise<{ readonly url: st
   server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     const status = request.method === 'PUT' ? (puts[asked.length - 1] ?? 500) : 200;
-    response
-      .writeHead(status)
-      .end(JSON.stringify({ shard: 3, added_id: 7, body: { started_by: 'npm start' }, served_by: 'writer' }));
+    response.writeHead(status).end(
+      JSON.stringify({
+        shard: 3,
+        added_id: 7,
+        body: { started_by: 'npm start' },
+        served_by: readFrom.pop() ?? 'writer',
+      }),
+    );
   });
   return { url: await listen(server), asked };
 }
@@ -31,7 +38,14 @@ it('a stack that buffers a put, or does not confirm it, at first is asked again'
   );
 });
 
-it('what is refused ends the start, and is told', async () => {
+it('a read that a reader answers at first is repeated', async () => {
+  const { url } = await answering(201);
+  readFrom = ['reader', 'reader'];
+  expect(await prove({ url, datastores: ['smoke'], readers: false, sign })).toHaveLength(2);
+  expect(readFrom).toEqual([]);
+});
+
+it('a refusal ends the start, and is reported', async () => {
   const { url } = await answering(409);
   await expect(prove({ url, datastores: ['smoke'], readers: false, sign })).rejects.toThrow(
     /^A cell could not be written: PUT \S+ was answered 409 /u,

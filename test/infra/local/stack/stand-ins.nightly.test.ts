@@ -31,7 +31,7 @@ const datastores = writeFiles(join(folder.path, 'datastores'), {
   'trips/triggers/elsewhere.yaml': trigger('elsewhere', "'*'"),
 });
 const local = localCommand(data);
-const said: string[] = [];
+const output: string[] = [];
 let stack: LocalStack;
 let client: SQSClient;
 
@@ -49,7 +49,7 @@ async function start(more: Partial<LocalStackOptions> = {}): Promise<void> {
     functionsFolder: STAND_INS,
     app: join(import.meta.dirname, '../../support/app-with-route.ts'),
     projectFolder: STAND_IN_PROJECT,
-    log: (line) => said.push(line),
+    log: (line) => output.push(line),
     ...more,
   });
   client = sqsClient(stack.endpoints.sqs);
@@ -135,7 +135,7 @@ describe('a local stack', () => {
     expect(text).not.toContain('secret');
     const line: unknown = JSON.parse((await local('logs', id, '--format', 'ndjson')).text);
     expect(line).toMatchObject({ function: 'gateway', request_id: id });
-    expect(await local('logs', 'nobody')).toEqual({ code: 1, text: 'nothing was logged of the request nobody\n' });
+    expect(await local('logs', 'absent')).toEqual({ code: 1, text: 'nothing was logged of the request absent\n' });
   });
 
   it('can be asked how it is and what it takes, and keeps its folder for itself', async () => {
@@ -212,13 +212,13 @@ describe('a local stack that is stopped and started again', () => {
     await stop();
     rmSync(join(datastores, 'trips/triggers/elsewhere.yaml'));
     const before = log().length;
-    said.length = 0;
+    output.length = 0;
     await start({ tailers: 1 });
     await expect.poll(() => slots(log().slice(before))).toEqual([0]);
     const names = ((await client.send(new ListQueuesCommand({}))).QueueUrls ?? []).join('\n');
     expect(names).not.toMatch(/tripselsewhere/u);
     expect(names).toMatch(/tripschargeriderqueue/u);
-    expect(said.filter((line) => line.includes('elsewhere'))).toEqual([
+    expect(output.filter((line) => line.includes('elsewhere'))).toEqual([
       expect.stringMatching(/^deleted the queue \S+tripselsewhereparked\S+\.fifo, which is not defined any more$/u),
       expect.stringMatching(/^deleted the queue \S+tripselsewherequeue\S+\.fifo, .* any more, with 2 messages$/u),
     ]);

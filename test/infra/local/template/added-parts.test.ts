@@ -48,7 +48,7 @@ let url: string;
 let sqsUrl: string;
 let logPath: string;
 
-/** What an owner of the app writes, and nothing else: no list of the local stack knows of it. */
+/** Adds parts as an owner of the app writes them; no list of the local stack knows of them. */
 function addParts(service: ServiceStack): void {
   const code = join(folder.path, 'added');
   writeFiles(code, { 'index.mjs': CODE });
@@ -75,7 +75,7 @@ function addParts(service: ServiceStack): void {
   ).toBeDefined();
 }
 
-/** A group that nobody asks, since all functions are stand-ins. */
+/** A group without requests, since all functions are stand-ins. */
 const endpoint = { host: '127.0.0.1', port: 1 } as Forwarder;
 const silentGroup: ShardGroup = {
   name: 'group-1',
@@ -121,7 +121,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts.disposeAsync());
 
-/** What called a function, by the id that it has in the app. */
+/** Returns the callers of a function, by the id that it has in the app. */
 const callsOf = (id: string): readonly string[] =>
   readFileSync(logPath, 'utf8')
     .split('\n')

@@ -21,15 +21,15 @@ it('a custom resource is created once and then updated, until its work is comple
   using folder = temporaryFolder();
   const file = join(folder.path, 'made.json');
   const asked: string[] = [];
-  let looks = 0;
+  let polls = 0;
   const invoke = async (arn: string, text: string): Promise<string> => {
     const event = JSON.parse(text);
     asked.push(
       `${arn} ${event.RequestType} ${event.PhysicalResourceId ?? '-'} ${JSON.stringify(event.OldResourceProperties ?? '-')}`,
     );
     if (arn === 'on-event') return JSON.stringify({ PhysicalResourceId: 'constant', Data: { a: 1 } });
-    looks += 1;
-    return JSON.stringify({ IsComplete: looks % 2 === 0 });
+    polls += 1;
+    return JSON.stringify({ IsComplete: polls % 2 === 0 });
   };
   await runCustomResources([definition], 'all', file, invoke);
   await runCustomResources([{ ...definition, properties: { Shards: '5' } }], 'all', file, invoke);
@@ -52,7 +52,7 @@ it.each([
     'never completes',
     async (arn: string) =>
       JSON.stringify(arn === 'on-event' ? { PhysicalResourceId: 'constant' } : { IsComplete: false }),
-    'not complete after 3 looks, see the log of its functions',
+    'not complete after 3 polls, see the log of its functions',
   ],
 ])('a custom resource that %s ends the start, which says where to look', async (_, invoke, message) => {
   using folder = temporaryFolder();

@@ -17,7 +17,7 @@ import { writeFiles } from '../../support/write-files.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
-/** A migration that is done once the test says so, and refuses where it says so. */
+/** A migration that ends, or refuses, when the test says so. */
 const MIGRATE = `export async function handler() {
   const answer = await fetch(process.env.TEST_URL);
   if (!answer.ok) throw new Error('refused');
@@ -75,7 +75,7 @@ function template(greeting: string, queues: Readonly<Record<string, number>>): L
     Greet: lambda('answer', { GREETING: greeting }),
     Migrate: lambda('migrate', { TEST_URL: testUrl }),
     Framework: lambda('migrate', { USER_ON_EVENT_FUNCTION_ARN: arnOf('Migrate') }),
-    Migration: { Type: 'Custom::Migration', Properties: { ServiceToken: arnOf('Framework'), Wish: greeting } },
+    Migration: { Type: 'Custom::Migration', Properties: { ServiceToken: arnOf('Framework'), Desired: greeting } },
     Greeting: { Type: 'AWS::ApiGatewayV2::Integration', Properties: { IntegrationUri: arnOf('Greet') } },
     Route: {
       Type: 'AWS::ApiGatewayV2::Route',
@@ -107,7 +107,7 @@ async function queueNames(): Promise<readonly string[]> {
   return QueueUrls.map((url) => url.slice(url.lastIndexOf('/') + 1)).sort();
 }
 
-it('what cannot be taken over changes no queue, and what was made for it goes with what is taken next', async () => {
+it('a template that cannot be applied changes no queue, and the next one removes the resources made for it', async () => {
   migrating = async () => 'done';
   await running.take(template('hello', { Orders: 60 }));
   expect([await greeted(), await queueNames()]).toEqual(['hello', ['shop-Orders']]);

@@ -18,7 +18,7 @@ const READ = ['app/functions/one.ts', 'lib/node_modules/two/two.js'].map(at);
 const LATER = Date.parse('2999-01-01');
 const isSynthesized = (wanted = order): boolean => synthesizedFrom(wanted) !== undefined;
 
-// What an assembly was made of, and the assembly.
+// The inputs of an assembly, and the assembly.
 writeFiles(folder.path, {
   'datastores/package.json': '{}',
   'datastores/shop/datastore.yaml': 'datastore: shop\nshards: 4\n',
@@ -48,7 +48,7 @@ function change(file: string, text?: string): void {
   else writeFiles(folder.path, { [file]: text });
 }
 
-it('what was made of the same is taken again, whatever is built of a package of the project meanwhile', () => {
+it('is reused if its inputs are the same, whatever is built of a package of the project', () => {
   expect(isSynthesized()).toBe(true);
   change('datastores/dist/built.js', '');
   expect(isSynthesized()).toBe(true);
@@ -69,12 +69,12 @@ it.each<[string, string, string?]>([
   ['something of it was cut off', 'out/template.json', ''],
   ['its record is gone', 'out/synthesis.json'],
   ['its record cannot be read', 'out/synthesis.json', '{'],
-])('is made again when %s', (_when, file, text) => {
+])('is rebuilt when %s', (_when, file, text) => {
   change(file, text);
   expect(isSynthesized()).toBe(false);
 });
 
-it('is made again when a definition of a datastore called dist is added', () => {
+it('is rebuilt when a definition of a datastore called dist is added', () => {
   change('datastores/package.json');
   recordSynthesis(order, READ, LATER);
   change('datastores/dist/datastore.yaml', 'datastore: dist\n');
@@ -83,7 +83,7 @@ it('is made again when a definition of a datastore called dist is added', () => 
   recordSynthesis(order, READ, LATER);
 });
 
-it('is made again for another app, another flag, another Node, or a bundler that is told otherwise', () => {
+it('is rebuilt for another app, another flag, another Node, or other options of the bundler', () => {
   expect(isSynthesized({ ...order, app: '/other.ts' })).toBe(false);
   expect(isSynthesized({ ...order, context: { ...context, shards: 17 } })).toBe(false);
   vi.stubEnv('NODE_PATH', '/elsewhere');

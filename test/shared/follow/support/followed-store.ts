@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, inject } from 'vitest';
 import { decodeOffsets } from '../../../../shared/follow/offsets.ts';
 import { committedOffsets, followerLag } from '../../../../shared/follow/follower-lag.ts';
@@ -105,6 +106,40 @@ export async function openFollowedStore(
   };
 }
 
+/** Writes to the shards in turn, by some writers side by side; ends with how many cells there are then. */
+export function startWriting({ shards, write, stored }: FollowedStore, writers = 1): () => Promise<number> {
+  const over = new AbortController();
+  const done = Promise.all(
+    Array.from({ length: writers }, async (_, writer) => {
+      for (let turn = writer; !over.signal.aborted; turn += writers) {
+        // On a busy machine a write may be refused; what is in the logs counts.
+        await write(turn % shards, 1 + (turn % 3)).catch(() => undefined);
+        // Clock: it leaves the workers their turn.
+        await sleep(20);
+      }
+    }),
+  );
+  return async () => {
+    over.abort();
+    await done;
+    return (await stored()).length;
+  };
+}
+
+/** Cells whose first delivery came after that of a later cell of their shard. */
+export function orderBreaks(given: readonly Pick<LogEntry, 'shard' | 'added_id'>[]): number {
+  const highest = new Map<number, number>();
+  const seen = new Set<string>();
+  let breaks = 0;
+  for (const { shard, added_id } of given) {
+    const last = highest.get(shard) ?? 0;
+    if (!seen.has(`${shard}/${added_id}`) && added_id < last) breaks += 1;
+    seen.add(`${shard}/${added_id}`);
+    highest.set(shard, Math.max(last, added_id));
+  }
+  return breaks;
+}
+
 export function doneWith(cells: readonly Pick<LogEntry, 'shard' | 'added_id'>[]): Map<number, number> {
   return new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
 }
@@ -165,12 +200,15 @@ export function startWorker(
     Partial<Pick<WorkersOptions, 'owner' | 'slot'>> & {
       readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
       readonly follower?: Partial<Follower>;
+      /** Done with cells before they are handled. */
+      readonly first?: (cells: readonly LogEntry[]) => unknown;
       readonly gate?: Gate;
       readonly wrap?: (client: SqlClient) => SqlClient;
     } = {},
 ): { readonly owner: string; readonly gate: Gate; readonly ended: Promise<void>; stop(): Promise<void> } {
   const {
     follower,
+    first,
     gate = openGate((key, bytes) =>
       deeds.commits.push({
         key,
@@ -196,8 +234,8 @@ export function startWorker(
   const gated: StoreContext = { ...context, groups: { ...context.groups, client: clientOf } };
   const stopping = new AbortController();
   const stateTable = gate.table(followed.stateTable);
-  const crew = `${deeds.name}#${followed.datastore}`;
-  const workers = new Workers({ ...heartbeat, stateTable, crew, owner, slot, ...(run.now && { now: run.now }) });
+  const workerGroup = `${deeds.name}#${followed.datastore}`;
+  const workers = new Workers({ ...heartbeat, stateTable, workerGroup, owner, slot, ...(run.now && { now: run.now }) });
   const ended = runFollower({
     context: gated,
     topologyTable: followed.store.topologyTable,
@@ -217,6 +255,7 @@ export function startWorker(
       datastore: followed.datastore,
       start: 'start',
       async handle(_group, cells) {
+        await first?.(cells);
         deeds.handled.push(...cells.map((cell) => ({ ...cell, owner })));
         await gate.pass();
         return doneWith(cells);

@@ -9,7 +9,7 @@ export interface Gate {
    * `paused`: nothing passes until it is open again. `away`: DynamoDB cannot be reached. `no-commits`: it refuses
    * offsets.
    */
-  state: 'open' | 'paused' | 'away' | 'no-commits';
+  state: 'open' | 'paused' | 'unavailable' | 'no-commits';
   refused: number;
   readonly asked: Map<string, number>;
   pass(): Promise<void>;
@@ -33,7 +33,7 @@ export function openGate(committed: (key: string, offsets: Uint8Array) => void =
         const key = command.input.Key?.['pk']?.S ?? '';
         gate.asked.set(key, (gate.asked.get(key) ?? 0) + 1);
         const offsets = command.input.ExpressionAttributeValues?.[':offsets']?.B;
-        if (gate.state === 'away' || (gate.state === 'no-commits' && offsets)) {
+        if (gate.state === 'unavailable' || (gate.state === 'no-commits' && offsets)) {
           gate.refused += 1;
           throw new Error(`DynamoDB is ${gate.state}`);
         }

@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { committedOffsets } from '../../../../shared/follow/follower-lag.ts';
-import { shardDatabase } from '../../../../shared/address.ts';
-import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
-import { eq, indexOn } from '../../../support/index-on.ts';
-import { select } from '../../../support/plain-sql.ts';
 import { until } from '../../../support/until.ts';
 import { noEntries } from './support/entry-writes.ts';
-import { changeable, countKinds, DRIVERS, sharedIndexed } from './support/indexed-store.ts';
+import { changeable, DRIVERS, sharedIndexed } from './support/indexed-store.ts';
 
 const SHARDS = 6;
 const CELLS = 600;
-const NONE = { missing: 0, extra: 0, wrong: 0 };
-const CITIES = indexOn('cities', { city: 'string', driver: 'UUID' });
 
 const newTrip = (_?: unknown, position = 0) => ({
   row_key: randomUUID(),
@@ -24,9 +18,6 @@ const { between, wrap } = changeable();
 // No index yet: what was written so far only a build can find.
 const indexed = await sharedIndexed(SHARDS, wrap, []);
 await indexed.write(Array.from({ length: CELLS }, newTrip));
-const catalogue = async (name: string) =>
-  (await dynamoTopology(indexed.store.topologyTable).indexes(indexed.datastore)).find((one) => one.name === name)
-    ?.versions ?? [];
 const progress = async () => (await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress;
 
 function keepWriting(): () => Promise<number> {
@@ -81,48 +72,5 @@ describe('an index added to a datastore', () => {
     await second.stop();
     between.now = (client) => client;
     expect(second.events.filter(({ kind }) => kind === 'failed')).toEqual([]);
-  });
-
-  it('answers by its old definition until the new one is complete, whose tables are then dropped', async () => {
-    const before = await indexed.version('drivers');
-    const trip = newTrip();
-    await indexed.write([trip]);
-    await indexed.deploy([
-      { ...DRIVERS, fields: [...DRIVERS.fields, { field: 'riders', type: 'integer', column_key: 'BASE' }] },
-      CITIES,
-    ]);
-    const ask = () =>
-      indexed.trips.query({
-        index: 'drivers',
-        where: [eq('driver', trip.body.driver)],
-        explain: true,
-      });
-    const old = await ask();
-    expect(old.entries.map(({ row_key }) => row_key)).toEqual([trip.row_key]);
-    expect(old.explain?.statement).toContain(`drivers_${before?.hash}`);
-
-    const run = indexed.repair({ settings: { retiredForMs: 1000 } });
-    await until(
-      'both are live',
-      async () =>
-        (await catalogue('drivers')).some(({ hash, state }) => state === 'live' && hash !== before?.hash) &&
-        (await indexed.version('cities')) !== undefined,
-    );
-    indexed.store.topology.refresh();
-    const changed = await ask();
-    expect(changed.entries.map(({ fields }) => fields)).toEqual([
-      { driver: trip.body.driver, city: 'city 0', is_done: null, riders: null },
-    ]);
-    expect(countKinds([...(await indexed.problems()), ...(await indexed.problems('cities'))])).toEqual(NONE);
-
-    await until('the old version is forgotten', async () => (await catalogue('drivers')).length === 1);
-    await run.stop();
-    for (let shard = 0; shard < SHARDS; shard += 1) {
-      const named = 'SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_name = ?';
-      const database = shardDatabase(indexed.datastore, shard);
-      const tables = await select(await indexed.client(shard), named, database, `drivers_${before?.hash}`);
-      expect(tables).toEqual([]);
-    }
-    expect(run.events.filter(({ kind }) => kind === 'failed')).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, expect, it } from 'vitest';
-import type { Condition } from '../../../../shared/api/condition.ts';
+import type { Where } from '../../../../shared/where.ts';
 import type { IndexDefinition } from '../../../../shared/definitions/definitions.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
-import { eq, indexOn } from '../../../support/index-on.ts';
+import { indexOn } from '../../../support/index-on.ts';
 import { until } from '../../../support/until.ts';
 import { DRIVERS, sharedIndexed } from './support/indexed-store.ts';
 
@@ -21,9 +21,9 @@ afterAll(() => instance.close());
 const trips = await instance.datastore(indexed.datastore);
 
 const driver = randomUUID();
-const ask = (...where: Condition[]) => trips.query({ index: 'drivers', where: [eq('driver', driver), ...where] });
-const ofTwo = () => ask(eq('riders', 2));
-const inCity = () => trips.query({ index: 'cities', where: [eq('city', 'Porto')] });
+const ask = (where: Where = {}) => trips.query({ index: 'drivers', where: { driver, ...where } });
+const ofTwo = () => ask({ riders: 2 });
+const inCity = () => trips.query({ index: 'cities', where: { city: 'Porto' } });
 const never = (): Promise<never> => new Promise(() => undefined);
 
 /** A run whose process stops at a moment: it gives no lease up, and says nothing more. */
@@ -64,8 +64,8 @@ it('a changed definition answers once its index is live, also after a run that w
     details: { more: { index: 'drivers', progress: null } },
   });
   expect(await errorOf(inCity)).toMatchObject({ code: 'index_building' });
-  expect(await errorOf(() => ask(eq('rider', 1)))).toMatchObject({ code: 'unknown_field' });
-  expect(await errorOf(() => ask(eq('riders', 'two')))).toMatchObject({ status: 400 });
+  expect(await errorOf(() => ask({ rider: 1 }))).toMatchObject({ code: 'unknown_field' });
+  expect(await errorOf(() => ask({ riders: 'two' }))).toMatchObject({ status: 400 });
 
   const next = indexed.repair();
   await until('it answers', async () => {

@@ -16,7 +16,7 @@ const indexed = await sharedIndexed(SHARDS);
 
 const index = await indexed.live();
 for (const [shard, entries] of ENTRIES.entries()) {
-  const client = await indexed.client(shard);
+  const client = indexed.client(shard);
   for (let start = 0; start < entries; start += 500) {
     const rows = Array.from(
       { length: 500 },

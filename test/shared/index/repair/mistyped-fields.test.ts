@@ -5,7 +5,7 @@ import type { IndexDefinition } from '../../../../shared/definitions/definitions
 import { readIndexNow } from '../../../../shared/topology/index-now.ts';
 import { until } from '../../../support/until.ts';
 import { sharedIndexed } from './support/indexed-store.ts';
-import { eq, indexOn } from '../../../support/index-on.ts';
+import { indexOn } from '../../../support/index-on.ts';
 
 const ORDERS = indexOn('orders', { buyer: 'UUID', items: 'integer', total: 'number' });
 const CHANGED: IndexDefinition = {
@@ -37,7 +37,7 @@ describe('fields of another type than the index says', () => {
       { row_key: randomUUID(), body: { buyer: randomUUID() } },
     ]);
     const itemsOf = async () =>
-      (await trips.query({ index: 'orders', where: [eq('buyer', text.body.buyer)] })).entries.map(
+      (await trips.query({ index: 'orders', where: { buyer: text.body.buyer } })).entries.map(
         ({ fields }) => fields['items'],
       );
     await until('it has its entry', async () => (await itemsOf()).length === 1);

@@ -1,15 +1,15 @@
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { dueTimes } from '../../../../shared/index/repair/due-times.ts';
 import { purgeTombstones } from '../../../../shared/index/repair/purge-tombstones.ts';
 import type { RepairWork } from '../../../../shared/index/repair/repair-work.ts';
-import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { sharedTable } from '../../../support/shared-table.ts';
 
 const SHARDS = 100;
-/** What a run comes to before it is succeeded. */
+/** The number of tables that a run reaches before it ends. */
 const TABLES_A_RUN = 30;
 
 it('reaches every table, also where asking them all outlasts the minute of a run', async () => {
-  const due = dueTimes(await newTable(dynamoClient(inject('servers').dynamo)), 'trips');
+  const due = dueTimes(await sharedTable(), 'trips');
   const asked = new Set<string>();
   const run = async (): Promise<void> => {
     const ending = new AbortController();

@@ -7,6 +7,11 @@ import { until } from '../../../support/until.ts';
 import { noEntries, noTombstones, unreliableEntries } from './support/entry-writes.ts';
 import { changeable, countKinds, sharedIndexed } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
+import { pendingMarks } from '../../../../shared/index/repair/pending-marks.ts';
+import { watchPending } from '../../../../shared/index/repair/catch-up.ts';
+import type { RepairWork } from '../../../../shared/index/repair/repair-work.ts';
+import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
+import { openMover } from '../../moves/support.ts';
 
 const SHARDS = 6;
 const NONE = { missing: 0, extra: 0, wrong: 0 };
@@ -52,8 +57,7 @@ describe('the repair', () => {
   });
 
   it('goes on while a group is down, and gives it its entries once it is back', async () => {
-    const topology = await indexed.store.topology.datastore(indexed.datastore);
-    const groupOf = (shard: number): string => topology?.homes[shard]?.group ?? '';
+    const { groupOf } = indexed;
     const driverIn = (group: string, is: boolean): string => {
       for (;;) {
         const driver = randomUUID();
@@ -118,7 +122,7 @@ describe('the repair', () => {
     expect(tombstones).toBeGreaterThan(0);
     const due = `due#purge#${indexed.datastore}`;
     const before = indexed.repair();
-    await until('it looked for old ones', async () => (await readState(indexed.stateTable, due)) !== undefined);
+    await until('it searched for old ones', async () => (await readState(indexed.stateTable, due)) !== undefined);
     await before.stop();
     expect(await count('NOT NULL')).toBe(tombstones);
     await updateState(indexed.stateTable, {
@@ -145,5 +149,36 @@ describe('the repair', () => {
     await second.stop();
     expect(second.events.some(({ kind }) => kind === 'repaired')).toBe(true);
     expect(first.events).toHaveLength(before);
+  });
+
+  it('gives a shard that moved away from a group the entries that the group had missed', async () => {
+    const driver = randomUUID();
+    const shard = shardOfValue(driver, 'UUID', SHARDS);
+    between.now = noEntries;
+    await indexed.write(Array.from({ length: 12 }, () => ({ row_key: randomUUID(), body: { driver } })));
+    between.now = (client) => client;
+    const { store, datastore, stateTable } = indexed;
+    await using mover = await openMover(store, 'trips');
+    const { group } = await mover.home(shard);
+    const pending = pendingMarks(stateTable, datastore);
+    await pending.mark(group, new Map(Array.from({ length: SHARDS }, (_, each) => [each, 1])));
+    mover.start();
+    await mover.move(shard, (await mover.others(shard))[0]);
+    await mover.complete(shard);
+    expect(await indexed.problems(), 'the copy lacks them, too').toHaveLength(12);
+    const work = {
+      context: { ...store.context, topology: dynamoTopology(store.topologyTable) },
+      datastore,
+      indexes: { maintained: async () => [await indexed.live()] },
+      unavailable: new Set(),
+      slow: new Set(),
+      report: () => undefined,
+    } as unknown as RepairWork;
+    const poll = watchPending(work, pending, new AbortController().signal);
+    await until('no mark is left', async () => {
+      await poll();
+      return (await pending.read(group, SHARDS)).length === 0;
+    });
+    expect(await indexed.problems()).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ const index = await indexed.live();
 const shardOf = (driver: string): number => shardOfValue(driver, 'UUID', SHARDS);
 
 describe('verification', () => {
-  it('finds entries that are missing, extra and wrong, and mends them', async () => {
+  it('finds entries that are missing, extra and wrong, and repairs them', async () => {
     const trips = Array.from({ length: 50 }, () => ({
       row_key: randomUUID(),
       body: { driver: randomUUID(), city: 'Faro' },
@@ -34,7 +34,7 @@ describe('verification', () => {
     if (!lost || !moved || !altered) throw new Error('three trips');
     const stranger = randomUUID();
     const at = async (driver: string, statement: Statement): Promise<void> => {
-      expect(await (await indexed.client(shardOf(driver))).change(statement)).toMatchObject({ affectedRows: 1 });
+      expect(await indexed.client(shardOf(driver)).change(statement)).toMatchObject({ affectedRows: 1 });
     };
     const tableOf = (driver: string): string => indexTable(indexed.datastore, shardOf(driver), index);
     const [gone, other] = [lost.body.driver, altered.body.driver];
@@ -88,7 +88,7 @@ describe('verification', () => {
   });
 
   it('after a cut goes on from run to run', async () => {
-    const group = (await indexed.store.topology.datastore(indexed.datastore))?.homes[1]?.group ?? '';
+    const group = indexed.groupOf(1);
     await updateState(indexed.stateTable, {
       key: `writer#${indexed.datastore}#${group}`,
       update: 'SET #server = :other',
@@ -118,7 +118,7 @@ describe('verification', () => {
       release.resolve();
       await ended;
       isVerified = run.events.some(({ kind }) => kind === 'verified');
-      if (runs > 15) throw new Error('it begins anew each time');
+      if (runs > 15) throw new Error('it starts over each time');
     }
     expect(runs).toBeGreaterThan(2);
   });
@@ -127,12 +127,12 @@ describe('verification', () => {
     const [row_key = '', other = ''] = rowsOfShard(2, SHARDS, 2);
     await indexed.write([{ row_key, body: { driver: randomUUID(), city: 'kept' } }]);
     const run = indexed.repair();
-    const group = (await indexed.store.topology.datastore(indexed.datastore))?.homes[2]?.group ?? '';
+    const group = indexed.groupOf(2);
     const writerKey = `writer#${indexed.datastore}#${group}`;
     await until('it knows the writer', async () => (await readState(indexed.stateTable, writerKey)) !== undefined);
     await run.stop();
 
-    const client = await indexed.client(2);
+    const client = indexed.client(2);
     const entity = `\`${indexed.datastore}_0002\`.entity`;
     const [[head] = []] = await select(client, `SELECT MAX(added_id) FROM ${entity}`);
     // Only the writer had these, and the index on other groups.

@@ -7,7 +7,7 @@ import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { appliedQueues, type AppliedQueues } from '../../../../shared/migrate/applied-queues.ts';
 import { definitionManagement, type DefinitionManagement } from '../../../../shared/migrate/definition-management.ts';
 import { migrate } from '../../../../shared/migrate/migrate.ts';
-import type { WishedDatastore } from '../../../../shared/migrate/check-wish.ts';
+import type { DesiredDatastore } from '../../../../shared/migrate/check-desired-state.ts';
 import type { SqlClient } from '../../../../shared/sql/client.ts';
 import { openDeployment, type Deployment } from '../../../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
@@ -15,6 +15,7 @@ import type { DeployedTrigger, GroupAddress } from '../../../../shared/topology/
 import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import { clientTo } from '../../../support/connection-to.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { select } from '../../../support/plain-sql.ts';
 import { startSqs } from '../../../support/sqs.ts';
 import { PATIENT } from '../../../support/store-access.ts';
 import { triggerNamed } from '../../../support/trigger-named.ts';
@@ -23,7 +24,7 @@ export const SEND = triggerNamed('send', { columns: ['BASE'] });
 
 type Connect = (address: GroupAddress) => SqlClient;
 
-/** What a test of defined datastores differs in. */
+/** Options of a test of defined datastores. */
 export interface Managing {
   readonly connect?: Connect;
   readonly queues?: AppliedQueues;
@@ -61,14 +62,14 @@ export function useShop(): void {
   });
 }
 
-export function deploy(datastores: readonly WishedDatastore[] = [], among = groups): Promise<boolean> {
+export function deploy(datastores: readonly DesiredDatastore[] = [], among = groups): Promise<boolean> {
   const { topologyTable, stateTable } = shop;
-  return migrate({ topologyTable, stateTable, connect, wish: { groups: among, datastores }, mayGoOn: () => true });
+  return migrate({ topologyTable, stateTable, connect, desired: { groups: among, datastores }, mayGoOn: () => true });
 }
 
 export const queuesNow = (): AppliedQueues => appliedQueues(sqs.client, shop.environment);
 
-/** What the management works with. */
+/** Returns the dependencies of the management. */
 function parts(bufferCopies: number) {
   const { topologyTable, stateTable } = shop;
   const depths = sqsQueues(sqs.client);
@@ -96,7 +97,7 @@ export function instance(bufferCopies: number, between = connect): Deployment {
   return opened;
 }
 
-export function wished(shards: number, more: Partial<WishedDatastore> = {}): WishedDatastore {
+export function desired(shards: number, more: Partial<DesiredDatastore> = {}): DesiredDatastore {
   return { name: shop.name, shards, indexes: [], triggers: [], ...more };
 }
 
@@ -126,6 +127,15 @@ export async function sendMessage(queueUrl: string | undefined): Promise<void> {
 export async function queueNames(): Promise<readonly string[]> {
   const prefix = { QueueNamePrefix: `schemaless-${shop.environment}-` };
   return (await sqs.client.send(new ListQueuesCommand(prefix))).QueueUrls ?? [];
+}
+
+/** The databases that a group has of a datastore's shards. */
+export async function databasesOn(group: GroupAddress, datastore: string): Promise<readonly string[]> {
+  const server = connect(group);
+  const sql = 'SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE ? ORDER BY 1';
+  const rows = await select(server, sql, `${datastore.replaceAll('_', String.raw`\_`)}\\_%`);
+  await server.close();
+  return rows.map(([schema]) => String(schema));
 }
 
 export async function keysOf({ client, table }: DynamoTable): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import { schemalessClient } from '../../../../shared/client/client.ts';
+import { schemalessClient, type SchemalessClient } from '../../../../shared/client/client.ts';
 import type { IndexDefinition, IndexField } from '../../../../shared/definitions/definitions.ts';
 import type { ModelDatastore } from '../../../../shared/models/declaration.ts';
 import { defineModel } from '../../../../shared/models/model.ts';
@@ -46,18 +46,16 @@ export function hotelsIn(datastore: ModelDatastore) {
 }
 
 interface RatesStore extends RealStore {
-  readonly datastore: ModelDatastore;
-  readonly overHttp: ModelDatastore;
+  readonly datastore: SchemalessClient;
 }
 
-/** Real servers with the datastore of the models, asked both ways. */
+/** Real servers with the datastore of the models, over HTTP. */
 export async function openRates(options: Omit<RealStoreOptions, 'datastores' | 'indexes'> = {}): Promise<RatesStore> {
   const store = await openRealStore({ ...options, datastores: { rates: SHARDS }, indexes: { rates: INDEXES } });
   const name = store.nameOf('rates');
   return {
     ...store,
-    datastore: await store.deployment.datastore(name),
-    overHttp: schemalessClient({
+    datastore: schemalessClient({
       url: 'http://store.test/',
       datastore: name,
       fetch: gatewayFetch(gateway({ ...fakeDeployment(), ...store.deployment })),

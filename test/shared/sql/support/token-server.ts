@@ -15,8 +15,8 @@ const SECURE_CONNECTION = 1 << 15;
 const PLUGIN_AUTH = 1 << 19;
 
 /**
- * As much of a MySQL server as a login with a token needs, as RDS Proxy and Aurora do it: a greeting, TLS, the switch
- * to `mysql_clear_password`, and an empty OK to whatever is asked afterwards.
+ * Starts as much of a MySQL server as a login with a token needs, like RDS Proxy and Aurora. It sends a greeting, TLS,
+ * the switch to `mysql_clear_password`, and an empty OK to each later request.
  */
 export async function startTokenServer(certificate = CERTIFICATE): Promise<TokenServer> {
   const logins: TokenServer['logins'][number][] = [];

@@ -69,7 +69,7 @@ async function repair(): Promise<readonly string[]> {
     // Clock: never comes
     deadline: Date.now() + 3_600_000,
     signal: ending.signal,
-    settings: { behindMs: 100, lookMs: 500 },
+    settings: { behindMs: 100, pollMs: 500 },
     report: (event) => void ('error' in event && failed.push(`${event.kind}: ${String(event.error)}`)),
   });
   return failed;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messageOf, sharedStages, type Stage } from './support/stage.ts';
+import { decline, messageOf, sharedStages, type Stage } from './support/stage.ts';
 
 const open = await sharedStages();
 
@@ -15,25 +15,18 @@ describe('the mark of a shard', () => {
     let failures = 1;
     const stage = await open({
       store: () => ({ mark: () => Promise.reject(new Error('asked by itself')) }),
-      fn(_rowKey, { added_id }) {
-        if (added_id === 2 && failures-- > 0) throw new Error('card declined');
-      },
+      fn: (_rowKey, { added_id }) => (added_id === 2 && failures-- > 0 ? decline() : undefined),
     });
     stage.send(messageOf(17, 2));
     await stage.consume();
     expect(await markOf(stage, 17)).toBe(2);
     await stage.consume();
     expect(await stage.store.status()).toEqual({ state: 'running', troubled_blocks: [] });
-    expect(stage.events.filter(({ kind }) => kind === 'state_away')).toEqual([]);
+    expect(stage.events.filter(({ kind }) => kind === 'state_unavailable')).toEqual([]);
   });
 
   it('is cleared when the cell is parked', async () => {
-    const stage = await open({
-      definition: { maxAttempts: 1 },
-      fn() {
-        throw new Error('card declined');
-      },
-    });
+    const stage = await open({ definition: { maxAttempts: 1 }, fn: decline });
     stage.send(messageOf(17, 1));
     await stage.consume();
     expect(await markOf(stage, 17)).toBeUndefined();
@@ -90,7 +83,7 @@ describe('the mark of a shard', () => {
     stage.send(messageOf(17, 1));
     await consumeLate(stage, 61_000);
     expect(stage.called).toEqual(['17/1']);
-    expect(stage.events).toContainEqual({ kind: 'state_away', error: new Error('no DynamoDB') });
+    expect(stage.events).toContainEqual({ kind: 'state_unavailable', error: new Error('no DynamoDB') });
     expect(stage.depth()).toBe(0);
   });
 });

@@ -118,7 +118,7 @@ describe('calls side by side', () => {
     );
   });
 
-  it('keep their group hidden until they have ended: nobody else is given a cell whose call goes on', async () => {
+  it('keep their group hidden until they have ended: no other consumer gets a cell whose call goes on', async () => {
     const going = Promise.withResolvers<void>();
     const stage = await open({
       atOnce: 10,

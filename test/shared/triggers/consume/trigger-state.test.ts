@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { TriggerMessage } from '../../../../shared/triggers/state/trigger-store.ts';
-import { messageOf, sharedStages, type Stage } from './support/stage.ts';
+import { decline, messageOf, sharedStages, type Stage } from './support/stage.ts';
 
 const open = await sharedStages();
 
-const fail = (): never => {
-  throw new Error('card declined');
-};
 const noState = (): Promise<never> => Promise.reject(new Error('no DynamoDB'));
 const stateOf = async ({ store }: Stage) => (await store.status()).state;
 
 /** A trigger of which 17/1 is parked, and which answers `fn` from then on. */
 async function openWithParked(fn: () => unknown = () => undefined): Promise<Stage> {
-  let answer: () => unknown = fail;
+  let answer: () => unknown = decline;
   const stage = await open({
     definition: { maxAttempts: 1 },
     settings: { statusMs: 0 },
@@ -49,7 +46,7 @@ describe('a trigger that does not run', () => {
   });
 
   it('is stopped by so many parked cells, and consumes nothing more of the batch, nor of the next', async () => {
-    const stage = await open({ definition: { maxAttempts: 1, stopAfterParked: 2 }, fn: fail });
+    const stage = await open({ definition: { maxAttempts: 1, stopAfterParked: 2 }, fn: decline });
     stage.send(messageOf(17, 1), messageOf(4, 1), messageOf(17, 2), messageOf(9, 1));
     const records = stage.receive();
     expect(await stage.consume(records)).toHaveLength(2);
@@ -60,15 +57,22 @@ describe('a trigger that does not run', () => {
     expect(stage.called).toHaveLength(2);
   });
 
-  it('consumes nothing more of the batch that stopped it, also when nobody can be asked from then on', async () => {
-    let looked = 0;
+  it('goes on with as many parked cells where its threshold is higher: the control', async () => {
+    const stage = await open({ definition: { maxAttempts: 1, stopAfterParked: 100 }, fn: decline });
+    stage.send(messageOf(17, 1), messageOf(4, 1), messageOf(17, 2), messageOf(9, 1));
+    expect(await stage.consume()).toEqual([]);
+    expect([await stateOf(stage), stage.called.length]).toEqual(['running', 4]);
+  });
+
+  it('consumes nothing more of the batch that stopped it, also when its state is unavailable from then on', async () => {
+    let polled = 0;
     const stage = await open({
       definition: { maxAttempts: 1, stopAfterParked: 1 },
-      fn: fail,
+      fn: decline,
       store: (store) => ({
         async status() {
-          looked += 1;
-          return looked > 1 ? noState() : store.status();
+          polled += 1;
+          return polled > 1 ? noState() : store.status();
         },
       }),
     });
@@ -84,7 +88,7 @@ describe('a trigger that does not run', () => {
       async fn() {
         if (stage.called.length > 1) return;
         await stage.store.setState('paused');
-        throw new Error('card declined');
+        decline();
       },
     });
     stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
@@ -99,15 +103,15 @@ describe('a trigger that does not run', () => {
     expect(await stage.failing(17)).toEqual([]);
   });
 
-  it('calls once more for a cell that had all its attempts but could not be parked, when the trigger is resumed', async () => {
-    let isAway = true;
-    let isMended = false;
+  it('calls again for a cell that had all its attempts but could not be parked, when the trigger is resumed', async () => {
+    let isUnavailable = true;
+    let isFixed = false;
     const stage = await open({
       definition: { maxAttempts: 2 },
       settings: { statusMs: 0 },
-      fn: () => isMended || fail(),
+      fn: () => isFixed || decline(),
       store: (store) => ({
-        park: (...parking) => (isAway ? noState() : store.park(...parking)),
+        park: (...parking) => (isUnavailable ? noState() : store.park(...parking)),
       }),
     });
     stage.send(messageOf(17, 1));
@@ -117,7 +121,7 @@ describe('a trigger that does not run', () => {
       await stage.show(records);
     }
     await stage.store.setState('paused');
-    [isAway, isMended] = [false, true];
+    [isUnavailable, isFixed] = [false, true];
     await stage.store.resume();
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/1', '17/1', '17/1']);
@@ -166,7 +170,7 @@ describe('a parked cell', () => {
   const [CALLED, NOT_CALLED, GONE] = [['17/1'], [], []];
 
   it.each<[string, (stage: Stage) => unknown, readonly string[], readonly object[]]>([
-    ['not called for when its message comes once more', (to) => to.send(messageOf(17, 1)), NOT_CALLED, [{}]],
+    ['not called for when its message comes again', (to) => to.send(messageOf(17, 1)), NOT_CALLED, [{}]],
     ['called for when it is sent again, and forgotten when that succeeds', retry, CALLED, GONE],
     ['called for again after a rewind', (to) => to.send(messageOf(17, 1, { replay: true })), CALLED, GONE],
     [
@@ -211,7 +215,7 @@ describe('a parked cell', () => {
     expect(stage.depth()).toBe(0);
   });
 
-  it('stays parked when a retry fails, and holds up nobody', async () => {
+  it('stays parked when a retry fails, and holds up no other cell', async () => {
     const stage = await openWithParked(() => {
       throw new Error('still declined');
     });
@@ -219,13 +223,17 @@ describe('a parked cell', () => {
     stage.send(messageOf(17, 1), messageOf(4, 1));
     expect(await stage.consume()).toEqual([]);
     expect(await stage.failing(17)).toEqual([
-      expect.objectContaining({ attempts: 2, last_error: 'still declined', parked_at: expect.any(String) }),
+      expect.objectContaining({
+        attempts: 2,
+        last_error: expect.stringMatching(/^still declined at trigger-state\.test\.ts:\d+$/u),
+        parked_at: expect.any(String),
+      }),
     ]);
     expect(stage.depth()).toBe(0);
   });
 
   it('is the other one, whatever the new writer’s clock says, once that has failed', async () => {
-    const stage = await openWithParked(fail);
+    const stage = await openWithParked(decline);
     const later = other('31T07:00:00', { generation: 1 });
     stage.send(later);
     await stage.consume();
@@ -238,37 +246,37 @@ describe('a parked cell', () => {
   });
 });
 
-describe('while the state table is away', () => {
+describe('while the state table is unavailable', () => {
   it('cells of shards in order are consumed; what failed goes back, and nothing is lost', async () => {
-    let isAway = false;
+    let isUnavailable = false;
     let failures = 1;
     const stage = await open({
       settings: { statusMs: 0 },
-      fn: () => (failures-- === 1 ? fail() : undefined),
+      fn: () => (failures-- === 1 ? decline() : undefined),
       store: (store) => ({
-        status: () => (isAway ? noState() : store.status()),
-        shards: (shards) => (isAway ? noState() : store.shards(shards)),
-        failed: (...parts) => (isAway ? noState() : store.failed(...parts)),
-        begin: (message) => (isAway ? noState() : store.begin(message)),
-        mark: (...parts) => (isAway ? noState() : store.mark(...parts)),
-        succeeded: (...parts) => (isAway ? noState() : store.succeeded(...parts)),
-        parkMalformed: (message) => (isAway ? noState() : store.parkMalformed(message)),
+        status: () => (isUnavailable ? noState() : store.status()),
+        shards: (shards) => (isUnavailable ? noState() : store.shards(shards)),
+        failed: (...parts) => (isUnavailable ? noState() : store.failed(...parts)),
+        begin: (message) => (isUnavailable ? noState() : store.begin(message)),
+        mark: (...parts) => (isUnavailable ? noState() : store.mark(...parts)),
+        succeeded: (...parts) => (isUnavailable ? noState() : store.succeeded(...parts)),
+        parkMalformed: (message) => (isUnavailable ? noState() : store.parkMalformed(message)),
       }),
     });
     stage.send(messageOf(4, 1));
     const first = stage.receive();
     await stage.consume(first);
     await stage.show(first);
-    isAway = true;
+    isUnavailable = true;
     stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(5, 1));
     stage.sendText('no JSON', '6');
     const records = stage.receive();
     expect((await stage.consume(records)).toSorted()).toEqual(['4/1', 'no JSON']);
     expect(stage.called).toEqual(['4/1', '17/1', '17/2', '5/1']);
-    expect(stage.events).toContainEqual({ kind: 'state_away', error: new Error('no DynamoDB') });
+    expect(stage.events).toContainEqual({ kind: 'state_unavailable', error: new Error('no DynamoDB') });
     expect(stage.hiddenFor('4/1')).toBe(2);
 
-    isAway = false;
+    isUnavailable = false;
     await stage.show(records);
     expect(await stage.consume()).toEqual([]);
     expect(stage.called.at(-1)).toBe('4/1');
@@ -286,17 +294,17 @@ describe('while the state table is away', () => {
   });
 });
 
-describe('while the queue is away', () => {
-  it('what was received is consumed, and what goes back does so when its time is over', async () => {
+describe('while the queue is unavailable', () => {
+  it('received messages are consumed, and those that go back do so when their time is over', async () => {
     const stage = await open({
       visibilitySeconds: 2,
-      fn: (_rowKey, { added_id }) => (added_id === 2 ? fail() : undefined),
+      fn: (_rowKey, { added_id }) => (added_id === 2 ? decline() : undefined),
       queue: () => ({ setVisibility: () => Promise.reject(new Error('no SQS')) }),
     });
     stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3), messageOf(4, 1));
     expect(await stage.consume()).toEqual(['17/2', '17/3']);
     expect(stage.called).toEqual(['17/1', '17/2', '4/1']);
-    expect(stage.events).toContainEqual({ kind: 'queue_away', error: new Error('no SQS') });
+    expect(stage.events).toContainEqual({ kind: 'queue_unavailable', error: new Error('no SQS') });
     expect(stage.receive(4)).toHaveLength(2);
   });
 });

@@ -42,10 +42,10 @@ const page = (
     after: typeof after === 'string' ? parseParkedCursor(after) : undefined,
   });
 const namesOf = ({ cells, malformed }: ParkedPage): string[] => [
-  ...cells.map(({ shard, added_id }) => `${shard}/${added_id}`),
+  ...cells.map(({ shard, added_id }) => `${shard}:${added_id}`),
   ...malformed.map(({ message_id }) => message_id),
 ];
-const EVERYTHING = ['2/3', '2/20', '17/5', 'a', 'b'];
+const EVERYTHING = ['2:3', '2:20', '17:5', 'a', 'b'];
 
 describe('what is parked', () => {
   it('is every parked cell by shard and added id, then every message; cells still tried are not', () => {
@@ -73,14 +73,14 @@ describe('what is parked', () => {
 
   it('comes whole when an answer holds one item at most', () => {
     const first = page({ bytes: 10 });
-    expect([namesOf(first), first.next]).toEqual([['2/3'], '2/3']);
+    expect([namesOf(first), first.next]).toEqual([['2:3'], '2:3']);
     const { length } = JSON.stringify(first.cells[0]);
-    expect(namesOf(page({ bytes: length * 2 + 100 }))).toEqual(['2/3', '2/20']);
+    expect(namesOf(page({ bytes: length * 2 + 100 }))).toEqual(['2:3', '2:20']);
     expect(namesOf(page({ bytes: 10, after: 'message/a' }))).toEqual(['b']);
   });
 
   it('goes on from a cell or a message that is gone by then', () => {
-    expect(namesOf(page({ after: '2/20' }, [TROUBLED[0] as TroubledShard]))).toEqual(['17/5', 'a', 'b']);
+    expect(namesOf(page({ after: '2:20' }, [TROUBLED[0] as TroubledShard]))).toEqual(['17:5', 'a', 'b']);
     expect(namesOf(page({ after: 'message/a' }, TROUBLED, [message('b')]))).toEqual(['b']);
   });
 

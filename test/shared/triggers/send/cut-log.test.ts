@@ -1,11 +1,11 @@
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TriggerStart } from '../../../../shared/definitions/definitions.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/trigger-items.ts';
 import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import { select } from '../../../support/plain-sql.ts';
-import { startConsuming, type Consuming } from './support/consuming.ts';
+import { startConsuming } from './support/consuming.ts';
 import { followEvents, sharedTailing, startTailer, type TailedStore } from './support/tailed-store.ts';
 import { until } from '../../../support/until.ts';
 
@@ -13,10 +13,6 @@ const NAME = 'bill_rider';
 const SHARD = 1;
 const { sqs, open: openTriggers } = await sharedTailing(2);
 let tailed: TailedStore;
-const consumers: Consuming[] = [];
-afterEach(async () => {
-  await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
-});
 
 async function open(start: TriggerStart): Promise<void> {
   tailed = await openTriggers([{ name: NAME, function: 'functions/examples/bill-rider.ts', start }]);
@@ -29,7 +25,7 @@ async function refKeys(): Promise<readonly number[]> {
 }
 
 describe('a trigger whose log was cut', () => {
-  it('loses no cell that took an added id anew when its queue is lost after that: what was consumed under that id is not it', async () => {
+  it('loses no cell that reuses an added id when its queue is lost after that: another cell was consumed under that id', async () => {
     await open('start');
     const { deployed, store } = tailed.trigger(NAME);
     const queues = sqsQueues(sqs.client);
@@ -50,25 +46,23 @@ describe('a trigger whose log was cut', () => {
         if (!before.has(ref_key)) throw new Error('the card service is down');
       },
     });
-    consumers.push(first);
     await until('what was cut off is consumed', () => first.called.some(({ added_id }) => added_id === 30));
     await until('it fails on the first of the others', async () =>
       (await store.shards([SHARD])).some(({ cells }) => cells.length > 0),
     );
-    await consumers.splice(0)[0]?.stop();
+    await first.stop();
     await operations.pauseTrigger({ trigger: NAME });
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
     await until('the queue is lost', async () => (await depth()) === 0);
 
     const second = startConsuming(sqs, tailed, deployed);
-    consumers.push(second);
     await operations.resumeTrigger({ trigger: NAME });
     const called = () => new Set([...first.called, ...second.called].map(({ ref_key }) => ref_key));
     await until('the last cell is called for', async () => called().has((await refKeys()).at(-1) ?? 0));
     expect((await refKeys()).filter((key) => !called().has(key))).toEqual([]);
   });
 
-  it('that began at the end of its log gets every cell that took an added id anew while it was halted, before its beginning too', async () => {
+  it('that began at the end of its log gets every cell that reused an added id while it was halted, also before its beginning', async () => {
     await open('now');
     await tailed.write(SHARD, 10);
     const { deployed, store } = tailed.trigger(NAME);
@@ -88,7 +82,6 @@ describe('a trigger whose log was cut', () => {
     await tailed.write(SHARD, 30);
 
     const consumer = startConsuming(sqs, tailed, deployed);
-    consumers.push(consumer);
     await operations.resumeTrigger({ trigger: NAME });
     const called = () => new Set(consumer.called.map(({ ref_key }) => ref_key));
     await until('the last cell is called for', async () => called().has((await refKeys()).at(-1) ?? 0));

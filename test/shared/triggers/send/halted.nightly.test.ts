@@ -1,5 +1,5 @@
 import { PurgeQueueCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deployTriggers } from '../../../../shared/migrate/deployed-triggers.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/trigger-items.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
@@ -17,10 +17,6 @@ const NAME = 'bill_rider';
 const FUNCTION = { name: NAME, function: 'functions/examples/bill-rider.ts' };
 const NEVER_MS = 3_600_000;
 const { sqs, openDeployed } = await sharedTailing(SHARDS);
-const consumers: Consuming[] = [];
-afterEach(async () => {
-  await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
-});
 
 interface Scene {
   readonly tailed: TailedStore;
@@ -43,7 +39,6 @@ async function open({
     operations,
     consume(consuming, of = deployed) {
       const consumer = startConsuming(sqs, tailed, of, consuming);
-      consumers.push(consumer);
       return consumer;
     },
     async queueTen() {
@@ -76,16 +71,26 @@ async function callsOf(consumer: Consuming, count: number) {
 }
 
 describe('a trigger that was halted', () => {
-  it('goes on with the oldest cell that was not consumed, in order, when its queue was purged', async () => {
+  it.each([
+    ['the oldest cell that was not consumed, in order,', true],
+    ['the newest without a check of its lag: the control,', false],
+  ])('goes on with %s when its queue was purged', async (_what, polls) => {
     const { tailed, deployed, operations, consume, queueTen } = await open({ safeHaltMs: NEVER_MS });
-    startTailer(sqs, tailed);
+    startTailer(sqs, tailed, polls ? {} : { settings: { lagEveryMs: NEVER_MS } });
     await queueTen();
     await operations.pauseTrigger({ trigger: NAME });
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
     await until('the queue is empty', async () => (await depthOf(deployed.queueUrl)) === 0);
     const consumer = consume();
-    await operations.resumeTrigger({ trigger: NAME });
-    expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
+    if (polls) {
+      await operations.resumeTrigger({ trigger: NAME });
+      expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
+      return;
+    }
+    await triggerStore(tailed.stateTable, { datastore: tailed.datastore, trigger: NAME }).resume();
+    await tailed.write(0, 1);
+    await until('it goes on', () => firstCalls(consumer.called)[0]?.includes(11) === true);
+    expect(firstCalls(consumer.called)).toEqual([[11], [], [], []]);
   });
 
   it('does so when its queue was replaced meanwhile, and also when it ran on', async () => {
@@ -142,7 +147,7 @@ describe('what SQS gave up on', () => {
   it('is counted and listed, the oldest of each shard, and still there afterwards', async () => {
     const { operations } = await giveUp();
     expect(await operations.getTrigger({ trigger: NAME })).toMatchObject({ dead: 40, waiting: 0 });
-    for (let look = 0; look < 2; look += 1) {
+    for (let poll = 0; poll < 2; poll += 1) {
       const { messages, count } = await operations.listDeadMessages({ trigger: NAME });
       expect(count).toBe(40);
       expect(

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { cellsOf, hasLooked, idsOf, sharedTailing, startTailer, type TailedTrigger } from './support/tailed-store.ts';
+import { cellsOf, hasPolled, idsOf, sharedTailing, startTailer, type TailedTrigger } from './support/tailed-store.ts';
 import { until } from '../../../support/until.ts';
 
 const SHARDS = 4;
 const { sqs, open } = await sharedTailing(SHARDS);
-const tailed = await open([{ name: 'by_hand' }, { name: 'limited' }, { name: 'rare', columns: ['REFUND'] }]);
+const tailed = await open([{ name: 'by_hand' }, { name: 'rare', columns: ['REFUND'] }]);
 
 async function parkOf(trigger: TailedTrigger, shard: number, count: number): Promise<void> {
   await until(
@@ -22,13 +22,13 @@ const retries = ({ received }: TailedTrigger) => received.filter(({ group }) => 
 const retriesNow = async (trigger: TailedTrigger) => (await trigger.receive(), retries(trigger));
 
 describe('parked cells', () => {
-  it('are sent again once when somebody wants it, in a group of their own, as replays, by one worker', async () => {
+  it('are sent again once on request, in a group of their own, as replays, by one worker', async () => {
     const trigger = tailed.trigger('by_hand');
     const tailers = [0, 1].map((slot) => startTailer(sqs, tailed, { slot }));
     await tailed.write(1, 5);
     await parkOf(trigger, 1, 3);
-    const haveLooked = () => Promise.all(tailers.map((tailer) => hasLooked(tailer, tailed, 'by_hand')));
-    await haveLooked();
+    const havePolled = () => Promise.all(tailers.map((tailer) => hasPolled(tailer, tailed, 'by_hand')));
+    await havePolled();
     expect(await retriesNow(trigger)).toEqual([]);
     const wanted = [1, 3].map((added_id) => ({ shard: 1, added_id }));
     await trigger.store.setState('paused');
@@ -40,14 +40,14 @@ describe('parked cells', () => {
       ),
     );
     expect(await trigger.store.wantRetry(wanted)).toBe(2);
-    await haveLooked();
+    await havePolled();
     expect(await retriesNow(trigger)).toEqual([]);
     await trigger.store.resume();
     await until('they are sent', async () => (await retriesNow(trigger)).length === 2);
     expect(retries(trigger)).toMatchObject(wanted.map((cell) => ({ ...cell, group: '1-retry', replay: true })));
     expect(await trigger.store.wantRetry(wanted)).toBe(2);
     await until('they are sent again', async () => (await retriesNow(trigger)).length === 4);
-    await haveLooked();
+    await havePolled();
     expect(await retriesNow(trigger)).toHaveLength(4);
     expect(idsOf(trigger.received, 1)).toEqual([1, 2, 3, 4, 5]);
     const [shard] = await trigger.store.shards([1]);
@@ -58,30 +58,6 @@ describe('parked cells', () => {
     ]);
     await Promise.all(tailers.map((tailer) => tailer.stop()));
     expect(tailers.reduce((sum, tailer) => sum + cellsOf(tailer, 'retried'), 0)).toBe(4);
-  });
-
-  it('hold up their shard only where its consumer is behind, and no other', async () => {
-    const trigger = tailed.trigger('limited');
-    const tailer = startTailer(sqs, tailed, { settings: { pastMark: 10 } });
-    await until(
-      'all before is received',
-      async () => (await trigger.receive()).length >= (await tailed.stored()).length,
-    );
-    const before = idsOf(trigger.received, 3).length;
-    await trigger.store.mark(3, before);
-    await hasLooked(tailer, tailed, 'limited');
-    await tailed.write(3, 40);
-    await tailed.write(0, 40);
-    await until('the other shard is received', async () => idsOf(await trigger.receive(), 0).length >= 40);
-    await until('it comes to its limit', async () => idsOf(await trigger.receive(), 3).length >= before + 10);
-    await hasLooked(tailer, tailed, 'limited');
-    expect(idsOf(await trigger.receive(), 3)).toHaveLength(before + 10);
-    await trigger.store.mark(3, before + 5);
-    await until('it goes on with its consumer', async () => idsOf(await trigger.receive(), 3).length === before + 15);
-    await trigger.store.mark(3, undefined);
-    await until('all is received', async () => idsOf(await trigger.receive(), 3).length === before + 40);
-    await tailer.stop();
-    expect(idsOf(trigger.received, 3)).toEqual(Array.from({ length: before + 40 }, (_, at) => at + 1));
   });
 
   it.each([
@@ -96,14 +72,14 @@ describe('parked cells', () => {
       await tailed.write(1, 1, 'REFUND');
       await trigger.gets(seen + 1);
       await trigger.store.mark(1, trigger.received.at(-1)?.added_id ?? 0);
-      await hasLooked(tailer, tailed, 'rare');
+      await hasPolled(tailer, tailed, 'rare');
       await tailed.write(1, 60);
       await tailed.write(1, 1, 'REFUND');
       await trigger.gets(seen + 2);
       // And what is sent past the mark is bounded as ever: by then the consumer has had its message for long.
       await tailed.write(1, 60);
       await tailed.write(1, 1, 'REFUND');
-      await hasLooked(tailer, tailed, 'rare');
+      await hasPolled(tailer, tailed, 'rare');
       expect(await trigger.receive()).toHaveLength(seen + 2);
       await trigger.store.mark(1, undefined);
       await trigger.gets(seen + 3);

@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 // Clock: a time as data.
 const ago = (minutes: number): string => new Date(Date.now() - minutes * MINUTE).toISOString();
 
-/** Whether a cell, parked and retried so many minutes ago by the clock of somebody, is sent again at once. */
+/** Returns whether a cell with these times, by the clock of another process, is sent again at once. */
 async function isSent(
   cell: Pick<FailingCell, 'parked_at' | 'retried_at' | 'retry'>,
   retryParkedEveryMs: number | undefined,
@@ -41,7 +41,7 @@ async function isSent(
   const watch = {
     status: () => ({ state: 'running', troubled_blocks: [0] }),
     troubled: () => [{ shard: 17, cells: [failing] }],
-    look: async () => undefined,
+    poll: async () => undefined,
   } as unknown as TriggerWatch;
   const send = retrySender(work, watch);
   await send();

@@ -111,8 +111,8 @@ describe('sending in order', () => {
   });
 
   it('knows nothing of a request that failed as a whole', async () => {
-    const sent = await sendInOrder(how({ send: () => Promise.reject(new Error('away')) }), cellsOf(1, 3));
-    expect(sent).toEqual({ done: new Map(), cells: [], failure: new Error('away') });
+    const sent = await sendInOrder(how({ send: () => Promise.reject(new Error('unavailable')) }), cellsOf(1, 3));
+    expect(sent).toEqual({ done: new Map(), cells: [], failure: new Error('unavailable') });
   });
 
   it('breaks the order where a cell that failed is sent again alone: the control', async () => {

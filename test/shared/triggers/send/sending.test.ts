@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  cellsOf,
-  hasLooked,
-  idsOf,
-  newFaults,
-  orderBreaks,
-  sharedTailing,
-  startTailer,
-} from './support/tailed-store.ts';
+import { cellsOf, hasPolled, idsOf, sharedTailing, startTailer } from './support/tailed-store.ts';
 import { until } from '../../../support/until.ts';
 
 const SHARDS = 12;
@@ -27,7 +19,7 @@ describe("a trigger's queue", () => {
       'all is received',
       async () => (await base.receive()).length >= 5 * SHARDS && (await all.receive()).length >= 7 * SHARDS,
     );
-    await hasLooked(tailer, tailed, 'all');
+    await hasPolled(tailer, tailed, 'all');
     await tailer.stop();
     await Promise.all([base.receive(), all.receive()]);
     for (let shard = 0; shard < SHARDS; shard += 1) {
@@ -60,7 +52,7 @@ describe("a trigger's queue", () => {
     await tailed.write(1, 30);
     const tailer = startTailer(sqs, tailed);
     await other.gets(30);
-    await hasLooked(tailer, tailed, 'paused');
+    await hasPolled(tailer, tailed, 'paused');
     expect(await paused.receive()).toEqual([]);
     expect(tailer.events.filter(({ kind }) => kind === 'held_back')).toMatchObject([
       { trigger: 'paused', why: 'it is paused: by hand' },
@@ -73,7 +65,7 @@ describe("a trigger's queue", () => {
     );
     await tailed.write(1, 5);
     await other.gets(35);
-    await hasLooked(tailer, tailed, 'paused');
+    await hasPolled(tailer, tailed, 'paused');
     expect(await paused.receive()).toHaveLength(30);
     await paused.store.resume();
     await paused.gets(35);
@@ -98,27 +90,5 @@ describe("a trigger's queue", () => {
       again.filter((one) => one.shard === shard).map(({ added_id, replay }) => `${added_id}${replay ? ' again' : ''}`);
     expect(seen(2)).toEqual(['2 again', '3 again', '4 again', '5', '6']);
     expect(seen(5)).toEqual(['1 again', '2 again', '3 again', '4 again']);
-  });
-
-  it('is in log order and lacks nothing while messages, whole requests and SQS itself fail', async () => {
-    const tailed = await open([{ name: 'failing' }]);
-    const failing = tailed.trigger('failing');
-    const faults = newFaults();
-    faults.failing = 0.3;
-    const tailer = startTailer(sqs, tailed, { faults });
-    for (let round = 0; round < 5; round += 1) {
-      for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 4);
-      const { sends } = faults;
-      faults.away = round % 2 === 0;
-      await until('it tried to send', () => faults.sends > sends);
-    }
-    faults.away = false;
-    await failing.getsCells(20 * SHARDS);
-    await tailer.stop();
-    expect(orderBreaks(failing.received)).toBe(0);
-    expect(faults.beside).toBe(0);
-    expect(faults.sends).toBeGreaterThan(20 * SHARDS);
-    expect(failing.received).toHaveLength(20 * SHARDS);
-    expect(tailer.events.some(({ kind }) => kind === 'send_failed')).toBe(true);
   });
 });

@@ -29,6 +29,8 @@ function following(status?: Partial<TriggerStatus>) {
     marked: true,
     limit: Number.POSITIVE_INFINITY,
     full: false,
+    /** Added ids whose messages the queue refuses. */
+    refused: [] as readonly number[],
   };
   const messages: QueueMessage[] = [];
   const happened: TailHappening[] = [];
@@ -42,8 +44,11 @@ function following(status?: Partial<TriggerStatus>) {
       },
       queues: {
         async send(_url, some) {
-          messages.push(...some);
-          return some.map(() => undefined);
+          const ends = some.map(({ body }) =>
+            world.refused.includes(parseMessage(body).added_id) ? new Error('refused') : undefined,
+          );
+          messages.push(...some.filter((_, at) => ends[at] === undefined));
+          return ends;
         },
         depth: async () => 0,
       },
@@ -56,9 +61,9 @@ function following(status?: Partial<TriggerStatus>) {
         status: () => world.status,
         limitOf: () => world.limit,
         troubled: () => [],
-        look: async () => undefined,
+        poll: async () => undefined,
       },
-      depth: { isFull: () => world.full, found: () => undefined, add: () => undefined, look: async () => undefined },
+      depth: { isFull: () => world.full, found: () => undefined, add: () => undefined, poll: async () => undefined },
       marks: { has: () => world.marked, replayedTo: (_shard, generation) => (generation === 0 ? 0 : world.replayedTo) },
     },
   );
@@ -73,6 +78,17 @@ describe('the follower of a trigger', () => {
       columns: ['BASE'],
       start: 'now',
     });
+  });
+
+  it('is done with no cell from one on that its queue refused while it took others', async () => {
+    const { world, messages, happened, follower } = following({});
+    world.refused = [3];
+    const cells = [1, 2, 3, 4].map((added_id) => cell(added_id));
+    expect(await follower.handle('group-1', cells)).toEqual(new Map([[3, 2]]));
+    expect(happened.map(({ kind }) => kind)).toContain('send_failed');
+    world.refused = [];
+    expect(await follower.handle('group-1', cells.slice(2))).toEqual(new Map([[3, 4]]));
+    expect(messages.map(({ body }) => parseMessage(body).added_id)).toEqual(expect.arrayContaining([1, 2, 3, 4]));
   });
 
   it('sends nothing before it knows that the trigger runs, nor while it does not, nor while its queue is full', async () => {
@@ -92,7 +108,7 @@ describe('the follower of a trigger', () => {
     expect(happened.filter(({ kind }) => kind !== 'sent')).toEqual([
       { kind: 'held_back', why: 'it is paused' },
       { kind: 'held_back', why: 'it is stopped: 100 cells are parked' },
-      { kind: 'goes_on' },
+      { kind: 'continues' },
       { kind: 'held_back', why: 'its queue holds 100000 messages or more' },
     ]);
   });
@@ -130,7 +146,7 @@ describe('the follower of a trigger', () => {
     expect(messages.map(({ body }) => parseMessage(body).replay)).toEqual([true, false]);
   });
 
-  it('sends nothing of a shard that nobody could send again should its queue be lost, nor to another queue than before', async () => {
+  it('sends nothing of a shard that could not be sent again if its queue were lost, nor to another queue than before', async () => {
     const { world, messages, happened, follower } = following({});
     world.marked = false;
     expect(follower.wants?.(3, unread(0))).toBe(false);
@@ -143,7 +159,7 @@ describe('the follower of a trigger', () => {
     expect(messages).toEqual([]);
     expect(happened).toEqual([
       { kind: 'held_back', why: 'its queue is not the one that it was sent to before' },
-      { kind: 'held_back', why: 'what is not known to be consumed is to be sent again: its queue was replaced' },
+      { kind: 'held_back', why: 'cells not known to be consumed are to be sent again: its queue was replaced' },
     ]);
   });
 });

@@ -1,43 +1,23 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { writeTailerCount } from '../../../../shared/triggers/send/tailer-count.ts';
 import { removeTrigger, writeTrigger } from '../../../../shared/topology/trigger-catalogue.ts';
 import {
   cellsOf,
-  definitionOf,
   followEvents,
   heldBy,
   idsOf,
-  orderBreaks,
   sharedTailing,
   startTailer,
   tailedTrigger,
-  type TailedStore,
 } from './support/tailed-store.ts';
+import { orderBreaks, startWriting } from '../../follow/support/followed-store.ts';
+import { triggerNamed } from '../../../support/trigger-named.ts';
 import { until } from '../../../support/until.ts';
 
 const SHARDS = 12;
-/** On a busy machine nobody is to be taken for dead where it is not about that. */
+/** Takes no worker for dead on a busy machine, in tests of other matters. */
 const PATIENT = { heartbeatMs: 100, silenceMs: 20_000 };
 const { sqs, open } = await sharedTailing(SHARDS);
-
-/** Writes to every shard in turn until it is stopped; returns how many cells there are then. */
-function startWriting(tailed: TailedStore) {
-  const state = { going: true };
-  const done = (async () => {
-    for (let turn = 0; state.going; turn += 1) {
-      // On a busy machine a write may be refused; what is in the logs counts.
-      await tailed.write(turn % SHARDS, 1).catch(() => undefined);
-      // Clock: it leaves the tailers their turn.
-      await sleep(20);
-    }
-  })();
-  return async (): Promise<number> => {
-    state.going = false;
-    await done;
-    return (await tailed.stored()).length;
-  };
-}
 
 describe('tailers', () => {
   it('hand over to the next of their slot, again and again, without skipping or breaking the order, each once the next holds all', async () => {
@@ -60,7 +40,7 @@ describe('tailers', () => {
     expect([one.received.length, other.received.length]).toEqual([cells, cells]);
   });
 
-  it('are as many as are wished for while they run, and share what there is', async () => {
+  it('are as many as are configured while they run, and share the shards', async () => {
     const tailed = await open([{ name: 'shared' }]);
     const shared = tailed.trigger('shared');
     await writeTailerCount(tailed.stateTable, 1);
@@ -102,7 +82,7 @@ describe('tailers', () => {
     for (let shard = 0; shard < SHARDS; shard += 1) expect(idsOf(orphaned.received, shard)).toEqual([1, 2, 3, 4]);
   });
 
-  it('go on while DynamoDB is away, and while SQS is', async ({ skip }) => {
+  it('go on while DynamoDB is unavailable, and while SQS is', async ({ skip }) => {
     const { service } = sqs;
     if (!service) return skip('this SQS is not ours to kill');
     const tailed = await open([{ name: 'steady' }]);
@@ -110,7 +90,7 @@ describe('tailers', () => {
     const tailer = startTailer(sqs, tailed, { heartbeat: { heartbeatMs: 20, silenceMs: 200 } });
     for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 1);
     await steady.gets(SHARDS);
-    tailer.gate.state = 'away';
+    tailer.gate.state = 'unavailable';
     await tailed.write(1, 3);
     await steady.gets(SHARDS + 3);
     // For longer than the silence after which others take it for dead.
@@ -136,7 +116,7 @@ describe('tailers', () => {
     const [old, added] = [
       tailed.trigger('old'),
       tailedTrigger(sqs, tailed, {
-        definition: definitionOf({ name: 'added', start: 'start' }),
+        definition: triggerNamed('added'),
         queueUrl: await sqs.newQueue(),
         parkedQueueUrl: '',
       }),
@@ -153,11 +133,11 @@ describe('tailers', () => {
     expect(await old.receive()).toHaveLength(2);
     const changed = tailedTrigger(sqs, tailed, {
       ...added.deployed,
-      definition: definitionOf({ name: 'added', columns: ['STATUS'] }),
+      definition: triggerNamed('added', { columns: ['STATUS'] }),
       queueUrl: await sqs.newQueue(),
     });
     await writeTrigger(tailed.store.topologyTable, tailed.datastore, changed.deployed);
-    await until('it is begun anew', () => followEvents(tailer, 'partition_taken', 'added').length === 2 * SHARDS);
+    await until('it is begun again', () => followEvents(tailer, 'partition_taken', 'added').length === 2 * SHARDS);
     await tailed.write(4, 1);
     await tailed.write(4, 1, 'STATUS');
     await changed.gets(1);

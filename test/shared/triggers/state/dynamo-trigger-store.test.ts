@@ -18,7 +18,7 @@ const keys = async (): Promise<string[]> =>
     .sort();
 
 describe('the state of a trigger', () => {
-  it('is running where nobody set it, and nothing is kept then', async () => {
+  it('is running by default, and nothing is stored then', async () => {
     expect(await store.status()).toEqual({ state: 'running', troubled_blocks: [] });
     await store.succeeded(messageOf(1, 1));
     await store.mark(1, undefined);
@@ -41,7 +41,7 @@ describe('the state of a trigger', () => {
     expect(resumed.reason).toBeUndefined();
   });
 
-  it('says since when it does not run however often it is halted meanwhile', async () => {
+  it('says since when it does not run however often it is halted since', async () => {
     await store.setState('paused', 'the card service moves');
     const { changed_at } = await store.status();
     await nextMoment();
@@ -131,7 +131,7 @@ describe('cells that fail', () => {
 });
 
 describe('the mark of a shard', () => {
-  it('is kept beside its cells until it is cleared', async () => {
+  it('is kept next to its cells until it is cleared', async () => {
     const before = new Date().toISOString();
     await store.mark(3, 120);
     await store.failed(messageOf(3, 121), 'no', false);

@@ -82,7 +82,7 @@ describe('parking', () => {
     expect(Number(/^\d+/u.exec(status.reason ?? '')?.[0])).toBeLessThanOrEqual(count);
   });
 
-  it('does not stop a trigger that somebody resumed since its cells were counted', async () => {
+  it('does not stop a trigger that was resumed since its cells were counted', async () => {
     const never = await store.status();
     await store.setState('stopped', 'as counted');
     const stopped = await store.status();
@@ -160,7 +160,7 @@ describe('a retry of parked cells', () => {
     expect(await store.takeRetry({ ...cell, round: 2 })).toBe(false);
   });
 
-  it('that fails leaves the cell parked, with the new error; a wish made meanwhile stays', async () => {
+  it('that fails leaves the cell parked, with the new error; a request made during it stays', async () => {
     const [message, replay] = [messageOf(1, 1), messageOf(1, 1, { replay: true })];
     await store.failed(message, 'no', false);
     await store.park(message, 'no', 100);

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../shared/cell.ts';
 import { erasureAddress } from '../../../../shared/address.ts';
 import { fingerprintOf } from '../../../../shared/follow/offsets.ts';
 import type { LogEntry } from '../../../../shared/follow/follower.ts';
-import { sqsQueues } from '../../../../shared/triggers/state/queues.ts';
+import { isSameQueue, sqsQueues } from '../../../../shared/triggers/state/queues.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/trigger-store.ts';
 import {
   deduplicationId,
@@ -158,12 +158,21 @@ describe('SQS', () => {
         fc.boolean(),
         (column_name, ref_key, replay) => {
           const one = { ...message, column_name, ref_key, replay };
-          // What SQS takes of JSON (control characters beyond U+001F among it), and its emulators do, too.
+          // SQS and its emulators accept these characters, control characters beyond U+001F among them.
           expect(encodeMessage(one)).toMatch(/^[ -\uD7FF\uE000-\uFFFD]*$/);
           expect(parseMessage(encodeMessage(one))).toEqual(one);
         },
       ),
       { numRuns: 1000 },
     );
+  });
+
+  it.each([
+    ['at another port, as after a restart of a local stack', 'http://127.0.0.1:9300/1/bill.fifo', true],
+    ['of another name', 'http://127.0.0.1:4100/1/bill-2.fifo', false],
+    ['of another account', 'http://127.0.0.1:4100/2/bill.fifo', false],
+    ['that is not known', undefined, false],
+  ])('has the same queue or not: one %s', (_what, other, isSame) => {
+    expect(isSameQueue(other, 'http://127.0.0.1:4100/1/bill.fifo')).toBe(isSame);
   });
 });

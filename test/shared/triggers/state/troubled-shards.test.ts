@@ -48,13 +48,13 @@ const SHARD = 'troubled#trips#bill_rider#5';
 
 describe('a shard that becomes empty', () => {
   it.each([
-    ['before it is looked at again', 5, of(BLOCK, isRead)],
+    ['before it is read again', 5, of(BLOCK, isRead)],
     ['just before it would leave the list', 5, of(BLOCK, isDelisting)],
     ['just before its item would be deleted', 5, of(SHARD, isDeletion)],
-    ['once it left the list, before its block is looked at again', 5, of(STATUS, isRead)],
+    ['once it left the list, before its block is read again', 5, of(STATUS, isRead)],
     ['just before its block would leave the list', 5, of(STATUS, isDelisting)],
     ['just before its block would be deleted', 5, of(BLOCK, isDeletion)],
-    ['of another shard, before its block is looked at again', 6, of(STATUS, isRead)],
+    ['of another shard, before its block is read again', 6, of(STATUS, isRead)],
     ['of another shard, just before their block would leave the list', 6, of(STATUS, isDelisting)],
     ['of another shard, just before their block would be deleted', 6, of(BLOCK, isDeletion)],
   ])('stays listed, or that other one, when a cell fails %s', async (_, shard, moment) => {

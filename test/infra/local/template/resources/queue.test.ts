@@ -57,7 +57,7 @@ describe('a queue of the template', () => {
       expect.stringMatching(/Cells-0a1b2c3d\.fifo$/u),
       expect.stringMatching(/Cells-4e5f6071\.fifo$/u),
     ]);
-    // What SQS allows.
+    // The limit of SQS.
     for (const url of urls) expect(url.slice(url.lastIndexOf('/') + 1)).toHaveLength(80);
   });
 

@@ -18,8 +18,8 @@ export const noEntries: Wrap = onEntries(async () => {
 });
 
 /**
- * A share of the writes is lost, and the others come late, in any order. Told to be lost for certain: what ends
- * unclear is written once more.
+ * Loses a share of the writes and delays the others, in any order. Reports certain losses, because a write with an
+ * unclear end is retried.
  */
 export function unreliableEntries(lost: number, latestMs: number): Wrap {
   return onEntries(async (statement, client) => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, inject } from 'vitest';
 import type { Json } from '../../../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../../../shared/definitions/definitions.ts';
 import { indexTable, type PhysicalIndex } from '../../../../../shared/index/index-table.ts';
@@ -13,11 +12,11 @@ import type { StoreContext } from '../../../../../shared/access/context.ts';
 import { dynamoTopology } from '../../../../../shared/topology/dynamo-topology.ts';
 import { clientTo } from '../../../../support/connection-to.ts';
 import { cellOf } from '../../../../support/datastore-conformance.ts';
-import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
-import { eq } from '../../../../support/index-on.ts';
+import { indexOn } from '../../../../support/index-on.ts';
 import { select } from '../../../../support/plain-sql.ts';
+import { sharedTable } from '../../../../support/shared-table.ts';
 import { until } from '../../../../support/until.ts';
-import { openRealStore } from '../../../../support/real-store.ts';
+import { sharedTrips } from '../../../../support/open-trips.ts';
 import { PATIENT } from '../../../../support/store-access.ts';
 
 export const DRIVERS: IndexDefinition = {
@@ -30,34 +29,18 @@ export const DRIVERS: IndexDefinition = {
   keys: [],
 };
 
-export const CITIES: IndexDefinition = {
-  name: 'cities',
-  fields: [
-    { field: 'city', type: 'string', column_key: 'BASE' },
-    { field: 'driver', type: 'UUID', column_key: 'BASE' },
-  ],
-  keys: [],
-};
+export const CITIES = indexOn('cities', { city: 'string', driver: 'UUID' });
 
 export type Wrap = (client: SqlClient, group: string) => SqlClient;
 
-type IndexedStore = Awaited<ReturnType<typeof openIndexedStore>>;
-
 const QUICK: Partial<RepairSettings> = {
   behindMs: 100,
-  lookMs: 100,
+  pollMs: 100,
   versionsAgeMs: 100,
   afterCutMs: 200,
   commitEveryMs: 100,
   slowShardRestMs: 100,
 };
-
-/** An indexed store that the tests of a file share, after which it is closed. */
-export async function sharedIndexed(...given: Parameters<typeof openIndexedStore>): Promise<IndexedStore> {
-  const indexed = await openIndexedStore(...given);
-  afterAll(() => indexed.close());
-  return indexed;
-}
 
 export function changeable(first: Wrap = (client) => client) {
   const between = { now: first };
@@ -73,29 +56,25 @@ type Run = Partial<Omit<RepairRun, 'settings'>> & {
   readonly wrap?: Wrap;
 };
 
-/** @param wrap stands before what the writes do; the repair has clients of its own */
-export async function openIndexedStore(
+/**
+ * An indexed store that the tests of a file share, after which it is closed.
+ *
+ * @param wrap stands before what the writes do; the repair has clients of its own
+ */
+export async function sharedIndexed(
   shards: number,
   wrap: Wrap = (client) => client,
   indexes: readonly IndexDefinition[] = [DRIVERS],
 ) {
-  const store = await openRealStore({
-    datastores: { trips: shards },
-    indexes: { trips: indexes },
-    bufferCopies: 0,
-    wrap,
-  });
-  const datastore = store.nameOf('trips');
-  const trips = await store.deployment.datastore(datastore);
-  const stateTable = await newTable(dynamoClient(inject('servers').dynamo));
+  const options = { indexes, bufferCopies: 0, wrap };
+  const { store, trips, name: datastore, groupOf, clientOf: client } = await sharedTrips(shards, options);
+  const stateTable = await sharedTable();
   const direct = (through: Wrap): StoreContext => ({
     ...store.context,
     topology: dynamoTopology(store.topologyTable),
     groups: { ...store.context.groups, client: async (group) => through(store.client(group), group) },
   });
   const plain = direct((client) => client);
-  const client = async (shard: number): Promise<SqlClient> =>
-    store.client((await store.topology.datastore(datastore))?.homes[shard]?.group ?? '');
 
   async function version(name: string, state = 'live'): Promise<PhysicalIndex | undefined> {
     const catalogue = (await dynamoTopology(store.topologyTable).indexes(datastore)).find((one) => one.name === name);
@@ -114,6 +93,7 @@ export async function openIndexedStore(
     datastore,
     trips,
     stateTable,
+    groupOf,
     client,
     version,
     live,
@@ -127,16 +107,17 @@ export async function openIndexedStore(
         if (failed) throw new Error(JSON.stringify(failed));
       }
     },
-    async deploy(wished: readonly IndexDefinition[]) {
+    async deploy(desired: readonly IndexDefinition[]) {
       await migrate({
         topologyTable: store.topologyTable,
         connect: (address) => clientTo(address, PATIENT),
-        wish: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: wished, triggers: [] }] },
+        desired: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: desired, triggers: [] }] },
         mayGoOn: () => true,
       });
       store.topology.refresh();
     },
     async problems(name = DRIVERS.name, repair = false) {
+      plain.topology.refresh();
       const { problems, failed } = await verifyIndex(plain, datastore, await live(name), { settleMs: 50, repair });
       for (const error of failed.values()) throw error;
       return problems;
@@ -172,7 +153,7 @@ export async function openIndexedStore(
       let sum = 0;
       for (let shard = 0; shard < shards; shard += 1) {
         const counting = `SELECT COUNT(*) FROM ${indexTable(datastore, shard, index)} WHERE ${condition}`;
-        sum += Number((await select(await client(shard), counting))[0]?.[0]);
+        sum += Number((await select(client(shard), counting))[0]?.[0]);
       }
       return sum;
     },
@@ -185,12 +166,8 @@ export async function openIndexedStore(
       });
     },
     async found(driver: string): Promise<readonly string[]> {
-      const { entries } = await trips.query({ index: DRIVERS.name, where: [eq('driver', driver)], limit: 1000 });
+      const { entries } = await trips.query({ index: DRIVERS.name, where: { driver }, limit: 1000 });
       return entries.map(({ row_key }) => row_key);
-    },
-    async close() {
-      stateTable.client.destroy();
-      await store.close();
     },
   };
 }

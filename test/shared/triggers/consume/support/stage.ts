@@ -7,7 +7,7 @@ import {
 } from '../../../../../shared/triggers/consume/consumer.ts';
 import type { ConsumerQueue, QueueRecord } from '../../../../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../../../../shared/triggers/consume/trigger-function.ts';
-import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
+import { triggerClients } from '../../../../../shared/triggers/consume/trigger-clients.ts';
 import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
 import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
 import { triggerStore, type TriggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
@@ -49,7 +49,7 @@ interface StageOptions {
   readonly url?: string;
 }
 
-/** A FIFO queue in memory, whose time passes only while somebody waits for messages. */
+/** Returns a FIFO queue in memory, whose time passes only while a consumer waits for messages. */
 function memoryQueue(visibilitySeconds: number) {
   type Held = { -readonly [Key in keyof QueueRecord]: QueueRecord[Key] } & { visibleAt: number };
   let messages: Held[] = [];
@@ -132,7 +132,7 @@ async function openStage(table: DynamoTable, options: StageOptions = {}) {
       called.push(cellOf(message));
       return options.fn?.(rowKey, message, schemaless, call);
     },
-    client: triggeredClients({ url: options.url ?? 'http://127.0.0.1:1', datastore: DATASTORE, attempts: 1 }),
+    client: triggerClients({ url: options.url ?? 'http://127.0.0.1:1', datastore: DATASTORE, attempts: 1 }),
     report: (event) => events.push(event),
     ...(options.settings && { settings: options.settings }),
   });

@@ -16,23 +16,25 @@ import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigge
 import type { TriggerMessage } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { statusKey } from '../../../../../shared/triggers/state/trigger-items.ts';
 import { parseMessage } from '../../../../../shared/triggers/state/queue-message.ts';
+import { triggerNamed } from '../../../../support/trigger-named.ts';
 import { drainQueue, startSqs, type LocalSqs } from '../../../../support/sqs.ts';
 import { until } from '../../../../support/until.ts';
 import { openFollowedStore, type FollowedStore } from '../../../follow/support/followed-store.ts';
 import { openGate, type Gate } from '../../../follow/support/gate.ts';
+import { stopConsuming } from './consuming.ts';
 
 export type TailedStore = Awaited<ReturnType<typeof openWithTriggers>>;
 export type TailedTrigger = ReturnType<typeof tailedTrigger>;
 type Received = TriggerMessage & { readonly group: string };
 
-type TriggerWish = Partial<TriggerDefinition> & { readonly name: string };
+type TriggerRequest = Partial<TriggerDefinition> & { readonly name: string };
 
-export function definitionOf(wish: TriggerWish): TriggerDefinition {
-  return { start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30, ...wish };
-}
-
-export async function deployedTrigger(sqs: LocalSqs, wish: TriggerWish, receipts?: number): Promise<DeployedTrigger> {
-  const definition = definitionOf(wish);
+export async function deployedTrigger(
+  sqs: LocalSqs,
+  desired: TriggerRequest,
+  receipts?: number,
+): Promise<DeployedTrigger> {
+  const definition = triggerNamed(desired.name, desired);
   if (receipts === undefined) return { definition, queueUrl: await sqs.newQueue(), parkedQueueUrl: '' };
   const parkedQueueUrl = await sqs.newQueue();
   const { Attributes } = await sqs.client.send(
@@ -87,21 +89,30 @@ export function tailedTrigger(sqs: LocalSqs, { stateTable, datastore }: Followed
   };
 }
 
-/** SQS for the tests of a file, and stores with triggers that they open. Tailers are stopped after each test. */
+/**
+ * SQS for the tests of a file, and stores with triggers that they open. Tailers and consumers are stopped after each
+ * test.
+ */
 export async function sharedTailing(shards: number) {
   const sqs = await startSqs();
   afterAll(() => sqs.stop());
   const opened: TailedStore[] = [];
   const keep = (tailed: TailedStore): TailedStore => (opened.push(tailed), tailed);
+  afterEach(stopConsuming);
   afterEach(stopTailers);
   afterAll(async () => {
     for (const tailed of opened) await tailed.close();
   });
   return {
     sqs,
-    open: async (wishes: readonly TriggerWish[], wrap?: Parameters<typeof openWithTriggers>[3]) =>
+    open: async (requests: readonly TriggerRequest[], wrap?: Parameters<typeof openWithTriggers>[3]) =>
       keep(
-        await openWithTriggers(sqs, shards, await Promise.all(wishes.map((wish) => deployedTrigger(sqs, wish))), wrap),
+        await openWithTriggers(
+          sqs,
+          shards,
+          await Promise.all(requests.map((desired) => deployedTrigger(sqs, desired))),
+          wrap,
+        ),
       ),
     openDeployed: async (deployed: readonly DeployedTrigger[]) => keep(await openWithTriggers(sqs, shards, deployed)),
   };
@@ -125,34 +136,20 @@ export function heldBy(tailer: Tailer): number {
 }
 
 /** Waits until a worker knows what the state of a trigger was now, as it asks for that again and again. */
-export async function hasLooked({ gate }: Tailer, { datastore }: TailedStore, trigger: string): Promise<void> {
+export async function hasPolled({ gate }: Tailer, { datastore }: TailedStore, trigger: string): Promise<void> {
   const asked = (): number => gate.asked.get(statusKey({ datastore, trigger })) ?? 0;
   const before = asked();
   // The second begins once the first has ended.
-  await until('it looked twice', () => asked() > before + 2);
+  await until('it polled twice', () => asked() > before + 2);
 }
 
 export function cellsOf({ events }: Tailer, kind: 'sent' | 'retried'): number {
   return events.reduce((sum, event) => sum + (event.kind === kind ? event.cells : 0), 0);
 }
 
-interface QueueFaults {
-  away: boolean;
-  /** Each message fails with this chance. */
-  failing: number;
-  sends: number;
-  /** Requests of one shard that were under way beside another one of it. */
-  beside: number;
-}
-
-export function newFaults(): QueueFaults {
-  return { away: false, failing: 0, sends: 0, beside: 0 };
-}
-
 interface Tailer {
   readonly events: TailEvent[];
   readonly gate: Gate;
-  readonly faults: QueueFaults;
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
@@ -165,13 +162,10 @@ async function stopTailers(): Promise<void> {
   running.clear();
 }
 
-interface TailerWish extends Partial<Omit<TailRun, 'queues'>> {
-  readonly faults?: QueueFaults;
-  readonly wrapQueues?: (queues: SendingQueues) => SendingQueues;
-}
+type DesiredTailers = Partial<Omit<TailRun, 'queues'>>;
 
-export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWish = {}): Tailer {
-  const { faults = newFaults(), wrapQueues = (queues) => queues, settings, ...rest } = wish;
+export function startTailer(sqs: LocalSqs, tailed: FollowedStore, desired: DesiredTailers = {}): Tailer {
+  const { settings, ...rest } = desired;
   const gate = openGate();
   const events: TailEvent[] = [];
   const stopping = new AbortController();
@@ -184,7 +178,7 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
     context: gated,
     topologyTable: tailed.store.topologyTable,
     stateTable: gate.table(tailed.stateTable),
-    queues: wrapQueues(faultyQueues(sqsQueues(sqs.client), faults, gate)),
+    queues: gatedQueues(sqsQueues(sqs.client), gate),
     owner: randomUUID(),
     slot: 0,
     // Clock: later than any test lasts.
@@ -196,7 +190,7 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
     partitions: tailed.shards,
     ...rest,
     settings: {
-      lookMs: 100,
+      pollMs: 100,
       listMs: 300,
       depthEveryMs: 100,
       commitEveryMs: 100,
@@ -208,7 +202,6 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
   const tailer: Tailer = {
     events,
     gate,
-    faults,
     ended,
     async stop() {
       stopping.abort();
@@ -219,49 +212,20 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
   return tailer;
 }
 
-function faultyQueues(queues: SendingQueues, faults: QueueFaults, gate: Gate): SendingQueues {
-  const underWay = new Set<string>();
+function gatedQueues({ send, depth }: SendingQueues, gate: Gate): SendingQueues {
   return {
     async send(queueUrl, messages) {
       await gate.pass();
-      faults.sends += messages.length;
-      if (faults.away) throw new Error('SQS is away');
-      const keys = messages.map(({ groupId }) => `${queueUrl} ${groupId}`);
-      if (new Set(keys).size < keys.length || keys.some((key) => underWay.has(key))) faults.beside += 1;
-      for (const key of keys) underWay.add(key);
-      try {
-        const failing = messages.map(() => Math.random() < faults.failing);
-        const passed = messages.filter((_, item) => !failing[item]);
-        const results = passed.length === 0 ? [] : [...(await queues.send(queueUrl, passed))];
-        await gate.pass();
-        return failing.map((fails) => (fails ? new Error('InternalError') : results.shift()));
-      } finally {
-        for (const key of keys) underWay.delete(key);
-      }
+      const results = await send(queueUrl, messages);
+      await gate.pass();
+      return results;
     },
-    async depth(queueUrl) {
-      if (faults.away) throw new Error('SQS is away');
-      return queues.depth(queueUrl);
-    },
+    depth,
   };
 }
 
 export function idsOf(received: readonly Received[], shard: number): number[] {
   return received.filter(({ group }) => group === String(shard)).map(({ added_id }) => added_id);
-}
-
-/** Cells whose first delivery came after that of a later cell of their shard. */
-export function orderBreaks(received: readonly Received[]): number {
-  const highest = new Map<string, number>();
-  const seen = new Set<string>();
-  let breaks = 0;
-  for (const { group, added_id } of received) {
-    const last = highest.get(group) ?? 0;
-    if (!seen.has(`${group}/${added_id}`) && added_id < last) breaks += 1;
-    seen.add(`${group}/${added_id}`);
-    highest.set(group, Math.max(last, added_id));
-  }
-  return breaks;
 }
 
 function namesIn(received: readonly TriggerMessage[]): Set<string> {

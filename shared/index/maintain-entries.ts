@@ -1,0 +1,53 @@
+import type { StoreContext } from '../access/context.ts';
+import { comesWithin } from '../sql/comes-within.ts';
+import type { PlacedCell } from '../sql/statements/insert-buffered.ts';
+import type { PhysicalIndex } from './index-table.ts';
+import { concernedIndexes, rowsOf, statesAfter, type RowsAfter } from './rows-after.ts';
+import { DEPTH, wantedEntries } from './wanted-entries.ts';
+import { writeEntries } from './write-entries.ts';
+
+/** How long a write waits for its entries; the repair fixes the rest: an index never fails a write. */
+const DEADLINE_MS = 250;
+
+/**
+ * Maintains the index entries of rows just written, before the write is answered. `cells`: stored cells; indexes of
+ * other columns are left alone. `after`: what their rows were found to hold when stored; other rows are read now.
+ * `areNew`: no cell was there before: a row without others has no entry yet.
+ */
+export async function maintainEntries(
+  context: StoreContext,
+  datastore: string,
+  cells: readonly PlacedCell[],
+  { after = [], areNew = false }: { readonly after?: readonly RowsAfter[]; readonly areNew?: boolean } = {},
+): Promise<void> {
+  if (cells.length === 0) return;
+  const indexes = await concernedIndexes(context.topology, datastore, cells);
+  if (indexes.length > 0)
+    await comesWithin(DEADLINE_MS, maintainRows(context, { datastore, indexes, cells, after, areNew }));
+}
+
+interface MaintainedRows {
+  readonly datastore: string;
+  readonly indexes: readonly PhysicalIndex[];
+  readonly cells: readonly PlacedCell[];
+  readonly after: readonly RowsAfter[];
+  readonly areNew: boolean;
+}
+
+/** Never fails. */
+async function maintainRows(
+  context: StoreContext,
+  { datastore, indexes, cells, after, areNew }: MaintainedRows,
+): Promise<void> {
+  const miss = (group: string, error: unknown): void => context.report({ kind: 'index_missed', group, error });
+  try {
+    const rows = rowsOf(cells, indexes);
+    const wanted = { datastore, indexes, depth: DEPTH.recent };
+    const { entries, unread } = await wantedEntries(context, wanted, rows, statesAfter(after, rows, indexes));
+    for (const { error } of unread) miss('', error);
+    const missed = await writeEntries(context, datastore, entries, areNew);
+    for (const [group, error] of new Map(missed.map((one) => [one.group, one.error]))) miss(group, error);
+  } catch (error) {
+    miss('', error);
+  }
+}

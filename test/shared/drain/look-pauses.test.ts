@@ -1,8 +1,0 @@
-import { expect, it } from 'vitest';
-import { lookPauses } from '../../../shared/drain/run-drain.ts';
-
-it('looks are a second apart, or a twentieth of the time where they take long, which one by itself does not say', () => {
-  const pauseAfter = lookPauses();
-  const pauses = [900, 3, 4, 2000, 5, 300, 400, 2000, 2100, 10].map(pauseAfter);
-  expect(pauses).toEqual([1000, 1000, 1000, 1000, 1000, 1000, 6000, 8000, 40_000, 1000]);
-});
