@@ -2,7 +2,6 @@ import { BATCH_GET, BATCH_READ } from '../shared/api/batches.ts';
 import { BUFFER_READS } from '../shared/api/buffer.ts';
 import { CELL_READS } from '../shared/api/cells.ts';
 import { LOG_READS } from '../shared/api/logs.ts';
-import { methodsOf } from '../shared/api/operations.ts';
 import { SERVICE } from '../shared/api/service.ts';
 import type { Deployment } from '../shared/store/deployment.ts';
 import { deployment } from './environment/deployment.ts';
@@ -25,7 +24,7 @@ export function makeReadHandler(open: () => Deployment): HttpHandler {
     { ...CELLS, ...GET_MANY, batchRead, ...LOGS, ...buffer, ...HEALTH, ...DOCUMENT },
     open,
     { ...MANAGED_BY_DEPLOYMENT, ...CONSOLE },
-    methodsOf,
+    async (path) => (await import('./http/whole-api.ts')).methodsOf(path),
   );
 }
 

@@ -31,7 +31,7 @@ export function httpHandler<Some extends Operations, Over>(
   answers: Answers<Some, Over>,
   open: () => Over,
   alongside: Readonly<Record<string, HttpOperation<Over>>> = {},
-  methodsOf?: (path: string) => readonly string[],
+  methodsOf?: (path: string) => Promise<readonly string[]>,
 ): HttpHandler {
   let over: Over | undefined;
   const byRouteKey = new Map<string, HttpOperation<Over>>(Object.entries(alongside));
@@ -51,7 +51,7 @@ export function httpHandler<Some extends Operations, Over>(
       const routed = byRouteKey.has(event.routeKey) ? event : (ofSharedRoute(event, paths) ?? event);
       const operation = byRouteKey.get(routed.routeKey);
       if (operation === undefined)
-        throw noOperation(event, methodsOf?.(event.rawPath) ?? methodsIn(paths, event.rawPath));
+        throw noOperation(event, (await methodsOf?.(event.rawPath)) ?? methodsIn(paths, event.rawPath));
       const bodies = event.headers?.[BODIES.header];
       if (bodies === BODIES.shown) auditBodies(event);
       const request = httpRequest(routed);

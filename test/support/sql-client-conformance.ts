@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { encodeBody } from '../../shared/body/codec.ts';
-import { SqlError, type SqlClient, type SqlParameter, type Statement } from '../../shared/sql/client.ts';
+import type { SqlClient, SqlError, SqlParameter, Statement } from '../../shared/sql/client.ts';
 import { connectionTo } from './connection-to.ts';
 import { decodedLog } from './decoded-log.ts';
 
@@ -426,8 +426,8 @@ async function failureOf(promise: Promise<unknown> | undefined): Promise<SqlErro
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  if (!(error instanceof SqlError)) throw new Error(`wanted a SqlError, got ${String(error)}`);
-  return error;
+  if ((error as SqlError).name !== 'SqlError') throw new Error(`wanted a SqlError, got ${String(error)}`);
+  return error as SqlError;
 }
 
 /** A limit that passes while this process stands still is told as a pause: no evidence against the server. */

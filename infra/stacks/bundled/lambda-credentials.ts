@@ -1,6 +1,6 @@
-import { fromHttp } from '@aws-sdk/credential-provider-http';
+import { readFileSync } from 'node:fs';
 
-interface Credentials {
+export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
@@ -13,8 +13,6 @@ interface Credentials {
  * identities, EC2) take 130 KB of each bundle.
  */
 export function defaultProvider(): () => Promise<Credentials> {
-  // It throws without an address.
-  let ask: ReturnType<typeof fromHttp> | undefined;
   let known: Promise<Credentials> | undefined;
   return async () => {
     const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
@@ -26,9 +24,40 @@ export function defaultProvider(): () => Promise<Credentials> {
       };
     const { expiration } = (await known?.catch(() => undefined)) ?? { expiration: new Date(0) };
     if (expiration && expiration.getTime() - Date.now() < ASKED_BEFORE_MS) known = undefined;
-    return (known ??= (ask ??= fromHttp())());
+    return (known ??= ask());
   };
 }
 
 /** So long before they expire, others are asked for. */
 const ASKED_BEFORE_MS = 300_000;
+
+const TRIES = 3;
+const TIMEOUT_MS = 1000;
+
+/** Asks the address that the environment names for credentials. Throws an Error without one. */
+async function ask(): Promise<Credentials> {
+  const {
+    AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: path,
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: url = path && `http://169.254.170.2${path}`,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN: token = '',
+  } = process.env;
+  if (!url) throw new Error('AWS_ACCESS_KEY_ID: wanted the credentials of a function, got none');
+  const headers = { authorization: file ? readFileSync(file, 'utf8') : token };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const answer = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (!answer.ok) throw new Error(`${url}: wanted credentials, got ${answer.status}`);
+      const { AccessKeyId, SecretAccessKey, Token, Expiration } = (await answer.json()) as Record<string, string>;
+      if (!AccessKeyId || !SecretAccessKey) throw new Error(`${url}: wanted credentials, got an answer without them`);
+      return {
+        accessKeyId: AccessKeyId,
+        secretAccessKey: SecretAccessKey,
+        ...(Token !== undefined && { sessionToken: Token }),
+        ...(Expiration !== undefined && { expiration: new Date(Expiration) }),
+      };
+    } catch (error) {
+      if (tries === TRIES) throw error;
+    }
+  }
+}
