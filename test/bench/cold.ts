@@ -19,7 +19,7 @@ const MOST_MS = 150;
 export const coldBench: Bench = {
   name: 'cold',
   what: 'how large the bundle of each function is, how long an instance takes to load it, and from nothing to its first answer, compared with an empty one',
-  limitMinutes: 3,
+  limitMinutes: 8,
 
   async measure(world: BenchWorld): Promise<Findings> {
     return { measured: [...(await loadingOf(world)), ...(await callingOf(world))] };

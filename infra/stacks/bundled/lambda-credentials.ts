@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -43,7 +41,7 @@ async function ask(): Promise<Credentials> {
     AWS_CONTAINER_AUTHORIZATION_TOKEN: token = '',
   } = process.env;
   if (!url) throw new Error('AWS_ACCESS_KEY_ID: wanted the credentials of a function, got none');
-  const headers = { authorization: file ? readFileSync(file, 'utf8') : token };
+  const headers = { authorization: file ? process.getBuiltinModule('node:fs').readFileSync(file, 'utf8') : token };
   for (let tries = 1; ; tries += 1) {
     try {
       const answer = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
