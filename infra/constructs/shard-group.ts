@@ -185,8 +185,10 @@ export class MysqlParameters extends Construct {
       engine: MYSQL_ENGINE,
       description: 'Schemaless: settings of each node',
       parameters: {
-        // An append waits for its shard's lock row; the default of 50 s is longer than any caller waits.
-        innodb_lock_wait_timeout: '3',
+        // A write that waits for a row or a table fails early, and is buffered. Set here, since RDS Proxy pins a
+        // connection whose session sets them ("Avoiding pinning an RDS Proxy").
+        innodb_lock_wait_timeout: '1',
+        lock_wait_timeout: '1',
         max_allowed_packet: String(64 * 1024 * 1024),
       },
     });

@@ -50,8 +50,8 @@ export interface Migration {
 }
 
 const ROWS_A_STATEMENT = 64;
-/** A migration runs next to traffic and other migrations, and each of its changes can be repeated. */
-const TRIES = 5;
+/** A migration runs next to traffic: each try of a change waits a second for the transactions that use its table. */
+const TRIES = 20;
 
 /**
  * Brings control databases, users, the topology, shard databases, index tables and the catalogues of indexes and

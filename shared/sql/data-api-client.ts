@@ -18,7 +18,7 @@ interface DataApiCluster {
 }
 
 interface DataApiSettings {
-  /** A call is abandoned after this time. Longer than the servers' lock wait of 3 s; two fit in 30 s. @default 10000 */
+  /** A call is abandoned after this time. Longer than the servers' lock wait of 1 s; two fit in 30 s. @default 10000 */
   readonly callTimeoutMs?: number;
   /** How long a paused cluster may resume, and throttled calls are repeated. @default 18000 */
   readonly waitMs?: number;

@@ -35,7 +35,7 @@ export interface MysqlSettings {
   /** Connections for transactions; 0: none. The second half waits for one that meets a lock. @default 2 */
   readonly lanes?: number;
   readonly connectTimeoutMs?: number;
-  /** Longer than the servers' lock wait of 3 s, so that their own answer comes first. @default 4000 */
+  /** Longer than the servers' lock wait of 1 s, so that their own answer comes first. @default 4000 */
   readonly queryTimeoutMs?: number;
   /** A statement that gets no connection in this time was not sent. @default 2000 */
   readonly acquireTimeoutMs?: number;
@@ -43,8 +43,6 @@ export interface MysqlSettings {
   readonly tls?: { readonly ca?: string | string[] };
   readonly processPause?: ProcessPause;
 }
-
-const OF_TRANSACTIONS = `${MAY_BE_IDLE}, SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1`;
 
 const DEFAULTS = { connections: 8, lanes: 2, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
 
@@ -60,7 +58,7 @@ export function mysqlClient(
 ): SqlClient {
   const options = { ...DEFAULTS, processPause: ownProcessPause(), ...settings };
   const lanes: Endpoint = { ...address.writer };
-  const ofLanes = { connections: options.lanes, begin: OF_TRANSACTIONS };
+  const ofLanes = { connections: options.lanes, begin: MAY_BE_IDLE };
   const pools = new EndpointPools(
     (endpoint) => `${endpoint === lanes ? 'lanes ' : ''}${endpoint.host}:${endpoint.port}`,
     async (endpoint) => {

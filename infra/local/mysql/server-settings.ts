@@ -95,7 +95,8 @@ function common(shards: number): readonly string[] {
     // Every node keeps every log, so that any node can be rebuilt.
     '--binlog-expire-logs-seconds=0',
     // Shorter than any caller waits; the default is 50 s.
-    '--innodb-lock-wait-timeout=3',
+    '--innodb-lock-wait-timeout=1',
+    '--lock-wait-timeout=1',
     '--default-time-zone=+00:00',
     '--character-set-server=utf8mb4',
     '--max-allowed-packet=64M',

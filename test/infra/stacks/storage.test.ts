@@ -97,7 +97,9 @@ describe.each(ENVIRONMENT_NAMES)('the storage of %s', (environment) => {
       }),
     ]);
     expect(properties('AWS::RDS::DBParameterGroup')).toEqual([
-      expect.objectContaining({ Parameters: { innodb_lock_wait_timeout: '3', max_allowed_packet: '67108864' } }),
+      expect.objectContaining({
+        Parameters: { innodb_lock_wait_timeout: '1', lock_wait_timeout: '1', max_allowed_packet: '67108864' },
+      }),
     ]);
   });
 });

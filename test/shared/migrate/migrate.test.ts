@@ -62,7 +62,7 @@ describe('migrate', () => {
       };
       return { ...server, change };
     };
-    await expect(run(desiredFor(3), { connect: locked(5) })).rejects.toThrow('Lock wait timeout exceeded');
+    await expect(run(desiredFor(3), { connect: locked(20) })).rejects.toThrow('Lock wait timeout exceeded');
     refused.clear();
     expect(await run(desiredFor(3), { connect: locked(2) })).toBe(true);
   });
