@@ -11,6 +11,7 @@ import type { Bench, BenchReport } from './bench.ts';
 import { carryOut } from './carry-out.ts';
 import { coldBench } from './cold.ts';
 import { filesBench } from './files.ts';
+import { handlersBench } from './handlers.ts';
 import { httpBench } from './http.ts';
 import { lagsBench } from './lags.ts';
 import { loadBench } from './load.ts';
@@ -27,6 +28,7 @@ const BENCHES: readonly Bench[] = [
   writesBench,
   sealedBench,
   httpBench,
+  handlersBench,
   loadBench,
   lagsBench,
   coldBench,

@@ -4,10 +4,11 @@ export class ConditionalCheckFailedException extends ServiceError {}
 
 const DYNAMODB = {
   name: 'dynamodb',
+  endpointVariable: 'AWS_ENDPOINT_URL_DYNAMODB',
   target: 'DynamoDB_20120810',
   contentType: 'application/x-amz-json-1.0',
   errors: { ConditionalCheckFailedException },
-};
+} as const;
 
 /** Replaces `@aws-sdk/client-dynamodb` in the bundles: the operations that the store calls. */
 export class DynamoDBClient extends JsonServiceClient {

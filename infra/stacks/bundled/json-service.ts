@@ -16,6 +16,8 @@ export interface ServiceConfig {
 interface Service {
   /** In the name of its endpoint and in signatures. */
   readonly name: string;
+  /** Names another endpoint, as for the SDK. */
+  readonly endpointVariable: `AWS_ENDPOINT_URL_${string}`;
   /** Before the operation in the header `x-amz-target`. */
   readonly target: string;
   readonly contentType: string;
@@ -81,7 +83,7 @@ export class JsonServiceClient {
     this.#service = service;
     this.#config = config;
     const region = config.region ?? process.env['AWS_REGION'] ?? '';
-    this.#url = new URL(config.endpoint ?? endpointOf(service.name, region));
+    this.#url = new URL(config.endpoint ?? endpointOf(service, region));
     this.#http = httpOf(this.#url);
     this.#agent = new this.#http.Agent({ keepAlive: true, maxSockets: 50 });
     this.#region = region;
@@ -204,12 +206,12 @@ function mayPass(error: unknown): boolean {
 }
 
 /** The address that the environment names, or AWS's. */
-function endpointOf(service: string, region: string): string {
-  const variable = `AWS_ENDPOINT_URL_${service.toUpperCase()}`;
-  const given = process.env[variable] || process.env['AWS_ENDPOINT_URL'];
+function endpointOf({ name, endpointVariable }: Service, region: string): string {
+  const given = process.env[endpointVariable] || process.env['AWS_ENDPOINT_URL'];
   if (given) return given;
   if (region === '') throw new Error('AWS_REGION: wanted a region, got none');
-  return `https://${service}.${region}.${suffixOf(region)}`;
+  const fips = process.env['AWS_USE_FIPS_ENDPOINT'] === 'true' ? '-fips' : '';
+  return `https://${name}${fips}.${region}.${suffixOf(region)}`;
 }
 
 /** Of the partitions that AWS has. */

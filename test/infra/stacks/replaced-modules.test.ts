@@ -3,7 +3,7 @@ import { Sha256 } from '@aws-crypto/sha256-js';
 import { Signer } from '@aws-sdk/rds-signer';
 import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { BUNDLING } from '../../../infra/stacks/bundles.ts';
 import { runBundler } from '../../../infra/stacks/run-bundler.ts';
@@ -161,6 +161,17 @@ const answer = (value: object) => (response: ServerResponse) => void response.en
 const cut = (response: ServerResponse): void => void response.socket?.destroy();
 
 describe('a request to a service', () => {
+  it.each([
+    ['AWS_ENDPOINT_URL_SECRETS_MANAGER', SecretsManagerClient, 'secretsmanager.GetSecretValue'],
+    ['AWS_ENDPOINT_URL_DYNAMODB', dynamodb.DynamoDBClient, 'DynamoDB_20120810.GetSecretValue'],
+  ])('goes where %s says', async (variable, Client, target) => {
+    const { endpoint, targets } = await answering(answer({}));
+    vi.stubEnv(variable, endpoint);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await new Client(LOGIN).send(secret);
+    expect(targets).toEqual([target]);
+  });
+
   const secret = new GetSecretValueCommand({ SecretId: 'a' });
 
   it.each([
