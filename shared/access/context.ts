@@ -3,6 +3,8 @@ import { openGroups, type Groups } from './groups.ts';
 import { type Admission, openAdmission } from './admission.ts';
 import type { Role } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
+import { LongColumns } from '../sql/long-columns.ts';
+import { Quarantine } from '../sql/quarantine.ts';
 import type { Guard } from '../sql/guarded-client.ts';
 import type { OpenCircuits } from './open-circuits.ts';
 
@@ -55,6 +57,18 @@ export interface StoreContext {
   readonly bufferCopies: number;
   readonly admit: Admission;
   readonly report: (event: StoreEvent) => void;
+  readonly found: Found;
+}
+
+/** Findings of requests, so that later ones need not find them again. */
+interface Found {
+  /** `DATASTORE/SHARD` of shards that have erasures: few, and for ever. */
+  readonly erasures: Set<string>;
+  /** `DATASTORE/SHARD` of shards that stayed closed while a write waited. */
+  readonly closed: Quarantine;
+  readonly longColumns: LongColumns;
+  /** Writes under way by index table. */
+  readonly entries: Map<string, number>;
 }
 
 export function openContext(options: DeploymentOptions): StoreContext {
@@ -77,5 +91,6 @@ export function openContext(options: DeploymentOptions): StoreContext {
     bufferCopies,
     admit,
     report,
+    found: { erasures: new Set(), closed: new Quarantine(), longColumns: new LongColumns(), entries: new Map() },
   };
 }

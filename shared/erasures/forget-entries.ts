@@ -10,7 +10,7 @@ import type { Version } from '../index/entry.ts';
 import { indexTableName, maintainedIndexes, type PhysicalIndex } from '../index/index-table.ts';
 import { DEPTH, wantedEntries, type EntryOfShard } from '../index/wanted-entries.ts';
 import { writeEntries, type MissedEntries } from '../index/write-entries.ts';
-import { allLong } from '../index/long-columns.ts';
+import { allLong } from '../sql/long-columns.ts';
 import { depthsOf } from '../index/read-rows.ts';
 import { selectEntriesOfRow, toEntryValue } from '../index/statements/select-entries-of-row.ts';
 import { byItem } from '../sql/cell-rows.ts';

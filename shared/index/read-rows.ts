@@ -26,7 +26,7 @@ import {
   type Version,
 } from './entry.ts';
 import type { PhysicalIndex } from './index-table.ts';
-import { allLong, foundLong, withLengths } from './long-columns.ts';
+import { allLong, type LongColumns } from '../sql/long-columns.ts';
 
 /** A row, and what each index should hold of it, in the indexes' order. */
 export interface RowRead {
@@ -73,6 +73,11 @@ export interface RowsWanted {
   readonly depth: number;
 }
 
+interface RowsReader {
+  readonly client: SqlClient;
+  readonly longColumns: LongColumns;
+}
+
 /** Cells of a column in the first statement, which many rows share; few rows have more. */
 const FIRST_CELLS = 8;
 /** Encoded bytes that a statement may bring: three times a request's 4 MiB. */
@@ -85,9 +90,14 @@ const TURN_MS = 20;
  * bounded number of bytes, and bodies are decoded one at a time. Only their fields stay: 400 bytes may be 13 MB of
  * objects. Throws SqlError when the group cannot be asked; a refusal costs its rows alone.
  */
-export async function readRows(client: SqlClient, rows: readonly RowOfShard[], wanted: RowsWanted): Promise<FirstRead> {
+export async function readRows(
+  { client, longColumns }: RowsReader,
+  rows: readonly RowOfShard[],
+  wanted: RowsWanted,
+): Promise<FirstRead> {
   const columns = depthsOf(wanted).map(({ column, cells }) => ({ column, cells: Math.min(cells, FIRST_CELLS) }));
-  return takeStates(await readStates(client, rows, withLengths(wanted.datastore, columns), wanted), wanted);
+  const marked = longColumns.mark(wanted.datastore, columns);
+  return takeStates(await readStates({ client, longColumns }, wanted.datastore, rows, marked), wanted);
 }
 
 export async function takeStates(
@@ -168,17 +178,18 @@ interface StatesRead {
 
 /** Reads states. Rows of a shard whose result is too large are halved; rows that were cut are read again. */
 async function readStates(
-  client: SqlClient,
+  reader: RowsReader,
+  datastore: string,
   rows: readonly RowOfShard[],
   columns: readonly ColumnDepth[],
-  { datastore }: Pick<RowsWanted, 'datastore'>,
 ): Promise<StatesRead> {
+  const { client, longColumns } = reader;
   const bytes = rows.length === 1 ? pageBytes(client) : STATEMENT_BYTES;
   const bodyBytes = Math.floor(bytes / (rows.length * cellsOfRow(columns)));
   const answer = await selectDivided(client, selectRowStates(datastore, rows, columns, bodyBytes), 'writer');
   const { states, cut, long } = toRowStates(answer.rows, rows, columns);
-  foundLong(datastore, long);
-  const again = cut.length === 0 ? [] : [await readStates(client, cut, allLong(columns), { datastore })];
+  longColumns.add(datastore, long);
+  const again = cut.length === 0 ? [] : [await readStates(reader, datastore, cut, allLong(columns))];
   if (answer.refused.size === 0 && again.length === 0) return { states, unread: [] };
   const refused = new Set<RowOfShard>();
   const unread: RowsUnread[] = [];
@@ -192,7 +203,7 @@ async function readStates(
     }
     const half = Math.ceil(ofShard.length / 2);
     for (const some of [ofShard.slice(0, half), ofShard.slice(half)])
-      again.push(await readStates(client, some, columns, { datastore }));
+      again.push(await readStates(reader, datastore, some, columns));
   }
   return {
     states: [...states.filter(({ row }) => !refused.has(row)), ...again.flatMap((one) => one.states)],

@@ -8,9 +8,9 @@ import {
   type RowOfShard,
   type RowState,
 } from '../sql/statements/select-row-states.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { TopologySource } from '../topology/topology.ts';
 import { maintainedIndexes, type PhysicalIndex } from './index-table.ts';
-import { foundLong, withLengths } from './long-columns.ts';
 import { depthsOf } from './read-rows.ts';
 import { DEPTH, readsAny } from './wanted-entries.ts';
 
@@ -38,13 +38,13 @@ interface WantedAfter {
 
 /** Reads what the concerned indexes need of rows, in the round trip of the append. */
 export function wantRowsAfter(
-  datastore: string,
-  shard: number,
+  { longColumns }: StoreContext['found'],
+  { datastore, shard }: { readonly datastore: string; readonly shard: number },
   cells: readonly PlacedCell[],
   indexes: readonly PhysicalIndex[],
 ): WantedAfter {
   const rows = rowsOf(cells, indexes);
-  const columns = withLengths(datastore, depthsOf({ indexes, depth: DEPTH.recent }));
+  const columns = longColumns.mark(datastore, depthsOf({ indexes, depth: DEPTH.recent }));
   const bodyBytes = Math.floor(BODY_BYTES / (rows.length * cellsOfRow(columns)));
   return {
     read: {
@@ -53,7 +53,7 @@ export function wantRowsAfter(
     },
     toRowsAfter(read, epoch) {
       const { states, long } = toRowStates(read, rows, columns, epoch);
-      foundLong(datastore, long);
+      longColumns.add(datastore, long);
       return { indexes, states };
     },
   };

@@ -65,7 +65,7 @@ export async function* wantedInParts(
   const topology = await requireDatastore(context.topology, datastore);
   for (const [group, ofGroup] of byGroup(topology, rows)) {
     const client = await context.groups.client(group);
-    const { long, ...first } = await readRows(client, ofGroup, wanted);
+    const { long, ...first } = await readRows({ client, longColumns: context.found.longColumns }, ofGroup, wanted);
     yield { ...wantedOf(first, indexes, topology), more: long.length > 0 };
     for (const [position, one] of long.entries())
       yield {
@@ -111,7 +111,7 @@ async function readAll(
   }
   const parts: FirstRead[] = [];
   if (states.length > 0) parts.push(await takeStates({ states, unread: [] }, wanted));
-  if (asked.length > 0) parts.push(await readRows(client, asked, wanted));
+  if (asked.length > 0) parts.push(await readRows({ client, longColumns: context.found.longColumns }, asked, wanted));
   const [first] = parts;
   if (first && parts.length === 1 && first.long.length === 0) return first;
   const all: RowsRead[] = [...parts];

@@ -3,10 +3,12 @@ import { homeOf, requireDatastore } from '../access/groups.ts';
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient, type Statement } from '../sql/client.ts';
 import { isGone } from '../sql/gone.ts';
-import { refreshSoon } from '../topology/refresh-soon.ts';
 import { indexTable } from './index-table.ts';
 import { insertEntries, putEntries } from './statements/put-entries.ts';
 import type { EntryOfShard } from './wanted-entries.ts';
+
+/** How often a shard that moved makes the topology be read again. */
+const REFRESH_MS = 1000;
 
 /** Retries an unclear end: writing an entry twice does nothing. */
 async function changeSurely(client: SqlClient, statement: Statement): Promise<void> {
@@ -45,10 +47,9 @@ async function putOrInsert(
  * Statements of a table at once. More would fill the memory while a table is locked; the repair writes their entries.
  */
 const MOST_UNDER_WAY = 500;
-const underWay = new Map<string, number>();
 
 /** Throws `overloaded` if too many wait for the table. */
-async function bounded(table: string, write: () => Promise<unknown>): Promise<void> {
+async function bounded(underWay: Map<string, number>, table: string, write: () => Promise<unknown>): Promise<void> {
   const count = underWay.get(table) ?? 0;
   if (count >= MOST_UNDER_WAY) throw new SchemalessError('overloaded', `too many writes wait for ${table}`);
   underWay.set(table, count + 1);
@@ -91,13 +92,13 @@ export async function writeEntries(
       const { group, copy } = homeOf(topology, shard);
       try {
         const client = await context.groups.client(group);
-        await bounded(indexTable(datastore, shard, index), () => {
+        await bounded(context.found.entries, indexTable(datastore, shard, index), () => {
           const writing = putOrInsert(client, datastore, ofTable, areNew);
           return copy?.takesEntries === true ? Promise.all([writing, writeToCopy(ofTable, copy.group)]) : writing;
         });
       } catch (error) {
         // The repair asks where a moved shard is.
-        if (isGone(error)) refreshSoon(context.topology);
+        if (isGone(error)) context.topology.refresh(REFRESH_MS);
         missed.push({ group, entries: ofTable, error });
       }
     }),
@@ -110,7 +111,7 @@ export async function writeEntries(
     try {
       await changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows, 'copy'));
     } catch (error) {
-      if (isGone(error)) refreshSoon(context.topology);
+      if (isGone(error)) context.topology.refresh(REFRESH_MS);
     }
   }
 }

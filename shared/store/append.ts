@@ -11,13 +11,11 @@ import {
   type EncodedCell,
   type ShardFence,
 } from '../sql/statements/append-cells.ts';
-import { Quarantine } from '../sql/quarantine.ts';
 import { dropNotifications, notifyFollowers, NOTIFICATIONS_A_DROP } from '../sql/statements/notifications.ts';
 import type { StoreContext } from '../access/context.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import { isGone } from '../sql/gone.ts';
-import { refreshSoon } from '../topology/refresh-soon.ts';
-import type { DeployedTrigger, ShardHome, TopologySource } from '../topology/topology.ts';
+import type { DeployedTrigger, ShardHome } from '../topology/topology.ts';
 import { judge, type AppendResult } from './append-result.ts';
 import { checkingErasures, lookUpMet } from './erasure-checks.ts';
 
@@ -172,41 +170,38 @@ const REST_MS = 2000;
 /** One poll of the topology is enough for many writers. */
 const REFRESH_MS = 8;
 
-const resting = new WeakMap<TopologySource, Quarantine>();
-
 /**
  * Handles a shard found closed or gone: finds where it is now. Waits for one that is being moved; later writes to it
  * fail at once, and are buffered. Returns a function that takes the home tried, and resolves when to retry. Throws
  * SchemalessError `unavailable` if the shard takes no appends for longer.
  */
 function whenOpened(context: StoreContext, datastore: string, shard: number): (tried: ShardHome) => Promise<void> {
-  const { topology } = context;
+  const { topology, found } = context;
+  const { closed } = found;
   let since: number | undefined;
 
   return async (tried) => {
     const now = performance.now();
     if (since === undefined) {
       since = now;
-      refreshSoon(topology, POLL_EVERY_MS);
+      topology.refresh(POLL_EVERY_MS);
       context.report({ kind: 'topology_refreshed', datastore, shard });
       // It may have been opened since: one more poll even without a copy.
       return;
     }
-    let rest = resting.get(topology);
-    if (!rest) resting.set(topology, (rest = new Quarantine()));
     const name = `${datastore}/${shard}`;
     const home = homeOf(await requireDatastore(topology, datastore), shard);
     const isElsewhere = home.group !== tried.group || home.epoch !== tried.epoch;
     const isHeld = now - since < HOLD_MS;
     if (isElsewhere && isHeld) return;
-    if (!home.copy || !isHeld || rest.has(name)) {
-      if (home.copy && !isHeld) rest.keep(name, REST_MS);
+    if (!home.copy || !isHeld || closed.has(name)) {
+      if (home.copy && !isHeld) closed.keep(name, REST_MS);
       throw new SchemalessError(
         'unavailable',
         `shard ${shard} of ${datastore} is closed, being moved, or being brought back from the buffers`,
       );
     }
     await sleep(POLL_EVERY_MS * (0.75 + Math.random() / 2));
-    refreshSoon(topology, REFRESH_MS);
+    topology.refresh(REFRESH_MS);
   };
 }

@@ -45,7 +45,7 @@ export function batchWrites(context: StoreContext, datastore: string): BatchedWr
   async function appendAll(shard: number, cells: readonly BufferedCell[]): Promise<AppendedPart> {
     const indexes = await concernedIndexes(context.topology, datastore, cells);
     if (indexes.length === 0) return appendToPrimary(context, datastore, shard, cells);
-    const wanted = wantRowsAfter(datastore, shard, cells, indexes);
+    const wanted = wantRowsAfter(context.found, { datastore, shard }, cells, indexes);
     const { results, epoch, group, rows } = await appendToPrimary(context, datastore, shard, cells, {
       readAfter: wanted.read,
     });

@@ -21,7 +21,6 @@ import { logReads } from './read-log.ts';
 import { cellWrites } from './write-cells.ts';
 import { SchemalessError } from '../errors.ts';
 import { isGone } from '../sql/gone.ts';
-import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { TopologySource } from '../topology/topology.ts';
 
 export type StoredDatastore = Datastore & BufferOperations & IndexOperations & LookUps;
@@ -138,7 +137,7 @@ export function whereShardsAre(topology: TopologySource, reads: Reads): Reads {
         if (!isElsewhere(error)) throw error;
       }
       if (tried > 1) await sleep(PAUSE_MS);
-      refreshSoon(topology, REFRESH_MS);
+      topology.refresh(REFRESH_MS);
     }
     return read();
   }
@@ -149,7 +148,7 @@ export function whereShardsAre(topology: TopologySource, reads: Reads): Reads {
       await reads.findEach(keys, options, (position, found) => {
         if (!isErrorElsewhere(found)) return tell(position, found);
         // At once: other groups may take long.
-        refreshSoon(topology, REFRESH_MS);
+        topology.refresh(REFRESH_MS);
         const again = follow(() => findOne(reads, keys[position] as LookUpKey, options));
         following.push(told(again, (one) => tell(position, one)));
       });

@@ -1,6 +1,5 @@
 import type { StoreContext } from '../access/context.ts';
 import { partsOf } from '../access/ask-parts.ts';
-import type { Groups } from '../access/groups.ts';
 import { isErasureName } from '../address.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import type { SqlClient } from '../sql/client.ts';
@@ -14,26 +13,21 @@ type AppendOnce<Done> = (fence: ShardFence) => Promise<Done | 'unchecked'>;
 
 /** Makes an append check for erasures if the shard has any, which a refused append finds out once. */
 export async function checkingErasures<Done>(
-  { groups }: StoreContext,
+  { found: { erasures } }: StoreContext,
   client: SqlClient,
   { fence, cells }: { readonly fence: ShardFence; readonly cells: readonly EncodedCell[] },
   append: AppendOnce<Done>,
 ): Promise<Done> {
   const isErasing = cells.some(({ column_name }) => isErasureName(column_name));
   if (isErasing) await client.change(requireChecks(fence));
-  let known = met.get(groups);
-  if (!known) met.set(groups, (known = new Set()));
   const shard = `${fence.datastore}/${fence.shard}`;
-  const done = await append({ ...fence, checksErasures: isErasing || known.has(shard) });
+  const done = await append({ ...fence, checksErasures: isErasing || erasures.has(shard) });
   if (done !== 'unchecked') return done;
-  known.add(shard);
+  erasures.add(shard);
   const checked = await append({ ...fence, checksErasures: true });
   if (checked === 'unchecked') throw new Error('an append that checks for erasures did not');
   return checked;
 }
-
-/** The shards with erasures that this instance has met: few, and for ever. */
-const met = new WeakMap<Groups, Set<string>>();
 
 export interface Met {
   /** By cell: the one at its address, or `erased`; undefined if neither is seen. */

@@ -58,6 +58,7 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   /** When it was read, or last tried; undefined if the next call must read it. */
   let triedAt: Moment | undefined;
   let isUnavailable = false;
+  const mayRefresh = atMostEvery();
 
   async function read(): Promise<WholeTopology> {
     const begun = moment();
@@ -120,11 +121,24 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     indexes: async (datastore) => (await current()).indexes.get(datastore) ?? [],
     indexNow: (datastore, name) => readIndexNow(table, { datastore, name }),
     triggers: async (datastore) => (await current()).triggers.get(datastore) ?? [],
-    refresh() {
+    refresh(everyMs = 0) {
+      if (!mayRefresh(everyMs)) return;
       triedAt = undefined;
       isStale = reading !== undefined;
     },
     renew,
+  };
+}
+
+/** Returns whether nothing was let through within a time; always for 0. */
+function atMostEvery(): (milliseconds: number) => boolean {
+  let last = Number.NEGATIVE_INFINITY;
+  return (milliseconds) => {
+    const now = performance.now();
+    if (milliseconds === 0) return true;
+    if (now - last < milliseconds) return false;
+    last = now;
+    return true;
   };
 }
 

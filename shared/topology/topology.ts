@@ -71,8 +71,12 @@ export interface TopologySource {
   indexNow(datastore: string, name: string): Promise<IndexNow>;
   /** Returns the triggers of a datastore, by name; none if the datastore is unknown. */
   triggers(datastore: string): Promise<readonly DeployedTrigger[]>;
-  /** Drops the cache, so that the next call reads the table, such as after an append found a shard closed or gone. */
-  refresh(): void;
+  /**
+   * Drops the cache, so that the next call reads the table, such as after an append found a shard closed or gone.
+   * `everyMs`: not if a call with a limit did so within this time, since each read scans the table. For causes that any
+   * client can repeat at will.
+   */
+  refresh(everyMs?: number): void;
   /** Reads the table with a shared read that begins after this call. Throws `unavailable`. */
   renew(): Promise<void>;
 }

@@ -16,7 +16,7 @@ export function blamingClient(client: SqlClient): BlamingClient {
     try {
       return await statement();
     } catch (error) {
-      if (error instanceof SqlError && error.timedOut) blame();
+      if (error instanceof SqlError && (error.timedOut || error.isLockWait)) blame();
       throw error;
     }
   };

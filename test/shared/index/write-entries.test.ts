@@ -21,6 +21,7 @@ it('a locked index table keeps a bounded number of writes in memory, and no othe
   const context = {
     topology: { datastore: async () => ({ homes: [0, 1].map(() => ({ group: 'group-1', epoch: 1 })) }) },
     groups: { client: async () => client },
+    found: { entries: new Map() },
   } as unknown as StoreContext;
   const write = (shard: number) =>
     writeEntries(context, 'trips', [

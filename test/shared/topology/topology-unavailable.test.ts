@@ -1,7 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
-import { refreshSoon } from '../../../shared/topology/refresh-soon.ts';
 import { fakeTimeOfEach, passes } from '../../support/fake-time.ts';
 
 fakeTimeOfEach();
@@ -61,7 +60,7 @@ describe('the topology', () => {
     await topology.datastores();
     for (let second = 0; second < 3; second += 1) {
       for (let times = 0; times < 20; times += 1) {
-        refreshSoon(topology);
+        topology.refresh(1000);
         await topology.datastores();
       }
       expect(state.scans).toBe(2 + second);
