@@ -6,7 +6,7 @@ import { concernedIndexes, rowsOf, statesAfter, type RowsAfter } from './rows-af
 import { DEPTH, wantedEntries } from './wanted-entries.ts';
 import { writeEntries } from './write-entries.ts';
 
-/** How long a write waits for its entries; the repair fixes the rest: an index never fails a write. */
+/** How long a write waits for its entries; the repair writes the rest: an index never fails a write. */
 const DEADLINE_MS = 250;
 
 /**
@@ -22,8 +22,14 @@ export async function maintainEntries(
 ): Promise<void> {
   if (cells.length === 0) return;
   const indexes = await concernedIndexes(context.topology, datastore, cells);
-  if (indexes.length > 0)
-    await comesWithin(DEADLINE_MS, maintainRows(context, { datastore, indexes, cells, after, areNew }));
+  if (indexes.length === 0) return;
+  // Nothing more is sent once the write is answered: a function is frozen then.
+  let isWanted = true;
+  const rows = { datastore, indexes, cells, after, areNew, isWanted: () => isWanted };
+  if (await comesWithin(DEADLINE_MS, maintainRows(context, rows))) return;
+  isWanted = false;
+  const error = new Error(`its entries were not written within ${DEADLINE_MS} ms`);
+  context.report({ kind: 'index_missed', group: '', error });
 }
 
 interface MaintainedRows {
@@ -32,20 +38,24 @@ interface MaintainedRows {
   readonly cells: readonly PlacedCell[];
   readonly after: readonly RowsAfter[];
   readonly areNew: boolean;
+  readonly isWanted: () => boolean;
 }
 
 /** Never fails. */
 async function maintainRows(
   context: StoreContext,
-  { datastore, indexes, cells, after, areNew }: MaintainedRows,
+  { datastore, indexes, cells, after, areNew, isWanted }: MaintainedRows,
 ): Promise<void> {
-  const miss = (group: string, error: unknown): void => context.report({ kind: 'index_missed', group, error });
+  const miss = (group: string, error: unknown): void => {
+    if (isWanted()) context.report({ kind: 'index_missed', group, error });
+  };
   try {
     const rows = rowsOf(cells, indexes);
     const wanted = { datastore, indexes, depth: DEPTH.recent };
     const { entries, unread } = await wantedEntries(context, wanted, rows, statesAfter(after, rows, indexes));
     for (const { error } of unread) miss('', error);
-    const missed = await writeEntries(context, datastore, entries, areNew);
+    if (!isWanted()) return;
+    const missed = await writeEntries(context, datastore, entries, { areNew, isWanted });
     for (const [group, error] of new Map(missed.map((one) => [one.group, one.error]))) miss(group, error);
   } catch (error) {
     miss('', error);

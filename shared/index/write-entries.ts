@@ -10,12 +10,19 @@ import type { EntryOfShard } from './wanted-entries.ts';
 /** How often a shard that moved makes the topology be read again. */
 const REFRESH_MS = 1000;
 
+interface EntryWrite {
+  /** The cells of their rows are known to be new. */
+  readonly areNew?: boolean;
+  /** Whether they are still to be sent. @default they are */
+  readonly isWanted?: () => boolean;
+}
+
 /** Retries an unclear end: writing an entry twice does nothing. */
 async function changeSurely(client: SqlClient, statement: Statement): Promise<void> {
   try {
     await client.change(statement);
   } catch (error) {
-    if (!isUnclear(error)) throw error;
+    if (!isUnclear(error) || statement.isWanted?.() === false) throw error;
     await client.change(statement);
   }
 }
@@ -29,18 +36,18 @@ async function putOrInsert(
   client: SqlClient,
   datastore: string,
   ofTable: readonly EntryOfShard[],
-  areNew: boolean,
+  { areNew = false, isWanted }: EntryWrite,
 ): Promise<void> {
   const { index, shard } = ofTable[0] as EntryOfShard;
   const rows = ofTable.map(({ row }) => row);
   if (areNew && client.abilities.sharesCommits === true && ofTable.every(({ isFirst }) => isFirst === true)) {
     try {
-      return void (await client.change(insertEntries(datastore, shard, index, rows)));
+      return void (await client.change({ ...insertEntries(datastore, shard, index, rows), isWanted }));
     } catch (error) {
       if (!isUnclear(error) && !(error instanceof SqlError && error.failure === 'duplicate')) throw error;
     }
   }
-  await changeSurely(client, putEntries(datastore, shard, index, rows));
+  await changeSurely(client, { ...putEntries(datastore, shard, index, rows), isWanted });
 }
 
 /**
@@ -70,14 +77,13 @@ export interface MissedEntries {
 
 /**
  * Writes entries to the shards of their shard fields, one statement a table, in parallel. Entries of a moving shard
- * also go to its copy, whose misses are found when it becomes the shard. `areNew`: the cells of their rows are known to
- * be new. Returns what could not be written, by table.
+ * also go to its copy, whose misses are found when it becomes the shard. Returns what could not be written, by table.
  */
 export async function writeEntries(
   context: StoreContext,
   datastore: string,
   entries: readonly EntryOfShard[],
-  areNew = false,
+  how: EntryWrite = {},
 ): Promise<readonly MissedEntries[]> {
   if (entries.length === 0) return [];
   const topology = await requireDatastore(context.topology, datastore);
@@ -93,7 +99,7 @@ export async function writeEntries(
       try {
         const client = await context.groups.client(group);
         await bounded(context.found.entries, indexTable(datastore, shard, index), () => {
-          const writing = putOrInsert(client, datastore, ofTable, areNew);
+          const writing = putOrInsert(client, datastore, ofTable, how);
           return copy?.takesEntries === true ? Promise.all([writing, writeToCopy(ofTable, copy.group)]) : writing;
         });
       } catch (error) {
@@ -109,7 +115,8 @@ export async function writeEntries(
     const { index, shard } = ofTable[0] as EntryOfShard;
     const rows = ofTable.map(({ row }) => row);
     try {
-      await changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows, 'copy'));
+      const statement = { ...putEntries(datastore, shard, index, rows, 'copy'), isWanted: how.isWanted };
+      await changeSurely(await context.groups.client(group), statement);
     } catch (error) {
       if (isGone(error)) context.topology.refresh(REFRESH_MS);
     }

@@ -60,6 +60,7 @@ class BatchedChanges {
   }
 
   change(statement: Statement): Promise<SqlChange> {
+    if (statement.isWanted?.() === false) return Promise.reject(unwanted());
     if (statement.mayShareCommit !== true) return this.#client.change(statement);
     if (tableOf(statement) === NOTIFICATIONS) return this.#notify(statement);
     if (this.#isolated.has(tableOf(statement))) return this.#changeIsolated(statement);
@@ -103,6 +104,7 @@ class BatchedChanges {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#retire();
+    for (const { reject } of this.#waiting.takeUnwanted()) reject(unwanted());
     this.#sendIsolated();
     while (this.#turns.running < this.#transactions.atOnce) {
       const some = this.#waiting.take(this.#turns.locked());
@@ -272,6 +274,10 @@ class BatchedChanges {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.#beginDue(), Math.max(POLL_MS, this.#turns.leftMs()));
   }
+}
+
+function unwanted(): SqlError {
+  return new SqlError('unreachable', 'not wanted any more: nothing was sent', { poolExhausted: true });
 }
 
 function statementsOf(some: readonly Waiting[]): readonly Statement[] {

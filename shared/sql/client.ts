@@ -17,8 +17,8 @@ export interface Statement {
   readonly isolated?: true;
   /** The time limit of an `isolated` statement, in ms. Past it, a statement on the Data API goes on, and ends as `unclear`. */
   readonly withinMs?: number;
-  /** Waits a second at most for locks of tables; MySQL would go on after its client has given up. */
-  readonly waitsBriefly?: true;
+  /** Asked before it is sent: `unreachable` if it is false by then. @default it is wanted */
+  readonly isWanted?: (() => boolean) | undefined;
   /** A read from the writer after the commit, in the same round trip if possible; may be skipped. */
   readonly readAfter?: ReadAfterCommit;
   /** A shard whose followers are notified once the change is committed. */

@@ -115,10 +115,7 @@ export function mysqlClient(
         return await ask();
       }
     },
-    change: async (statement) =>
-      statement.waitsBriefly === true && options.lanes > 0
-        ? ((await transactions.run([statement]))[0] as SqlChange)
-        : toChange(await run<ResultSetHeader>(statement, 'writer')),
+    change: async (statement) => toChange(await run<ResultSetHeader>(statement, 'writer')),
     ...(options.lanes > 0 && { transactions }),
     close: () => pools.close(),
   };

@@ -53,6 +53,10 @@ export class WaitingStatements {
     return longest && longest.since <= before ? this.takeIf(({ since }) => since <= before) : [];
   }
 
+  takeUnwanted(): readonly Waiting[] {
+    return this.takeIf(({ statement }) => statement.isWanted?.() === false);
+  }
+
   takeAll(): readonly Waiting[] {
     return this.#all.splice(0);
   }

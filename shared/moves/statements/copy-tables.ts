@@ -27,7 +27,7 @@ export function toTableNames(rows: readonly SqlRow[]): readonly string[] {
 /** Renames tables and back in one step: waits a second at most for transactions that have read one of them. */
 export function renameAndBack(from: string, to: string, tables: readonly string[]): Statement {
   const sql = `RENAME TABLE ${renames(from, to, tables)}, ${renames(to, from, tables)}`;
-  return { waitsBriefly: true, sql, parameters: [] };
+  return { sql, parameters: [] };
 }
 
 /**
@@ -69,13 +69,13 @@ export function dropTablesOfCopy(database: string, tables: readonly string[]): S
 
 /** Renames all of them in one atomic step: their files stay where they are. */
 export function renameTables(from: string, to: string, tables: readonly string[]): Statement {
-  return { waitsBriefly: true, sql: `RENAME TABLE ${renames(from, to, tables)}`, parameters: [] };
+  return { sql: `RENAME TABLE ${renames(from, to, tables)}`, parameters: [] };
 }
 
 /** Renames tables as `renameTables` does. Uses up the fence of the attempt in `from`, and fails without it. */
 export function renameFenced(from: string, to: string, tables: readonly string[], attempt: string): Statement {
   const sql = `RENAME TABLE ${fenceIn(from, attempt)} TO ${fenceIn(from, attempt, '$')}, ${renames(from, to, tables)}`;
-  return { waitsBriefly: true, sql, parameters: [] };
+  return { sql, parameters: [] };
 }
 
 function renames(from: string, to: string, tables: readonly string[]): string {

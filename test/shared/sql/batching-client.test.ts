@@ -54,6 +54,17 @@ describe('changes that come together', () => {
     expect(sent).toEqual([1, TABLES - 1]);
   });
 
+  it('are not sent where their senders gave them up while they waited', async () => {
+    let isWanted = true;
+    const statements = inserts(3, 0).map((statement) => ({ ...statement, isWanted: () => isWanted }));
+    const ends = all([...statements, insertInto(tableOf(5))]);
+    isWanted = false;
+    expect(failures(await ends)).toMatchObject([{ failure: 'unreachable' }, { failure: 'unreachable' }]);
+    // The first was sent at once.
+    expect(sent).toEqual([1, 1]);
+    await expect(client.change(statements[0] as Statement)).rejects.toMatchObject({ failure: 'unreachable' });
+  });
+
   it('do not wait: a lone change goes alone, at once', async () => {
     for (let number = 0; number < 5; number += 1) await client.change(insertInto(tableOf(number)));
     expect(sent).toEqual([1, 1, 1, 1, 1]);
