@@ -68,11 +68,14 @@ function beginDrain(of: HeldDrain): void {
   const work = (name: string, turn: Turns['turn'], kind: Failing = 'secondary_failed'): void =>
     held.work(name, turnsOf(of, turn, kind));
   work('recover', openRecovering(of), 'primary_failed');
-  work('release', async () => (await releaseOpened(run.context, group), PAUSE_MS));
+  work('release', async () => (await releaseOpened(run.context, group), RELEASE_MS));
   work('measure', async () => (await measure(of), MEASURE_MS));
   work('forget', async () => (await drain.forgetDrained(held.signal), forgetMs(run.settings)));
   work('watch', watching(of));
 }
+
+/** Between looks for hints in doubt, which an operator releases. */
+const RELEASE_MS = 5000;
 
 type Failing = 'primary_failed' | 'secondary_failed';
 

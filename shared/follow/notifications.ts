@@ -19,13 +19,13 @@ export interface Notifiers {
 interface NotifierOptions {
   /** The role to poll: the one that the logs are read from. */
   readonly read: (group: string) => Role;
-  /** Between polls. @default 10 ms while notifications arrive, 160 when idle */
+  /** Between polls. @default 10 ms while notifications arrive, 640 when idle for 15 s */
   readonly pauses?: Pauses;
   readonly now?: () => number;
 }
 
-/** A group that gets a cell every few seconds is polled as often as a busy one: it is idle after ten seconds. */
-const PAUSES: Pauses = { leastMs: 10, mostMs: 160, shareOfQuiet: 1 / 64 };
+/** A cell waits for a twenty-fourth of the time since the one before, at most: an idle group costs few statements. */
+const PAUSES: Pauses = { leastMs: 10, mostMs: 640, shareOfQuiet: 1 / 24 };
 /**
  * A missing number may still come: its transaction becomes visible after one with a higher number. A newest number that
  * stays lower for longer is of a promoted node; for less, of a reader that is behind the one that answered before.
