@@ -124,12 +124,11 @@ export class JsonServiceClient {
       body,
     );
     const { answer, text } = await this.#post(headers, body, abortSignal);
-    const value: unknown = text === '' ? {} : JSON.parse(text);
-    if (answer.statusCode === 200) return fromWire(value);
+    if (answer.statusCode === 200) return fromWire(JSON.parse(text || '{}'));
     const skewMs = Date.parse(answer.headers.date ?? '') - Date.now();
     const isSkewed = Math.abs(skewMs - this.#skewMs) > MOST_SKEW_MS;
     if (isSkewed) this.#skewMs = skewMs;
-    const { __type = '', message, Message } = value as Answered;
+    const { __type = '', message, Message } = answeredError(text);
     const code = __type.replace(/^.*#/u, '') || `HTTP ${answer.statusCode}`;
     const Kind = this.#service.errors[code] ?? ServiceError;
     throw Object.assign(new Kind(code, message ?? Message ?? code, answer), { isSkewed });
@@ -192,6 +191,15 @@ interface Answered {
   readonly __type?: string;
   readonly message?: string;
   readonly Message?: string;
+}
+
+/** A proxy in between may answer in other words. */
+function answeredError(text: string): Answered {
+  try {
+    return Object(JSON.parse(text)) as Answered;
+  } catch {
+    return {};
+  }
 }
 
 function mayPass(error: unknown): boolean {

@@ -38,10 +38,11 @@ async function ask(): Promise<Credentials> {
     AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: path,
     AWS_CONTAINER_CREDENTIALS_FULL_URI: url = path && `http://169.254.170.2${path}`,
     AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file,
-    AWS_CONTAINER_AUTHORIZATION_TOKEN: token = '',
+    AWS_CONTAINER_AUTHORIZATION_TOKEN: given,
   } = process.env;
   if (!url) throw new Error('AWS_ACCESS_KEY_ID: wanted the credentials of a function, got none');
-  const headers = { authorization: file ? process.getBuiltinModule('node:fs').readFileSync(file, 'utf8') : token };
+  const token = file ? process.getBuiltinModule('node:fs').readFileSync(file, 'utf8') : given;
+  const headers: Record<string, string> = token ? { authorization: token } : {};
   for (let tries = 1; ; tries += 1) {
     try {
       const answer = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });

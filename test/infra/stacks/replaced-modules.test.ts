@@ -193,6 +193,12 @@ describe('a request to a service', () => {
     expect(targets).toHaveLength(3);
   });
 
+  it('fails with the status where something in between answers', async () => {
+    const { endpoint } = await answering((response) => response.writeHead(502).end('<html>'));
+    const asked = new SecretsManagerClient({ endpoint, ...LOGIN }).send(secret);
+    await expect(asked).rejects.toMatchObject({ name: 'HTTP 502', $metadata: { httpStatusCode: 502 } });
+  });
+
   it('is not repeated where it was refused for good', async () => {
     const { endpoint, targets } = await answering(refuse(400, 'ResourceNotFoundException'));
     const asked = new SecretsManagerClient({ endpoint, ...LOGIN }).send(secret);
