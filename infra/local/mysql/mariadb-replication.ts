@@ -1,4 +1,4 @@
-import { type Operator, textOf } from './operator.ts';
+import { type Operator, textOf, WAIT_FOR_WRITES } from './operator.ts';
 import {
   finishWith,
   followUntilApplied,
@@ -34,6 +34,7 @@ export const mariaDbReplication: Replication = {
     finishWith({ replica: 'SLAVE', received: 'Gtid_IO_Pos', wait: 'MASTER_GTID_WAIT' }, node, timeoutSeconds),
 
   async follow(node, source) {
+    await node.run(WAIT_FOR_WRITES);
     await node.run('SET GLOBAL read_only = ON');
     await setPosition(node);
     await pointTo(node, source);

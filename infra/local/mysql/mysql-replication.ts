@@ -1,4 +1,4 @@
-import { type Operator, textOf } from './operator.ts';
+import { type Operator, textOf, WAIT_FOR_WRITES } from './operator.ts';
 import {
   finishWith,
   followUntilApplied,
@@ -48,6 +48,7 @@ export const mySqlReplication: Replication = {
   async follow(node, source) {
     for (let attempt = 1; ; attempt += 1) {
       await pointTo(node, source);
+      await node.run(WAIT_FOR_WRITES);
       await node.run('SET GLOBAL super_read_only = ON');
       try {
         await node.run('START REPLICA');
