@@ -15,6 +15,7 @@ import { bufferOnSecondaries, markAnswered, withdrawCopies, withNewWriter, type 
 import { batchWrites, type BatchedWrites } from './batch-writes.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
 
 /** The write path: validate, route, buffer on secondaries, append on the primary, answer. */
 export function cellWrites(
@@ -22,7 +23,7 @@ export function cellWrites(
   name: string,
   shards: number,
 ): Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'> {
-  const writes: WriteContext = { ...context, datastore: name, ...batchWrites(context, name) };
+  const writes: Writes = { ...context, datastore: name, ...batchWrites(context, name) };
   const prepare = (cell: NewCell, prefix: string): PlacedCell => {
     const address = parseAddress(cell, prefix);
     const encoded = encodeBody(cell.body, `${prefix}body`);
@@ -34,12 +35,13 @@ export function cellWrites(
     field: (position: number) => string,
   ): Promise<readonly PutResult[]> {
     const topology = await requireDatastore(context.topology, name);
+    const { homes } = topology;
     const groupOf = ({ shard }: PlacedCell): string => homeOf(topology, shard).group;
     const [first] = prepared;
     if (!first) return [];
     checkBounds(prepared, await context.groups.client(groupOf(first)), field);
     return settleRepeats(prepared, (some) =>
-      inParts(withNewWriter(some), groupOf, (group, ofGroup) => admitToGroup(writes, group, ofGroup)),
+      inParts(withNewWriter(some), groupOf, (group, ofGroup) => admitToGroup({ ...writes, homes }, group, ofGroup)),
     );
   }
 
@@ -69,12 +71,14 @@ export async function reservedWrites(
   name: string,
 ): Promise<(cell: NewCell) => Promise<PutResult>> {
   const { shards } = await requireDatastore(context.topology, name);
-  const writes: WriteContext = { ...context, datastore: name, ...batchWrites(context, name) };
+  const writes: Writes = { ...context, datastore: name, ...batchWrites(context, name) };
   return async (cell) => {
     const shard = shardOf(cell.row_key, shards);
-    const { group } = homeOf(await requireDatastore(context.topology, name), shard);
+    const topology = await requireDatastore(context.topology, name);
+    const { group } = homeOf(topology, shard);
     const prepared = withNewWriter([{ ...cell, encoded: encodeBody(cell.body), shard }]);
-    const [result] = (await admitToGroup(writes, group, prepared)) as readonly [PutResult];
+    const { homes } = topology;
+    const [result] = (await admitToGroup({ ...writes, homes }, group, prepared)) as readonly [PutResult];
     return result;
   };
 }
@@ -105,7 +109,13 @@ function checkBounds(
 
 const NO_GROUPS: readonly string[] = [];
 
-type WriteContext = StoreContext & BatchedWrites & { readonly datastore: string; readonly stepAside?: () => void };
+type Writes = StoreContext & BatchedWrites & { readonly datastore: string };
+
+interface WriteContext extends Writes {
+  /** As the request found them. */
+  readonly homes: DatastoreTopology['homes'];
+  readonly stepAside?: () => void;
+}
 
 /** Refuses an overload before anything is buffered: hints of refused writes would add to it. */
 async function admitToGroup(
@@ -131,7 +141,7 @@ async function writeToGroup(
   const hintHolders =
     context.bufferCopies === 0
       ? NO_GROUPS
-      : await bufferOnSecondaries(context, cells, context.bufferCopies, [group], await copyGroups(context, cells));
+      : await bufferOnSecondaries(context, cells, context.bufferCopies, [group], copyGroups(context, cells));
   // The primary is not tried: a cell on it alone could be lost with it.
   if (hintHolders.length < Math.min(1, context.bufferCopies))
     return unavailable(cells, 'no other group could take a copy');
@@ -168,11 +178,7 @@ async function writeToGroup(
   return results;
 }
 
-async function copyGroups(
-  { topology, datastore }: WriteContext,
-  cells: readonly BufferedCell[],
-): Promise<readonly string[]> {
-  const { homes } = await requireDatastore(topology, datastore);
+function copyGroups({ homes }: WriteContext, cells: readonly BufferedCell[]): readonly string[] {
   return cells.flatMap(({ shard }) => homes[shard]?.copy?.group ?? []);
 }
 
