@@ -83,9 +83,8 @@ describe('many reads in one request', () => {
       ['BASE', 1, { driver_uuid: DRIVER }],
       ['FARE ADJUSTMENT', 0, 1.5],
       ['a,b', 0, null],
-    ] as const) {
+    ] as const)
       await deployment.trips.put({ row_key: ROW, column_name, ref_key, body });
-    }
     const { ask, answers } = asking(deployment);
     const alone = await Promise.all(targets.map((target) => ask({ method: 'GET', path: `/v1/trips/${target}` })));
     const expected = alone.map(({ status, json }) => ({

@@ -23,10 +23,7 @@ it.each([
   ['subjects/forget', { subject: 'Ann Smith', reason }],
 ])('%s records the caller', async (path, body) => {
   const { answer } = await ask(path, body, 'eve');
-  expect(answer).toMatchObject({
-    status: 200,
-    json: { requested_by: 'arn:aws:iam::123456789012:user/eve', reason },
-  });
+  expect(answer).toMatchObject({ status: 200, json: { requested_by: 'arn:aws:iam::123456789012:user/eve', reason } });
 });
 
 describe('subjects', () => {

@@ -105,8 +105,7 @@ describe('every request', () => {
   it('is known by the id that its caller gave it, in the answer and in the log', async () => {
     const ask = gateway(fakeDeployment());
     const own = { 'x-request-id': 'Root=1-67891233-abcdef012345678912345678' };
-    const found = await ask({ ...PUT, body: '1', headers: own });
-    expect(found).toMatchObject({ status: 201, headers: own });
+    expect(await ask({ ...PUT, body: '1', headers: own })).toMatchObject({ status: 201, headers: own });
     const refused = await ask({ ...PUT, body: '{', headers: own });
     expect(refused).toMatchObject({ status: 400, headers: own, json: { request_id: own['x-request-id'] } });
     expect(messages()).toMatchObject([
@@ -198,11 +197,7 @@ describe('every request', () => {
     ['gzip, identity', 415, 'unsupported_encoding'],
     ['Identity', 201, undefined],
   ])('with a body in the content encoding %s is answered %s', async (encoding, status, code) => {
-    const answer = await gateway(fakeDeployment())({
-      ...PUT,
-      body: '1',
-      headers: { 'content-encoding': encoding },
-    });
+    const answer = await gateway(fakeDeployment())({ ...PUT, body: '1', headers: { 'content-encoding': encoding } });
     expect([answer.status, answer.json['code']]).toEqual([status, code]);
   });
 

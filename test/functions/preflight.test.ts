@@ -46,8 +46,7 @@ async function ask({ type = 'Create', needs = prod, before = prod, status, answe
     ...(type !== 'Create' && { PhysicalResourceId: 'schemaless-preflight' }),
     ...(type === 'Update' && { OldResourceProperties: { Needs: JSON.stringify(before) } }),
   } as CdkCustomResourceEvent;
-  const lambda = { getRemainingTimeInMillis: () => 60_000 } as Context;
-  const ended = await onEvent(event, lambda).then(
+  const ended = await onEvent(event, { getRemainingTimeInMillis: () => 60_000 } as Context).then(
     () => 'passed',
     (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
   );
@@ -96,9 +95,7 @@ describe('a first deployment', () => {
   it('passes if AWS denies the requests', async () => {
     const denied = refusal('AccessDenied', 'not authorized, with an explicit deny in a service control policy', 403);
     const others = Object.keys(GOOD).filter((action) => action !== 'DescribeStacks');
-    const { ended, actions } = await ask({
-      answers: Object.fromEntries(others.map((action) => [action, [denied]])),
-    });
+    const { ended, actions } = await ask({ answers: Object.fromEntries(others.map((action) => [action, [denied]])) });
     expect(ended).toBe('passed');
     expect(actions).toContain('rds:DescribeDBClusters');
     expect(await ask({ answers: { DescribeStacks: [denied] } })).toEqual({ ended: 'passed', actions: OWN_STACK });
@@ -175,9 +172,7 @@ describe('another deployment', () => {
       type: 'Update',
       before: without(eighth),
       status: 'UPDATE_ROLLBACK_IN_PROGRESS',
-      answers: {
-        DescribeDBClusters: [clusters('schemaless-prod-group-8')],
-      },
+      answers: { DescribeDBClusters: [clusters('schemaless-prod-group-8')] },
     });
     expect([ended, actions]).toEqual(['passed', OWN_STACK]);
   });
@@ -209,6 +204,5 @@ it('may ask what it asks, and nothing else', async () => {
   const made = await ask({ status: 'UPDATE_IN_PROGRESS' });
   const allowed = statementsOf(stack).get('preflightonEvent') ?? [];
   expect(allowed.flatMap(({ actions }) => actions).toSorted()).toEqual(made.actions);
-  const anything = allowed.filter(({ resources }) => resources.includes('"*"'));
-  expect(anything).toHaveLength(1);
+  expect(allowed.filter(({ resources }) => resources.includes('"*"'))).toHaveLength(1);
 });

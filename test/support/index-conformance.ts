@@ -40,15 +40,21 @@ type Open = () => Promise<Datastore>;
 
 /** The contract of indexes. Every implementation passes all of it. */
 export function describeIndexes(label: string, open: Open): void {
-  describe(`${label}: indexes`, () => {
-    entries(open);
-    queries(open);
-    counts(open);
-    pages(open);
-    refusals(open);
+  describe(`${label}: indexes`, async () => {
+    const store = await open();
+    entries(store);
+    queries(store);
+    counts(store);
+    pages(store);
+    refusals(store);
   });
 }
 
+const ofDriver = (driver_uuid: string, where: Where = {}, more: Partial<IndexQuery> = {}): IndexQuery => ({
+  index: 'driver_index',
+  where: { driver_uuid, ...where },
+  ...more,
+});
 const rowsOf = async (store: Datastore, query: IndexQuery): Promise<string[]> =>
   (await store.query(query)).entries.map(({ row_key }) => row_key);
 
@@ -58,40 +64,23 @@ const rowsOf = async (store: Datastore, query: IndexQuery): Promise<string[]> =>
  */
 const SOON = { timeout: PATIENCE_MS };
 
-/** Puts trips of a new driver, waits until the index shows them, and answers its row keys in order. */
-async function tripsOf(
-  store: Datastore,
-  bodies: readonly Record<string, Json>[],
-): Promise<{ readonly driver: string; readonly rows: readonly string[] }> {
+/** Puts trips of a new driver, waits until the index shows them, and answers its row keys in order, and the first. */
+async function tripsOf(store: Datastore, bodies: readonly Record<string, Json>[]) {
   const driver = randomUUID();
-  const rows = bodies.map(() => randomUUID());
-  const cells = bodies.map((body, position) =>
-    cellOf({ row_key: rows[position] ?? '', body: { driver_uuid: driver, ...body } }),
-  );
+  const cells = bodies.map((body) => cellOf({ body: { driver_uuid: driver, ...body } }));
+  const rows = cells.map(({ row_key }) => row_key);
   for (let start = 0; start < cells.length; start += 100) await store.batchPut(cells.slice(start, start + 100));
-  await expect
-    .poll(() => rowsOf(store, { index: 'driver_index', where: { driver_uuid: driver } }), SOON)
-    .toHaveLength(rows.length);
-  return { driver, rows };
+  await expect.poll(() => rowsOf(store, ofDriver(driver)), SOON).toHaveLength(rows.length);
+  return { driver, rows, row_key: rows[0] ?? '' };
 }
 
-function entries(open: Open): void {
+function entries(store: Datastore): void {
   it('show a row once it is written, with its fields, and its cells where columns are asked for', async () => {
-    const store = await open();
     const body = { city: 'Lisbon', created_at: '2026-03-04T05:06:07.123456+01:00', fare: { total: 12.5 }, riders: 2 };
-    const {
-      driver,
-      rows: [row_key = ''],
-    } = await tripsOf(store, [body]);
+    const { driver, row_key } = await tripsOf(store, [body]);
     await store.put(cellOf({ row_key, column_name: 'STATUS', ref_key: 3, body: { is_completed: true } }));
-    await expect
-      .poll(() => rowsOf(store, { index: 'driver_index', where: { driver_uuid: driver, is_completed: true } }), SOON)
-      .toEqual([row_key]);
-    const answer = await store.query({
-      index: 'driver_index',
-      where: { driver_uuid: driver },
-      columns: ['STATUS'],
-    });
+    await expect.poll(() => rowsOf(store, ofDriver(driver, { is_completed: true })), SOON).toEqual([row_key]);
+    const answer = await store.query(ofDriver(driver, {}, { columns: ['STATUS'] }));
     expect(answer).toMatchObject({ next: null, served_by: 'writer', stale: false });
     expect(answer.entries).toHaveLength(1);
     expect(answer.entries[0]).toMatchObject({
@@ -106,43 +95,27 @@ function entries(open: Open): void {
       },
       cells: [{ column_name: 'STATUS', ref_key: 3, body: { is_completed: true } }],
     });
-    const all = await store.query({
-      index: 'driver_index',
-      where: { driver_uuid: driver.toUpperCase() },
-      columns: '*',
-      fields: ['city'],
-    });
+    const all = await store.query(ofDriver(driver.toUpperCase(), {}, { columns: '*', fields: ['city'] }));
     expect(all.entries[0]?.fields).toEqual({ city: 'Lisbon' });
     const { cells = [] } = all.entries[0] ?? {};
     expect('error' in cells ? cells.error : cells.map(({ column_name }) => column_name)).toEqual(['BASE', 'STATUS']);
   });
 
   it('follow the latest cell, whatever order cells come in', async () => {
-    const store = await open();
-    const {
-      driver,
-      rows: [row_key = ''],
-    } = await tripsOf(store, [{ city: 'Lisbon' }]);
+    const { driver, row_key } = await tripsOf(store, [{ city: 'Lisbon' }]);
     const put = (ref_key: number, city: string) =>
       store.put(cellOf({ row_key, ref_key, body: { driver_uuid: driver, city } }));
     await put(5, 'Porto');
     await put(3, 'Faro');
-    const cities = async () =>
-      (await store.query({ index: 'driver_index', where: { driver_uuid: driver } })).entries.map(
-        ({ fields }) => fields['city'],
-      );
+    const cities = async () => (await store.query(ofDriver(driver))).entries.map(({ fields }) => fields['city']);
     await expect.poll(cities, SOON).toEqual(['Porto']);
-    expect(await rowsOf(store, { index: 'driver_index', where: { driver_uuid: driver, city: 'Lisbon' } })).toEqual([]);
+    expect(await rowsOf(store, ofDriver(driver, { city: 'Lisbon' }))).toEqual([]);
   });
 
   it('move a row whose shard field changes, and drop one whose shard field vanishes', async () => {
-    const store = await open();
-    const {
-      driver: before,
-      rows: [row_key = ''],
-    } = await tripsOf(store, [{ city: 'Lisbon' }]);
+    const { driver: before, row_key } = await tripsOf(store, [{ city: 'Lisbon' }]);
     const after = randomUUID();
-    const find = (driver: string) => rowsOf(store, { index: 'driver_index', where: { driver_uuid: driver } });
+    const find = (driver: string) => rowsOf(store, ofDriver(driver));
     const both = async () => [await find(before), await find(after)];
     await store.put(cellOf({ row_key, ref_key: 2, body: { driver_uuid: after } }));
     await expect.poll(both, SOON).toEqual([[], [row_key]]);
@@ -153,7 +126,6 @@ function entries(open: Open): void {
   });
 
   it('take missing, null and mistyped fields for absent, and bodies that are no objects for empty', async () => {
-    const store = await open();
     const odd: Record<string, Json>[] = [
       {},
       { city: null },
@@ -161,7 +133,7 @@ function entries(open: Open): void {
       { city: 'x'.repeat(256), riders: 1.5, created_at: '2026-01-01T00:00:00' },
     ];
     const { driver } = await tripsOf(store, odd);
-    const answer = await store.query({ index: 'driver_index', where: { driver_uuid: driver } });
+    const answer = await store.query(ofDriver(driver));
     expect(answer.entries).toHaveLength(odd.length);
     for (const { fields } of answer.entries)
       expect(fields).toEqual({
@@ -172,26 +144,21 @@ function entries(open: Open): void {
         riders: null,
         is_completed: null,
       });
-    for (const body of ['text', 7, null, [1], { driver_uuid: 'no uuid' }, { driver_uuid: null }] as Json[]) {
+    for (const body of ['text', 7, null, [1], { driver_uuid: 'no uuid' }, { driver_uuid: null }] as Json[])
       expect((await store.put(cellOf({ body }))).outcome).toBe('stored');
-    }
   });
 
   it('have no entry for a row whose column with the shard field is not written yet, and one as soon as it is', async () => {
-    const store = await open();
     const row_key = randomUUID();
     const driver = randomUUID();
     await store.put(cellOf({ row_key, column_name: 'STATUS', body: { is_completed: false } }));
     await store.put(cellOf({ row_key, body: { driver_uuid: driver } }));
     const states = async () =>
-      (await store.query({ index: 'driver_index', where: { driver_uuid: driver } })).entries.map(
-        ({ fields }) => fields['is_completed'],
-      );
+      (await store.query(ofDriver(driver))).entries.map(({ fields }) => fields['is_completed']);
     await expect.poll(states, SOON).toEqual([false]);
   });
 
   it('are kept under shard fields of every type that may be one', async () => {
-    const store = await open();
     const zone = Math.floor(Math.random() * 2 ** 50);
     const plate = `MÜ ${zone}`;
     const created_at = new Date(zone % 4_000_000_000_000).toISOString();
@@ -201,75 +168,52 @@ function entries(open: Open): void {
       ['zone_index', { zone }],
       ['plate_index', { plate }],
       ['day_index', { created_at }],
-    ] as const) {
+    ] as const)
       await expect.poll(() => rowsOf(store, { index, where: { ...field } }), SOON).toEqual([row_key]);
-    }
     expect(shardOfValue(created_at.replace('Z', '000Z'), 'datetime', 64)).toBeLessThan(64);
   });
 }
 
 const CITIES = ['Faro', 'Lisbon', 'Porto', 'lisbon'];
-const bodyOf = (position: number): Record<string, Json> => ({
-  ...(position % 7 === 0 ? {} : { city: CITIES[position % 4] ?? '' }),
-  created_at: `2026-01-${String(1 + (position % 28)).padStart(2, '0')}T00:00:00Z`,
-  fare: { total: ((position * 37) % 50) - 10.5 },
-  ...(position % 5 === 0 ? {} : { riders: position % 6 }),
-});
+function tripOf(position: number) {
+  return {
+    ...(position % 7 === 0 ? {} : { city: CITIES[position % 4] ?? '' }),
+    created_at: `2026-01-${String(1 + (position % 28)).padStart(2, '0')}T00:00:00Z`,
+    fare: { total: ((position * 37) % 50) - 10.5 },
+    ...(position % 5 === 0 ? {} : { riders: position % 6 }),
+  };
+}
+const tripsUpTo = (count: number) => Array.from({ length: count }, (_, position) => tripOf(position));
 
-function queries(open: Open): void {
+function queries(store: Datastore): void {
   it('answer every operator on every field as the values say, and absent fields never', async () => {
-    const store = await open();
-    const bodies = Array.from({ length: 40 }, (_, position) => bodyOf(position));
-    const { driver, rows } = await tripsOf(store, bodies);
-    const total = (position: number): number => Number(Object(bodies[position]?.['fare']).total);
-    const cases: readonly (readonly [Where, (position: number) => boolean])[] = [
-      [{ city: 'Lisbon' }, (position) => bodies[position]?.['city'] === 'Lisbon'],
+    const { driver, rows } = await tripsOf(store, tripsUpTo(40));
+    const [day, end] = ['2026-01-10T00:00:00Z', '2026-01-12T01:00:00+01:00'];
+    const cases: readonly (readonly [Where, (trip: ReturnType<typeof tripOf>) => boolean])[] = [
+      [{ city: 'Lisbon' }, ({ city }) => city === 'Lisbon'],
+      [{ city: { ne: 'Lisbon' } }, ({ city = 'Lisbon' }) => city !== 'Lisbon'],
+      [{ city: { in: ['Faro', 'Porto', 'Nowhere'] } }, ({ city = '' }) => ['Faro', 'Porto'].includes(city)],
+      [{ city: { lt: 'Porto' } }, ({ city = 'Porto' }) => city < 'Porto'],
+      [{ 'fare.total': { gte: 0, lt: '20.5' } }, ({ fare: { total } }) => total >= 0 && total < 20.5],
+      [{ 'fare.total': { gt: -0.5 } }, ({ fare: { total } }) => total > -0.5],
+      [{ riders: { lte: '3', ne: 2 } }, ({ riders = 2 }) => riders <= 3 && riders !== 2],
       [
-        { city: { ne: 'Lisbon' } },
-        (position) => bodies[position]?.['city'] !== undefined && bodies[position]['city'] !== 'Lisbon',
-      ],
-      [
-        { city: { in: ['Faro', 'Porto', 'Nowhere'] } },
-        (position) => ['Faro', 'Porto'].includes(String(bodies[position]?.['city'])),
-      ],
-      [
-        { city: { lt: 'Porto' } },
-        (position) => bodies[position]?.['city'] !== undefined && String(bodies[position]['city']) < 'Porto',
-      ],
-      [{ 'fare.total': { gte: 0, lt: '20.5' } }, (position) => total(position) >= 0 && total(position) < 20.5],
-      [{ 'fare.total': { gt: -0.5 } }, (position) => total(position) > -0.5],
-      [
-        { riders: { lte: '3', ne: 2 } },
-        (position) =>
-          bodies[position]?.['riders'] !== undefined &&
-          Number(bodies[position]['riders']) <= 3 &&
-          bodies[position]['riders'] !== 2,
-      ],
-      [
-        { created_at: { gte: '2026-01-10T00:00:00Z', lte: '2026-01-12T01:00:00+01:00' } },
-        (position) => position % 28 >= 9 && position % 28 <= 11,
+        { created_at: { gte: day, lte: end } },
+        ({ created_at }) => created_at >= day && created_at <= '2026-01-12T00:00:00Z',
       ],
       [{ is_completed: true }, () => false],
     ];
     for (const [where, wanted] of cases) {
-      const found = await rowsOf(store, { index: 'driver_index', where: { driver_uuid: driver, ...where } });
-      expect(found.sort(), JSON.stringify(where)).toEqual(rows.filter((_, position) => wanted(position)).sort());
+      const found = await rowsOf(store, ofDriver(driver, where));
+      expect(found.sort(), JSON.stringify(where)).toEqual(rows.filter((_, at) => wanted(tripOf(at))).sort());
     }
   });
 
   it('order by any field, either way, absent ones first when ascending', async () => {
-    const store = await open();
-    const { driver } = await tripsOf(
-      store,
-      Array.from({ length: 30 }, (_, position) => bodyOf(position)),
-    );
+    const { driver } = await tripsOf(store, tripsUpTo(30));
     for (const field of ['city', 'created_at', 'fare.total', 'riders']) {
       for (const order of [field, `-${field}`]) {
-        const { entries: found } = await store.query({
-          index: 'driver_index',
-          where: { driver_uuid: driver },
-          order,
-        });
+        const { entries: found } = await store.query(ofDriver(driver, {}, { order }));
         const values = found.map(({ fields }) => fields[field] ?? null);
         const sorted = [...values].sort(byValue);
         expect(values, order).toEqual(order.startsWith('-') ? sorted.reverse() : sorted);
@@ -279,32 +223,22 @@ function queries(open: Open): void {
   });
 }
 
-function counts(open: Open): void {
+function counts(store: Datastore): void {
   it('count what a query finds, as far as a limit, and say whether that is all', async () => {
-    const store = await open();
-    const { driver } = await tripsOf(
-      store,
-      Array.from({ length: 40 }, (_, position) => bodyOf(position)),
-    );
+    const { driver } = await tripsOf(store, tripsUpTo(40));
     const index = 'driver_index';
     for (const more of [{}, { city: 'Lisbon' }, { riders: { gte: 2 } }]) {
       const where = { driver_uuid: driver, ...more };
       const { length: count } = await rowsOf(store, { index, where });
       expect(await store.count({ index, where })).toMatchObject({ count, complete: true, stale: false });
       expect(await store.count({ index, where, limit: count })).toMatchObject({ count, complete: true });
-      expect(await store.count({ index, where, limit: count - 1 })).toMatchObject({
-        count: count - 1,
-        complete: false,
-      });
+      const less = { count: count - 1, complete: false };
+      expect(await store.count({ index, where, limit: count - 1 })).toMatchObject(less);
     }
-    expect(await store.count({ index, where: { driver_uuid: randomUUID() } })).toMatchObject({
-      count: 0,
-      complete: true,
-    });
+    expect(await store.count(ofDriver(randomUUID()))).toMatchObject({ count: 0, complete: true });
   });
 
   it('refuse to be counted as they refuse to be queried, and further than the limit', async () => {
-    const store = await open();
     const where = { driver_uuid: randomUUID() };
     const code = async (query: IndexCount) => (await errorOf(() => store.count(query))).code;
     expect(await code({ index: 'nope', where })).toBe('unknown_index');
@@ -323,23 +257,13 @@ function byValue(a: FieldValue, b: FieldValue): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function pages(open: Open): void {
+function pages(store: Datastore): void {
   it('come page by page, each row once, in every order, while rows are written', async () => {
-    const store = await open();
-    const { driver, rows } = await tripsOf(
-      store,
-      Array.from({ length: 25 }, (_, position) => bodyOf(position)),
-    );
+    const { driver, rows } = await tripsOf(store, tripsUpTo(25));
     for (const order of [undefined, 'city', '-city', 'fare.total', '-riders']) {
       const seen: string[] = [];
       for (let after: string | undefined; ;) {
-        const page = await store.query({
-          index: 'driver_index',
-          where: { driver_uuid: driver },
-          order,
-          limit: 4,
-          after,
-        });
+        const page = await store.query(ofDriver(driver, {}, { order, limit: 4, after }));
         expect(page.entries.length === 4 || page.next === null).toBe(true);
         seen.push(...page.entries.map(({ row_key }) => row_key));
         // New rows may show or not; they must not hide other rows, or repeat them.
@@ -356,12 +280,11 @@ function pages(open: Open): void {
   });
 
   it('end exactly at the limit: nowhere to go on where nothing is left', async () => {
-    const store = await open();
     const { driver } = await tripsOf(store, [{}, {}, {}]);
-    const ask = (limit: number) => store.query({ index: 'driver_index', where: { driver_uuid: driver }, limit });
+    const ask = (limit: number) => store.query(ofDriver(driver, {}, { limit }));
     expect(await ask(3)).toMatchObject({ next: null, entries: { length: 3 } });
     expect((await ask(2)).next).not.toBeNull();
-    expect((await store.query({ index: 'driver_index', where: { driver_uuid: randomUUID() } })).entries).toEqual([]);
+    expect((await store.query(ofDriver(randomUUID()))).entries).toEqual([]);
   });
 }
 
@@ -370,125 +293,55 @@ export function describeLongQueries(label: string, open: Open): void {
   it(`${label}: refuses a query of 1001 columns`, async () => {
     const columns = Array.from({ length: 1001 }, (_, position) => `COLUMN ${position}`);
     const store = await open();
-    const error = await errorOf(() =>
-      store.query({ index: 'driver_index', where: { driver_uuid: randomUUID() }, columns }),
-    );
+    const error = await errorOf(() => store.query(ofDriver(randomUUID(), {}, { columns })));
     expect([error.code, error.details.field]).toEqual(['invalid_field', 'column']);
   });
 }
 
-function refusals(open: Open): void {
-  const driver = { driver_uuid: randomUUID() };
+function refusals(store: Datastore): void {
+  const driver = randomUUID();
+  const of = ofDriver.bind(undefined, driver);
   it.each<[string, IndexQuery, string, string]>([
-    ['an unknown index', { index: 'nope', where: { ...driver } }, 'unknown_index', 'index'],
-    ['no shard field', { index: 'driver_index', where: { city: 'Lisbon' } }, 'missing_field', 'driver_uuid'],
-    [
-      'a range on the shard field',
-      { index: 'driver_index', where: { driver_uuid: { eq: driver.driver_uuid, gt: randomUUID() } } },
-      'invalid_field',
-      'driver_uuid',
-    ],
-    [
-      'a shard field of another type',
-      { index: 'driver_index', where: { driver_uuid: 'seven' } },
-      'invalid_field',
-      'driver_uuid',
-    ],
-    [
-      'a field that the index has not',
-      { index: 'driver_index', where: { ...driver, colour: 'red' } },
-      'unknown_field',
-      'colour',
-    ],
-    [
-      'a value of another type',
-      { index: 'driver_index', where: { ...driver, riders: { gt: 'two' } } },
-      'invalid_field',
-      'riders[gt]',
-    ],
-    [
-      'an integer that a number would round',
-      { index: 'driver_index', where: { ...driver, 'fare.total': 2n ** 53n + 1n } },
-      'invalid_field',
-      'fare.total',
-    ],
-    [
-      'a number of no end',
-      { index: 'driver_index', where: { ...driver, 'fare.total': '9'.repeat(400) } },
-      'invalid_field',
-      'fare.total',
-    ],
-    [
-      'a fraction for an integer',
-      { index: 'driver_index', where: { ...driver, riders: '1.5' } },
-      'invalid_field',
-      'riders',
-    ],
-    [
-      'a time without zone',
-      {
-        index: 'driver_index',
-        where: { ...driver, created_at: { lt: '2026-01-01T00:00:00' } },
-      },
-      'invalid_field',
-      'created_at[lt]',
-    ],
-    [
-      'in without values',
-      { index: 'driver_index', where: { ...driver, city: { in: [] } } },
-      'invalid_field',
-      'city[in]',
-    ],
-    ['a limit of 0', { index: 'driver_index', where: { ...driver }, limit: 0 }, 'invalid_field', 'limit'],
-    [
-      'a place to go on after that is none',
-      { index: 'driver_index', where: { ...driver }, after: 'nonsense' },
-      'invalid_field',
-      'after',
-    ],
+    ['an unknown index', of({}, { index: 'nope' }), 'unknown_index', 'index'],
+    ['no shard field', of({}, { where: { city: 'Lisbon' } }), 'missing_field', 'driver_uuid'],
+    ['a range on the shard field', of({ driver_uuid: { eq: driver, gt: driver } }), 'invalid_field', 'driver_uuid'],
+    ['a shard field of another type', of({ driver_uuid: 'seven' }), 'invalid_field', 'driver_uuid'],
+    ['a field that the index has not', of({ colour: 'red' }), 'unknown_field', 'colour'],
+    ['a value of another type', of({ riders: { gt: 'two' } }), 'invalid_field', 'riders[gt]'],
+    ['an integer that a number would round', of({ 'fare.total': 2n ** 53n + 1n }), 'invalid_field', 'fare.total'],
+    ['a number of no end', of({ 'fare.total': '9'.repeat(400) }), 'invalid_field', 'fare.total'],
+    ['a fraction for an integer', of({ riders: '1.5' }), 'invalid_field', 'riders'],
+    ['a time without zone', of({ created_at: { lt: '2026-01-01T00:00:00' } }), 'invalid_field', 'created_at[lt]'],
+    ['in without values', of({ city: { in: [] } }), 'invalid_field', 'city[in]'],
+    ['a limit of 0', of({}, { limit: 0 }), 'invalid_field', 'limit'],
+    ['a place to go on after that is none', of({}, { after: 'nonsense' }), 'invalid_field', 'after'],
   ])('refuse %s', async (_what, query, code, field) => {
-    const store = await open();
     const error = await errorOf(() => store.query(query));
     expect([error.code, error.details.field]).toEqual([code, field]);
   });
 
   it('refuse the place of another query', async () => {
-    const store = await open();
-    const { driver: uuid } = await tripsOf(store, [{}, {}, {}]);
-    const where = { driver_uuid: uuid };
-    const { next } = await store.query({ index: 'driver_index', where, limit: 1 });
-    const error = await errorOf(() =>
-      store.query({ index: 'driver_index', where, limit: 1, order: 'city', after: next ?? '' }),
-    );
+    const { driver } = await tripsOf(store, [{}, {}, {}]);
+    const { next } = await store.query(ofDriver(driver, {}, { limit: 1 }));
+    const other = ofDriver(driver, {}, { limit: 1, order: 'city', after: next ?? '' });
+    const error = await errorOf(() => store.query(other));
     expect(error.details.field).toBe('after');
   });
 
   it('refuse a place whose value is none of the type that they are ordered by', async () => {
-    const store = await open();
-    const { driver: uuid } = await tripsOf(store, [bodyOf(1), bodyOf(2), bodyOf(3)]);
-    const where = { driver_uuid: uuid };
+    const { driver } = await tripsOf(store, tripsUpTo(4).slice(1));
     const others = [
-      'text',
-      true,
-      1.5,
-      1e300,
-      { integer: '1' },
-      { integer: '99999999999999999999' },
-      '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10',
-      '2026-01-31T08:00:00Z',
-      'x'.repeat(256),
-      '\ud800',
-      [],
-      {},
-    ];
+      ['text', true, 1.5, 1e300, { integer: '1' }, { integer: '99999999999999999999' }, 'x'.repeat(256), '\ud800'],
+      ['7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10', '2026-01-31T08:00:00Z', [], {}],
+    ].flat();
     for (const order of [undefined, 'city', 'fare.total', '-riders', 'created_at', 'is_completed']) {
-      const { next } = await store.query({ index: 'driver_index', where, order, limit: 1 });
+      const { next } = await store.query(ofDriver(driver, {}, { order, limit: 1 }));
       const [, ...rest] = JSON.parse(Buffer.from(next ?? '', 'base64url').toString()) as unknown[];
       const codes = await Promise.all(
         others.map((other) => {
           const after = Buffer.from(JSON.stringify([other, ...rest]).replace('1e+300', '1e999')).toString('base64url');
           // A value that fits is a valid position, even without an entry there.
-          return store.query({ index: 'driver_index', where, order, after }).then(() => 'found', codeOf);
+          return store.query(ofDriver(driver, {}, { order, after })).then(() => 'found', codeOf);
         }),
       );
       expect(new Set(codes).difference(new Set(['found', 'invalid_field after'])), order).toEqual(new Set());

@@ -10,9 +10,5 @@ export function indexOn(
   fields: Readonly<Record<string, IndexField['type']>>,
   keys: IndexDefinition['keys'] = [],
 ): IndexDefinition {
-  return {
-    name,
-    fields: Object.entries(fields).map(([field, type]) => ({ field, type, column_key: 'BASE' })),
-    keys,
-  };
+  return { name, fields: Object.entries(fields).map(([field, type]) => ({ field, type, column_key: 'BASE' })), keys };
 }

@@ -46,9 +46,7 @@ function referenceEntries(
   if (!definition) throw new SchemalessError('unknown_index', `no index ${query.index}`, { field: 'index' });
   const parsed = parseQuery(query, definition, shards);
   const { order, after } = parsed;
-  const rows = Map.groupBy(cells, ({ row_key }) => row_key);
-
-  const entries = [...rows].flatMap(([row_key, ofRow]) => {
+  const entries = [...Map.groupBy(cells, ({ row_key }) => row_key)].flatMap(([row_key, ofRow]) => {
     const latest = [...Map.groupBy(ofRow, ({ column_name }) => column_name).values()].map((column) =>
       column.reduce((a, b) => (a.ref_key > b.ref_key ? a : b)),
     );

@@ -12,8 +12,7 @@ export function withoutResending(queues: SendingQueues, laterMs: number): Sendin
     ...queues,
     async send(queueUrl, messages) {
       const results = await queues.send(queueUrl, messages);
-      const refused = messages.filter((_, item) => results[item] !== undefined);
-      for (const message of refused)
+      for (const message of messages.filter((_, item) => results[item] !== undefined))
         // Clock: the planted fault is a late send.
         void sleep(laterMs)
           .then(() => queues.send(queueUrl, [message]))

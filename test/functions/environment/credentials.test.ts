@@ -26,8 +26,7 @@ describe('credentials', () => {
     const { client, asked } = secrets(login('old'), login('new'));
     let now = 0;
     const credentials = secretCredentials(client, 'group-1', () => now);
-    const both = await Promise.all([credentials(), credentials()]);
-    expect(both).toEqual([
+    expect(await Promise.all([credentials(), credentials()])).toEqual([
       { username: 'store', password: 'old' },
       { username: 'store', password: 'old' },
     ]);
@@ -73,8 +72,7 @@ describe('the users of a group', () => {
     const client = {
       send: async ({ input }: GetSecretValueCommand) => ({ SecretString: login(`of ${input.SecretId}`) }),
     } as unknown as Pick<SecretsManagerClient, 'send'>;
-    const logins = await userLogins('secret', client)(groupWith(SECRETS));
-    expect(logins).toEqual(
+    expect(await userLogins('secret', client)(groupWith(SECRETS))).toEqual(
       Object.fromEntries(
         Object.entries(SECRETS).map(([user, secret]) => [user, { username: 'store', password: `of ${secret}` }]),
       ),

@@ -247,12 +247,7 @@ describe("a new password of a cluster's owner", () => {
         return {};
       },
     };
-    const login = rotatedLogin(SECRET, {
-      groups,
-      rds: rds as never,
-      connect: overDataApi,
-      pollEveryMs: 10,
-    });
+    const login = rotatedLogin(SECRET, { groups, rds: rds as never, connect: overDataApi, pollEveryMs: 10 });
     const versions = new SecretVersions(secrets.client, SECRET);
     const version = randomUUID();
     await rotatePassword('createSecret', versions, version, login);

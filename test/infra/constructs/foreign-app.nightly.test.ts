@@ -118,8 +118,7 @@ describe('a store to rely on', () => {
       expect(circleIn(one)).toEqual([]);
       expect(Object.keys(one.template.Resources).length).toBeLessThan(500);
     }
-    const held = ['AWS::RDS::DBCluster', 'AWS::DynamoDB::Table'];
-    for (const type of held) {
+    for (const type of ['AWS::RDS::DBCluster', 'AWS::DynamoDB::Table']) {
       expect(resourcesOf(stacks, type)).toEqual(resourcesOf(stack('TripsStorage'), type));
       for (const resource of resourcesOf(stacks, type)) expect(resource).toMatchObject({ DeletionPolicy: 'Retain' });
     }

@@ -97,17 +97,14 @@ describe('the network of a store', () => {
     using app = standInApp(ACCOUNT);
     const { vpc } = app.store().storage.network;
     expect(app.stack.resolve(vpc.isolatedSubnets.map(({ availabilityZone }) => availabilityZone))).toEqual(
-      [1, 2, 3].map((at) => ({
-        'Fn::GetAtt': [expect.stringContaining(`isolatedSubnet${at}`), 'AvailabilityZone'],
-      })),
+      [1, 2, 3].map((at) => ({ 'Fn::GetAtt': [expect.stringContaining(`isolatedSubnet${at}`), 'AvailabilityZone'] })),
     );
     expect(Stack.of(app.stack).availabilityZones.length).toBeGreaterThan(0);
   });
 
   it('is in two zones by their names if no region is known, with a warning that says how to name them', () => {
     const { stacks, manifest } = STORES['data-api'];
-    const subnets = propertiesOf(stacks, 'AWS::EC2::Subnet');
-    expect(subnets.map(({ AvailabilityZone }) => AvailabilityZone)).toEqual(
+    expect(propertiesOf(stacks, 'AWS::EC2::Subnet').map(({ AvailabilityZone }) => AvailabilityZone)).toEqual(
       [0, 1].map((at) => ({ 'Fn::Select': [at, { 'Fn::GetAZs': '' }] })),
     );
     expect(manifest).toMatch(/Set the region .*, or zones, such as use1-az1.*schemaless:zones/u);

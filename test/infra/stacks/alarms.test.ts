@@ -150,8 +150,7 @@ describe.each(ENVIRONMENT_NAMES)('the alarms of %s', (environment) => {
   it('are sent to a topic when they ring and when they end: those that the runbook calls urgent to one of their own', () => {
     const [, list = ''] = /^Urgent alarms are ([^.]+)\./mu.exec(RUNBOOK) ?? [];
     const urgent = new Set(list.split(/,|\band\b/u).map((name) => name.trim()));
-    const topics = resourcesOf(stacks, 'AWS::SNS::Topic');
-    expect(topics).toHaveLength(environment === 'local' ? 0 : 2);
+    expect(resourcesOf(stacks, 'AWS::SNS::Topic')).toHaveLength(environment === 'local' ? 0 : 2);
     if (environment === 'local') return;
     const told = properties('AWS::CloudWatch::Alarm').map(({ AlarmDescription, AlarmActions, OKActions }) => {
       expect(OKActions).toEqual(AlarmActions);

@@ -37,20 +37,18 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
         (_, slot) => `Starts tail-shards each minute, {"slot":${slot}}`,
       ),
     ]);
-    const slots = schedules.flatMap(({ Target }) => Object(Target).Input ?? []);
-    expect(slots).toEqual(
+    expect(schedules.flatMap(({ Target }) => Object(Target).Input ?? [])).toEqual(
       Array.from({ length: ENVIRONMENTS[environment].tailers }, (_, slot) => JSON.stringify({ slot })),
     );
     const told = properties('AWS::Lambda::Function').flatMap(
       (one) => Object(one['Environment']).Variables?.SCHEMALESS_TAILERS ?? [],
     );
     expect(told).toEqual([String(ENVIRONMENTS[environment].tailers)]);
-    for (const schedule of schedules) {
+    for (const schedule of schedules)
       expect(schedule).toMatchObject({
         ScheduleExpression: 'rate(1 minute)',
         Target: { RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } },
       });
-    }
     const retries = properties('AWS::Lambda::EventInvokeConfig').map(
       ({ MaximumRetryAttempts }) => MaximumRetryAttempts,
     );
@@ -70,8 +68,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     const ofStore = functions.filter(
       ({ Properties }) => !String(Properties?.['Description']).startsWith('Schemaless: trigger '),
     );
-    const timeouts = ofStore.map(({ Properties }) => Number(Properties?.['Timeout']));
-    expect(timeouts.sort((a, b) => a - b)).toEqual([
+    expect(ofStore.map(({ Properties }) => Number(Properties?.['Timeout'])).sort((a, b) => a - b)).toEqual([
       ...apiFunctions(environment).map(() => 28),
       // The password rotation.
       ...(environment === 'local' ? [] : [360]),
@@ -93,8 +90,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
       ['smoke', 16],
       ['trips', { prod: 4096, staging: 768, small: 768, local: 64 }[environment as string] ?? 256],
     ]);
-    const schedules = resourcesOf(stacks, 'AWS::Scheduler::Schedule');
-    for (const schedule of schedules)
+    for (const schedule of resourcesOf(stacks, 'AWS::Scheduler::Schedule'))
       expect(Object(schedule).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
   });
 

@@ -9,11 +9,7 @@ it('a function has the credentials of its environment', async () => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIA');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
   vi.stubEnv('AWS_SESSION_TOKEN', 'token');
-  expect(await defaultProvider()()).toEqual({
-    accessKeyId: 'AKIA',
-    secretAccessKey: 'secret',
-    sessionToken: 'token',
-  });
+  expect(await defaultProvider()()).toEqual({ accessKeyId: 'AKIA', secretAccessKey: 'secret', sessionToken: 'token' });
 });
 
 it('a function whose environment has none asks where it is told to', async () => {

@@ -110,8 +110,7 @@ describe('the client of DynamoDB', () => {
     expect(await client.send(new dynamodb.GetItemCommand(read))).toEqual({
       Item: { ...ITEM, bytes: { B: Buffer.from(ITEM.bytes.B) } },
     });
-    const none = { ...read, Key: { pk: { S: 'none' } } };
-    expect(await client.send(new dynamodb.GetItemCommand(none))).toEqual({});
+    expect(await client.send(new dynamodb.GetItemCommand({ ...read, Key: { pk: { S: 'none' } } }))).toEqual({});
   });
 
   it('tells a condition that did not hold by its class', async () => {
@@ -181,8 +180,7 @@ describe('a request to a service', () => {
     ['a clock that differs', refuse(400, 'InvalidSignatureException', { date: 'Mon, 01 Jan 2024 00:00:00 GMT' })],
   ])('is repeated after %s', async (_what, failing) => {
     const { endpoint, targets } = await answering(failing, answer({ SecretString: 'x' }));
-    const client = new SecretsManagerClient({ endpoint, ...LOGIN });
-    expect(await client.send(secret)).toEqual({ SecretString: 'x' });
+    expect(await new SecretsManagerClient({ endpoint, ...LOGIN }).send(secret)).toEqual({ SecretString: 'x' });
     expect(targets).toEqual(['secretsmanager.GetSecretValue', 'secretsmanager.GetSecretValue']);
   });
 

@@ -250,7 +250,7 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
       ...others('trips', 'nope'),
     ])
       answers.push(await ask({ method, path: other, body }));
-    if (['PUT', 'POST'].includes(method)) {
+    if (['PUT', 'POST'].includes(method))
       answers.push(
         await ask({ method, path, body: '{' }),
         await ask({ method, path, body: '[]' }),
@@ -258,7 +258,6 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
         await ask({ method, path, body: undefined }),
         await ask({ method, path, body: ' '.repeat(4 * 1024 * 1024 + 1) }),
       );
-    }
   }
   for (const [, request] of requests.filter(([, { path }]) => /shop|definitions/u.test(path))) {
     answers.push(await ask({ ...request, path: request.path.replace('shop', 'nope') }));
@@ -358,8 +357,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('fits every answer that is given, and each carries its request id', () => {
-    const check = answerCheck(DOCUMENT);
-    expect(answers.flatMap(check)).toEqual([]);
+    expect(answers.flatMap(answerCheck(DOCUMENT))).toEqual([]);
     expect(answers.filter(({ headers }) => !/^request-\d+$/.test(String(headers['x-request-id'])))).toEqual([]);
     const problems = answers.filter(({ headers }) => headers['content-type'] === 'application/problem+json');
     expect(problems.filter(({ headers, json }) => headers['x-request-id'] !== json['request_id'])).toEqual([]);
@@ -377,8 +375,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('names a code only if the modules of its function throw it, and each code somewhere', () => {
-    const handlers = Map.groupBy(ROUTES, ({ handler }) => handler);
-    for (const [handler, routes] of handlers) {
+    for (const [handler, routes] of Map.groupBy(ROUTES, ({ handler }) => handler)) {
       // An environment without that function has the other one answer.
       const thrown = handler === DEFINING_HANDLER ? thrownBy(handler, DEFAULT_HANDLER) : thrownBy(handler);
       const documented = routes.flatMap(({ operation }) => codesOf(operation));

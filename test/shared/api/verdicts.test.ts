@@ -129,9 +129,8 @@ function drawsOf(route: Route): fc.Arbitrary<Draw> {
 const ODD_TEXTS = ['-1', '0', '1000000', '01', '1.0', '1e3', ' ', 'x', 'TRUE', '9007199254740992', 'ünï', '.'];
 
 function pathText({ name, schema, example }: Parameter): fc.Arbitrary<string> {
-  const usual = fc.constant(PATH[name] ?? String(example));
   return fc.oneof(
-    { arbitrary: usual, weight: 6 },
+    { arbitrary: fc.constant(PATH[name] ?? String(example)), weight: 6 },
     textsOf(schema),
     fc.constantFrom(...ODD_TEXTS.filter((one) => one !== '.')),
   );
@@ -189,10 +188,7 @@ function bodyOf(route: Route): fc.Arbitrary<DrawnBody> {
     { arbitrary: nearly(drawn), weight: 3 },
     nearly(usual),
   );
-  const given = value.map((json): DrawnBody => ({
-    text: JSON.stringify(json),
-    wrong: wrongIn(schema, json),
-  }));
+  const given = value.map((json): DrawnBody => ({ text: JSON.stringify(json), wrong: wrongIn(schema, json) }));
   const none: DrawnBody = { text: undefined, wrong: route.mayLackBody === true ? [] : ['body'] };
   return fc.oneof({ arbitrary: given, weight: 20 }, fc.constant(none));
 }

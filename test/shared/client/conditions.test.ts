@@ -12,12 +12,7 @@ import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 
 const index = 'driver_index';
 const shardOn = { driver_uuid: 'UUID' } as const;
-const fields = {
-  city: 'string',
-  riders: 'integer',
-  created_at: 'datetime',
-  'fare.total': 'number',
-} as const;
+const fields = { city: 'string', riders: 'integer', created_at: 'datetime', 'fare.total': 'number' } as const;
 type Field = keyof typeof fields;
 
 const driver_uuid = randomUUID();
@@ -41,12 +36,7 @@ await store.putAll(
     body: { driver_uuid, ...row, fare: { total } },
   })),
 );
-const record = z.looseObject({
-  driver_uuid: z.string(),
-  city: z.string(),
-  created_at: z.string(),
-  riders: z.int(),
-});
+const record = z.looseObject({ driver_uuid: z.string(), city: z.string(), created_at: z.string(), riders: z.int() });
 const { 'fare.total': _path, ...members } = fields;
 const model = defineModel({
   name: 'trip',

@@ -77,8 +77,7 @@ describe('several endpoints', () => {
 
   it('that failed are tried again after a while, by one request, and taken back once they answer', () => {
     let now = 0;
-    const hosts = { url: ['http://one', 'http://two'], datastore: 'trips' };
-    const endpoints = endpointsOf(hosts, () => now);
+    const endpoints = endpointsOf({ url: ['http://one', 'http://two'], datastore: 'trips' }, () => now);
     const order = (): readonly string[] => endpoints.inOrder().map(({ origin }) => origin);
     const [one] = endpoints.inOrder();
     if (one) endpoints.failed(one);
@@ -114,8 +113,7 @@ describe('a call with a deadline', () => {
   });
 
   it('ends with it, in the middle of an attempt, those that go together too', async () => {
-    const silent = { one: () => new Promise<Response>(() => undefined) };
-    const { trips } = opened(silent);
+    const { trips } = opened({ one: () => new Promise<Response>(() => undefined) });
     const hasty = trips.with({ deadlineMs: 30 });
     for (const end of await Promise.allSettled([hasty.put(CELL), hasty.getLatest(CELL), hasty.getLatest(CELL)]))
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });

@@ -41,8 +41,7 @@ const trips = defineDatastore({
 });
 
 function opened(options: Partial<OpenOptions> = {}) {
-  const deployment = fakeDeployment();
-  const fetch = gatewayFetch(gateway(deployment));
+  const fetch = gatewayFetch(gateway(fakeDeployment()));
   return openDatastore(trips, { url: 'http://store.test', fetch, attempts: 1, ...options });
 }
 
@@ -106,8 +105,7 @@ describe('a datastore that is declared', () => {
       asked.push(decodeURIComponent(String(url).split('?')[1] ?? ''));
       return Response.json(answer);
     };
-    const store = opened({ fetch });
-    const { entries } = await store.query('driver_partner_index', {
+    const { entries } = await opened({ fetch }).query('driver_partner_index', {
       where: {
         driver_partner_uuid,
         trip_created_at: { gte: '2026-01-01T00:00:00Z', lt: '2026-02-01T00:00:00Z' },

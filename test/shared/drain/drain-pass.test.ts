@@ -258,8 +258,7 @@ describe('the drain', () => {
   });
 
   it('fetches no bodies of rows that only wait for a reader', async () => {
-    const cells = Array.from({ length: 5 }, () => newCell());
-    await buffer(cells);
+    await buffer(Array.from({ length: 5 }, () => newCell()));
     readersLag = true;
     await pass();
     broken.statements.length = 0;

@@ -88,8 +88,7 @@ describe('a writer that is not known to have every acknowledged cell', () => {
     await promote(opened);
     const lacking = 'UPDATE schemaless.shard SET epoch = epoch - 1 WHERE datastore = ? AND shard = 0';
     await change(clientOf(0), lacking, name);
-    const cell = newCell('sent meanwhile');
-    expect((await trips.put(cell)).outcome).toBe('buffered');
+    expect((await trips.put(newCell('sent meanwhile'))).outcome).toBe('buffered');
 
     expect(await recover()).toMatchObject({ opened: 2, closed: [] });
     expect((await trips.put(newCell())).outcome).toBe('stored');
@@ -147,8 +146,7 @@ describe('a cell that was acknowledged and that the new writer refuses', () => {
 
   it('is brought back with the time that it was restored with', async () => {
     const cell = newCell('acknowledged');
-    const created_at = '2020-01-01T00:00:00.000001Z';
-    await trips.batchRestore([{ ...cell, created_at }]);
+    await trips.batchRestore([{ ...cell, created_at: '2020-01-01T00:00:00.000001Z' }]);
     await promote(opened, [cell]);
     await recover();
     expect(await bodyOf(cell)).toBe('acknowledged');

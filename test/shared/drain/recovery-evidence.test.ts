@@ -81,8 +81,7 @@ describe('a promoted writer that lacks a cell', () => {
   });
 
   it('is not opened by what another server shows', async () => {
-    const cell = cellIn(0, { body: 'acknowledged' });
-    expect((await trips.put(cell)).outcome).toBe('stored');
+    expect((await trips.put(cellIn(0, { body: 'acknowledged' }))).outcome).toBe('stored');
     await promote(opened);
     instead = async (group, { sql }, run) => {
       const rows: readonly (readonly unknown[])[] = await run();

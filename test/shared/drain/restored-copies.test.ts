@@ -26,7 +26,7 @@ afterEach(() => broken.behaviours.clear());
 const KEPT = { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000, keepCopiesSeconds: 3600 };
 
 async function drain(settings: Parameters<typeof drainPass>[3] = KEPT): Promise<void> {
-  for (const hintHolder of others) {
+  for (const hintHolder of others)
     await until('every copy is drained', async () => {
       await drainPass(store.context, hintHolder, () => true, settings);
       const [[count] = []] = await select(
@@ -36,7 +36,6 @@ async function drain(settings: Parameters<typeof drainPass>[3] = KEPT): Promise<
       );
       return Number(count) === 0;
     });
-  }
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);

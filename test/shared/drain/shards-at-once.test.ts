@@ -28,8 +28,7 @@ it('of few shards at a time are bodies in memory, of however many rows wait', as
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => groupOf(shard) === primary);
   expect(shards.length).toBeGreaterThan(24);
   const cells = shards.map((shard) => {
-    const cell = cellOf({ row_key: rowsOfShard(shard, SHARDS, 1)[0] ?? '' });
-    return copyOf(cell, shard);
+    return copyOf(cellOf({ row_key: rowsOfShard(shard, SHARDS, 1)[0] ?? '' }), shard);
   });
   await store.client(hintHolder).change(insertBuffered(name, cells));
   const { appended } = await drainPass(store.context, hintHolder, () => true, { minimumAgeSeconds: 0 });

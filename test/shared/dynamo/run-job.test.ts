@@ -97,10 +97,7 @@ describe('a job', () => {
       begin: ({ work }) => work('few', { turn: async () => ((left -= 1) > 0 ? 0 : 'over'), ...QUIET }),
     };
     expect([await runJob({ ...QUICK, leases }, over), left]).toEqual([false, 0]);
-    const endless: Job = {
-      lease: 'one',
-      begin: ({ work }) => work('endless', { turn: async () => 1, ...QUIET }),
-    };
+    const endless: Job = { lease: 'one', begin: ({ work }) => work('endless', { turn: async () => 1, ...QUIET }) };
     // Clock: it is the deadline that is tested
     expect(await runJob({ ...QUICK, leases, deadline: Date.now() + 20 }, endless)).toBe(false);
   });
@@ -113,10 +110,7 @@ describe('a job', () => {
       {
         lease: 'one',
         begin({ work, signal }) {
-          work('other', {
-            turn: async () => (await ended(signal), void seen.push('other')),
-            ...QUIET,
-          });
+          work('other', { turn: async () => (await ended(signal), void seen.push('other')), ...QUIET });
           work('bug', {
             turn: () => Promise.reject(new TypeError('a bug')),
             everyMs: 1,

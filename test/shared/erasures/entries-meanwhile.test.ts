@@ -76,8 +76,7 @@ it('the entry of a version that comes while the one before it is erased is there
     await expect.poll(() => driversIn(city)).toEqual([since]);
     seen.push(await driversIn(city));
   };
-  const cell = { row_key, column_name: 'BASE', ref_key: 1 };
-  const { id } = await eraser.erased({ ...cell, reason: 'a test' });
+  const { id } = await eraser.erased({ row_key, column_name: 'BASE', ref_key: 1, reason: 'a test' });
   meanwhile = undefined;
   expect(seen.length, 'no second request').toBeGreaterThan(1);
   expect(await driversIn(city)).toEqual([since]);
@@ -118,8 +117,7 @@ it('a turn leaves no record of finished entries, and concurrent turns keep the r
   const work = { ...indexed.store, stateTable: eraser.stateTable, backupDays: 0 };
   const turn = (pages: number) => {
     let asked = 0;
-    const patience = { mayGoOn: () => (asked += 1) <= pages, pollsMs: [0] };
-    return carryOut(work, indexed.datastore, erasure, patience);
+    return carryOut(work, indexed.datastore, erasure, { mayGoOn: () => (asked += 1) <= pages, pollsMs: [0] });
   };
   expect(await turn(1)).toMatchObject({ state: 'erasing', erased: { cells: 100 } });
   expect(await places(id), 'of what is done').toBeUndefined();

@@ -117,8 +117,7 @@ export function retained({ store, trips, name, clientOf, entity }: OpenTrips): R
     },
     async write(row_key, column_name, refKeys) {
       for (let from = 0; from < refKeys.length; from += LIMITS.batchCells) {
-        const some = refKeys.slice(from, from + LIMITS.batchCells);
-        const cells = some.map((ref_key) => ({
+        const cells = refKeys.slice(from, from + LIMITS.batchCells).map((ref_key) => ({
           row_key,
           column_name,
           ref_key,

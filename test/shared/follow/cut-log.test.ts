@@ -18,10 +18,7 @@ const raising = (shard: number) => ({ table: topologyTable, groups: context.grou
 async function epochs(shard: number): Promise<{ readonly topology: number | undefined; readonly row: number }> {
   const known = 'SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = ?';
   const rows = await select(await followed.groupOf(shard), known, datastore, shard);
-  return {
-    topology: (await readDatastore(topologyTable, datastore))?.homes[shard]?.epoch,
-    row: Number(rows[0]?.[0]),
-  };
+  return { topology: (await readDatastore(topologyTable, datastore))?.homes[shard]?.epoch, row: Number(rows[0]?.[0]) };
 }
 
 const cuts = (deeds: Deeds) => deeds.eventsOf('cut');

@@ -40,11 +40,7 @@ async function stopReplication(): Promise<Connection> {
 
 async function followAll(readers: ReaderWatch | undefined, run: Partial<FollowerRun> = {}) {
   const deeds = newDeeds();
-  const worker = startWorker(followed, deeds, {
-    readers,
-    pauses: { leastMs: 5, mostMs: 100 },
-    ...run,
-  });
+  const worker = startWorker(followed, deeds, { readers, pauses: { leastMs: 5, mostMs: 100 }, ...run });
   const isDone = async (): Promise<boolean> => (await followed.stored()).every((cell) => deeds.names().has(cell));
   await until('all that is there is handled', isDone);
   return { deeds, worker, isDone };
@@ -57,10 +53,7 @@ describe.skipIf(WRITER_ONLY)('a group whose readers answer, but get nothing new 
   ] as const)('is followed on its writer until they do, %s', async (_who, run) => {
     const events: string[] = [];
     const { context } = followed.store;
-    const readers = readerWatch(context, {
-      everyMs: EVERY_MS,
-      report: (event) => events.push(event.kind),
-    });
+    const readers = readerWatch(context, { everyMs: EVERY_MS, report: (event) => events.push(event.kind) });
     const notifications = openNotifiers(context, { read: readers.roleOf });
     const { deeds, worker, isDone } = await followAll(readers, { ...run, notifications });
     const control = await followAll(undefined, run);

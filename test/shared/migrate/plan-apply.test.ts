@@ -10,13 +10,7 @@ import { indexOn } from '../../support/index-on.ts';
 
 const INDEX = indexOn('by_buyer', { buyer: 'UUID', total: 'number' });
 const TRIGGER = triggerNamed('send');
-const NONE: CurrentDatastore = {
-  shards: undefined,
-  isRetired: false,
-  indexes: [],
-  triggers: [],
-  deployed: undefined,
-};
+const NONE: CurrentDatastore = { shards: undefined, isRetired: false, indexes: [], triggers: [], deployed: undefined };
 const THERE: CurrentDatastore = { ...NONE, shards: 4, indexes: [INDEX], triggers: [TRIGGER] };
 
 const sealedIn = (column: string, fields: readonly string[]) => ({ column, subject: 'buyer', fields });

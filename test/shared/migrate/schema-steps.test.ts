@@ -26,13 +26,7 @@ const OURS = (name: string): string => String.raw`WHERE ${name} = 'schemaless' O
 const DATASTORE = {
   name: 'trips',
   shards: 2,
-  indexes: [
-    {
-      name: 'city_index',
-      fields: [{ column_key: 'BASE', field: 'city', type: 'string' as const }],
-      keys: [],
-    },
-  ],
+  indexes: [{ name: 'city_index', fields: [{ column_key: 'BASE', field: 'city', type: 'string' as const }], keys: [] }],
   triggers: [],
 };
 

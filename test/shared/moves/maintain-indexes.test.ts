@@ -17,12 +17,7 @@ it('a copy owes nothing of an index that is gone: else it would never be dropped
   });
   const kept = await maintainIndexes(
     { ...move, owed: ['by_city_1a2b3c4d'] },
-    {
-      clients: { source: nobody, target: nobody },
-      indexes: [],
-      isWanted: false,
-      signal: new AbortController().signal,
-    },
+    { clients: { source: nobody, target: nobody }, indexes: [], isWanted: false, signal: new AbortController().signal },
   );
   expect(kept.owed).toEqual([]);
 });

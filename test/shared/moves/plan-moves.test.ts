@@ -18,8 +18,7 @@ function countsAfter(shards: readonly PlacedShard[], moves: readonly PlannedMove
 
 describe('a plan', () => {
   it('fills a new group, from all others alike', () => {
-    const shards = shardsOf({ one: 3, two: 3 });
-    const moves = planMoves(shards, ['one', 'two', 'three']);
+    const moves = planMoves(shardsOf({ one: 3, two: 3 }), ['one', 'two', 'three']);
     expect(moves.map(({ to }) => to)).toEqual(['three', 'three']);
     expect(moves.map(({ from }) => from).toSorted()).toEqual(['one', 'two']);
   });

@@ -27,8 +27,7 @@ function countedTable(before: (names: readonly string[]) => void = () => undefin
     return { Responses: { keys: items } };
   };
   const keys = { datastore: 'trips', unwrap: (_what: string, key: Uint8Array) => Buffer.from(key) };
-  const client = { send } as unknown as DynamoDBClient;
-  const table = { table: { client, table: 'keys' }, root: undefined };
+  const table = { table: { client: { send } as unknown as DynamoDBClient, table: 'keys' }, root: undefined };
   return { keyring: new SubjectKeyring(table, keys as unknown as DatastoreKeys), calls: () => calls };
 }
 

@@ -68,8 +68,7 @@ async function killed(
     if (await process.killWhen(when)) kills += 1;
     count(await process.ended);
   }
-  const last = count(await start().ended);
-  return { kills, last, peakBytes, seconds };
+  return { kills, last: count(await start().ended), peakBytes, seconds };
 }
 
 async function storedCells(client: SchemalessClient): Promise<number> {

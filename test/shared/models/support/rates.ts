@@ -52,12 +52,11 @@ interface RatesStore extends RealStore {
 /** Real servers with the datastore of the models, over HTTP. */
 export async function openRates(options: Omit<RealStoreOptions, 'datastores' | 'indexes'> = {}): Promise<RatesStore> {
   const store = await openRealStore({ ...options, datastores: { rates: SHARDS }, indexes: { rates: INDEXES } });
-  const name = store.nameOf('rates');
   return {
     ...store,
     datastore: schemalessClient({
       url: 'http://store.test/',
-      datastore: name,
+      datastore: store.nameOf('rates'),
       fetch: gatewayFetch(gateway({ ...fakeDeployment(), ...store.deployment })),
     }),
   };

@@ -256,9 +256,7 @@ describe('a function that ends its process', () => {
 
   it('has its attempt counted when it is called, not afterwards', async () => {
     const counted: number[] = [];
-    const stage: Stage = await open({
-      fn: async () => counted.push((await stage.failing(17))[0]?.attempts ?? 0),
-    });
+    const stage: Stage = await open({ fn: async () => counted.push((await stage.failing(17))[0]?.attempts ?? 0) });
     stage.send(messageOf(17, 1));
     await stage.show(stage.receive());
     await stage.consume();
@@ -377,11 +375,7 @@ describe('the time of a batch', () => {
   });
 
   it('limits the first call, which never has more', async () => {
-    const stage = await open({
-      definition: { timeoutSeconds: 60 },
-      settings: { marginMs: 100 },
-      fn: () => NEVER,
-    });
+    const stage = await open({ definition: { timeoutSeconds: 60 }, settings: { marginMs: 100 }, fn: () => NEVER });
     stage.send(messageOf(17, 1));
     expect(await stage.consume(undefined, { remainingMs: () => 400 })).toEqual(['17/1']);
     expect(stage.events).toContainEqual(

@@ -6,8 +6,7 @@ const open = await sharedStages();
 const markOf = async ({ store }: Stage, shard: number) => (await store.shards([shard]))[0]?.mark?.added_id;
 
 async function consumeLate(stage: Stage, lateMs: number): Promise<void> {
-  const records = stage.receive();
-  await stage.consume(records.map((record) => ({ ...record, sentAt: record.sentAt - lateMs })));
+  await stage.consume(stage.receive().map((record) => ({ ...record, sentAt: record.sentAt - lateMs })));
 }
 
 describe('the mark of a shard', () => {
@@ -77,9 +76,7 @@ describe('the mark of a shard', () => {
   });
 
   it('is not needed: without it cells are consumed as ever', async () => {
-    const stage = await open({
-      store: () => ({ mark: () => Promise.reject(new Error('no DynamoDB')) }),
-    });
+    const stage = await open({ store: () => ({ mark: () => Promise.reject(new Error('no DynamoDB')) }) });
     stage.send(messageOf(17, 1));
     await consumeLate(stage, 61_000);
     expect(stage.called).toEqual(['17/1']);

@@ -136,11 +136,7 @@ describe('calls side by side', () => {
 
   it('are not begun once the trigger is paused', async () => {
     const paused = Promise.withResolvers<void>();
-    const stage: Stage = await open({
-      atOnce: 2,
-      settings: { statusMs: 0 },
-      fn: () => paused.promise,
-    });
+    const stage: Stage = await open({ atOnce: 2, settings: { statusMs: 0 }, fn: () => paused.promise });
     stage.send(...[1, 2, 3, 4, 5, 6].map((shard) => messageOf(shard, 1)));
     const consumed = stage.consume();
     await until('it calls', () => stage.called.length === 2);

@@ -68,7 +68,7 @@ describe('the clients of many calls', () => {
     };
     const clients = triggerClients({ url: 'http://api', datastore: 'trips', fetch: refuse });
     const calls = 600;
-    for (let begun = 0; begun < calls; begun += 100) {
+    for (let begun = 0; begun < calls; begun += 100)
       await Promise.all(
         Array.from({ length: 100 }, () =>
           clients(new AbortController().signal)
@@ -76,7 +76,6 @@ describe('the clients of many calls', () => {
             .catch(() => undefined),
         ),
       );
-    }
     // The client's retry budget is a tenth, a reserve of 20, and 2 a second. A budget for each would allow thousands.
     expect(asked - calls).toBeLessThan(calls);
   });

@@ -10,11 +10,7 @@ const stateOf = async ({ store }: Stage) => (await store.status()).state;
 /** A trigger of which 17/1 is parked, and which answers `fn` from then on. */
 async function openWithParked(fn: () => unknown = () => undefined): Promise<Stage> {
   let answer: () => unknown = decline;
-  const stage = await open({
-    definition: { maxAttempts: 1 },
-    settings: { statusMs: 0 },
-    fn: () => answer(),
-  });
+  const stage = await open({ definition: { maxAttempts: 1 }, settings: { statusMs: 0 }, fn: () => answer() });
   stage.send(messageOf(17, 1));
   await stage.consume();
   answer = fn;
@@ -110,9 +106,7 @@ describe('a trigger that does not run', () => {
       definition: { maxAttempts: 2 },
       settings: { statusMs: 0 },
       fn: () => isFixed || decline(),
-      store: (store) => ({
-        park: (...parking) => (isUnavailable ? noState() : store.park(...parking)),
-      }),
+      store: (store) => ({ park: (...parking) => (isUnavailable ? noState() : store.park(...parking)) }),
     });
     stage.send(messageOf(17, 1));
     for (let receipt = 1; receipt <= 2; receipt += 1) {
@@ -285,9 +279,7 @@ describe('while the state table is unavailable', () => {
   });
 
   it('nothing is consumed by a consumer that has never known the trigger', async () => {
-    const stage = await open({
-      store: () => ({ status: noState }),
-    });
+    const stage = await open({ store: () => ({ status: noState }) });
     stage.send(messageOf(17, 1));
     expect(await stage.consume()).toEqual(['17/1']);
     expect(stage.called).toEqual([]);

@@ -419,9 +419,7 @@ describe('a rewind', () => {
   it('that cannot find its place changes nothing', async () => {
     await commitOffsets();
     broken.behaviours.set(groups[2] ?? '', 'down');
-    expect(await errorOf(() => rewind('2026-01-31T08:00:00Z'))).toMatchObject({
-      code: 'unavailable',
-    });
+    expect(await errorOf(() => rewind('2026-01-31T08:00:00Z'))).toMatchObject({ code: 'unavailable' });
     expect((await state.status()).rewound_at).toBeUndefined();
     broken.behaviours.clear();
     expect(await offsets()).toEqual(HEADS);
@@ -438,12 +436,7 @@ describe('a rewind', () => {
   it('to now skips what was not sent, and says so before and after', async () => {
     await commitOffsets([1, 0, 7, 2, 0, 0]);
     const skips = [{ shard: 0, after: 1, to: 4, cells: 3 }];
-    expect(await rewind('now', true)).toMatchObject({
-      dry_run: true,
-      rewound_at: null,
-      skipped: null,
-      skips,
-    });
+    expect(await rewind('now', true)).toMatchObject({ dry_run: true, rewound_at: null, skipped: null, skips });
     expect(await offsets()).toEqual([1, 0, 7, 2, 0, 0]);
     const done = await rewind('now');
     expect(done).toMatchObject({ dry_run: false, skipped: { cells: 3, shards: 1 }, skips });

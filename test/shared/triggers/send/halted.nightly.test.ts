@@ -38,8 +38,7 @@ async function open({
     deployed,
     operations,
     consume(consuming, of = deployed) {
-      const consumer = startConsuming(sqs, tailed, of, consuming);
-      return consumer;
+      return startConsuming(sqs, tailed, of, consuming);
     },
     async queueTen() {
       for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 10);

@@ -44,11 +44,7 @@ async function monitor(definition: { readonly function?: string } = DEPLOYED, ke
     store,
     settings: TAIL_SETTINGS,
     report: (happening: TailHappening): void => void happened.push(happening),
-    deployed: {
-      definition: triggerNamed(NAME.trigger, definition),
-      queueUrl: 'here',
-      parkedQueueUrl: '',
-    },
+    deployed: { definition: triggerNamed(NAME.trigger, definition), queueUrl: 'here', parkedQueueUrl: '' },
     queues: { send: async () => [], depth: async () => world.messages },
   } as const;
   const run = {

@@ -54,8 +54,7 @@ describe('tailers', () => {
     await writeTailerCount(tailed.stateTable, 2);
     await Promise.all(four.slice(2).map(({ ended }) => ended));
     await until('two share the shards', () => four.map(heldBy).join() === '6,6,0,0');
-    const cells = await stopWriting();
-    await shared.getsCells(cells);
+    await shared.getsCells(await stopWriting());
     await Promise.all(four.map((tailer) => tailer.stop()));
     expect(orderBreaks(shared.received)).toBe(0);
     await expect(writeTailerCount(tailed.stateTable, 65)).rejects.toThrow(

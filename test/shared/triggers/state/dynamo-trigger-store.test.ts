@@ -113,9 +113,8 @@ describe('cells that fail', () => {
   });
 
   it('are counted right by many at once, and no shard that has some is missing from the list', async () => {
-    const stores = Array.from({ length: 4 }, () => triggerStore(table, NAME));
     await Promise.all(
-      stores.map(async (one, n) => {
+      Array.from({ length: 4 }, () => triggerStore(table, NAME)).map(async (one, n) => {
         for (let round = 0; round < 7; round += 1) {
           await one.failed(messageOf(1, 100), 'no', false);
           await one.failed(messageOf(round % 3, n), 'no', false);
@@ -190,8 +189,7 @@ describe('messages that cannot be read', () => {
 
 describe('a forgotten trigger', () => {
   it('leaves nothing behind, and others untouched', async () => {
-    const other = triggerStore(table, { ...NAME, trigger: 'other' });
-    for (const one of [store, other]) {
+    for (const one of [store, triggerStore(table, { ...NAME, trigger: 'other' })]) {
       await one.setState('paused');
       await one.failed(messageOf(1, 1), 'no', false);
       await one.mark(2, 7);

@@ -11,11 +11,10 @@ let table: DynamoTable;
 let store: TriggerStore;
 forEachTest((...made) => ([table, store] = made));
 
-const parked = async (): Promise<readonly FailingCell[]> => {
-  return (await store.shards(await store.troubled()))
+const parked = async (): Promise<readonly FailingCell[]> =>
+  (await store.shards(await store.troubled()))
     .flatMap(({ cells }) => cells)
     .filter(({ parked_at }) => parked_at !== undefined);
-};
 
 async function park(shard: number, addedId: number, stopAfterParked = 1000): Promise<ParkEnd> {
   await store.failed(messageOf(shard, addedId), 'no', false);
