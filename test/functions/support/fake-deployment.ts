@@ -1,4 +1,4 @@
-import { SchemalessError } from '../../../shared/errors.ts';
+import { SchemalessError, wrongField } from '../../../shared/errors.ts';
 import type { BufferOperations } from '../../../shared/api/buffer.ts';
 import type { ErasureOperations } from '../../../shared/api/erasures.ts';
 import type { IndexOperations, IndexStatus } from '../../../shared/api/indexes.ts';
@@ -52,12 +52,7 @@ const INDEXES: IndexOperations = {
   listIndexes: async () => ({ indexes: STATUSES }),
   async getIndex(name) {
     const status = STATUSES.find(({ index }) => index === name);
-    if (status === undefined)
-      throw new SchemalessError('unknown_index', `no index ${name}`, {
-        field: 'index',
-        wanted: 'the name of an index',
-        got: name,
-      });
+    if (!status) throw wrongField('index', 'the name of an index', name, 'unknown_index');
     return status;
   },
 };
@@ -105,37 +100,24 @@ export function fakeDeployment(
     },
     asked,
   );
-  const check = (name: string): void => {
-    if (name !== 'trips')
-      throw new SchemalessError('unknown_datastore', `datastore: wanted trips, got ${name}`, {
-        field: 'datastore',
-        wanted: 'trips',
-        got: name,
-      });
-  };
+  /** Hands the methods out for `trips`, with the changes. */
+  const of =
+    <Some extends object>(methods: (caller?: string) => Some) =>
+    async (name: string, caller?: string) => {
+      if (name !== 'trips') throw wrongField('datastore', 'trips', name, 'unknown_datastore');
+      return { ...methods(caller), ...changes };
+    };
+  const told =
+    <Some extends object>(methods: (caller?: string) => Some) =>
+    async (name: string, caller?: string) =>
+      recorded(await of(methods)(name, caller), asked);
   return {
     trips,
-    async triggers(name) {
-      check(name);
-      return recorded({ ...fakeTriggers(), ...changes }, asked);
-    },
-    async moves(name) {
-      check(name);
-      return recorded({ ...fakeMoves(), ...changes }, asked);
-    },
-    async erasures(name, caller) {
-      check(name);
-      return recorded({ ...fakeErasures(caller), ...changes }, asked);
-    },
-    async subjects(name, caller) {
-      check(name);
-      return recorded({ ...fakeSubjects(caller), ...changes }, asked);
-    },
-    async datastore(name) {
-      check(name);
-      const reads = { ...trips, ...changes };
-      return { ...reads, ...buffer, ...INDEXES, ...changes, ...oneByOne(reads) };
-    },
+    triggers: told(fakeTriggers),
+    moves: told(fakeMoves),
+    erasures: told(fakeErasures),
+    subjects: told(fakeSubjects),
+    datastore: of(() => ({ ...trips, ...buffer, ...INDEXES, ...oneByOne({ ...trips, ...changes }) })),
     datastores: async () => ['trips'],
     health: async () => health,
     close: async () => undefined,

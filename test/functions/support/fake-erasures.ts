@@ -1,6 +1,6 @@
 import { scopeOf } from '../../../shared/address.ts';
 import { ERASURES, type Erasure, type ErasureOperations, type Retention } from '../../../shared/api/erasures.ts';
-import { SchemalessError } from '../../../shared/errors.ts';
+import { wrongField } from '../../../shared/errors.ts';
 
 /** The column whose erasure stays open while a caller waits for it. */
 export const WHILE_UNAVAILABLE = 'UNAVAILABLE';
@@ -46,12 +46,7 @@ export function fakeErasures(requested_by = 'anybody'): ErasureOperations {
     },
     async getErasure({ erasure }) {
       const found = ALL.find(({ id }) => id === erasure);
-      if (found === undefined)
-        throw new SchemalessError('unknown_erasure', `no erasure ${erasure}`, {
-          field: 'erasure',
-          wanted: 'the id of an erasure',
-          got: erasure,
-        });
+      if (!found) throw wrongField('erasure', 'the id of an erasure', erasure, 'unknown_erasure');
       return found;
     },
     async listErasures({ open, limit = 100, after } = {}) {

@@ -1,4 +1,4 @@
-import { SchemalessError } from '../../../shared/errors.ts';
+import { SchemalessError, wrongField } from '../../../shared/errors.ts';
 import { MOVES, type MoveOperations, type MoveStatus } from '../../../shared/api/moves.ts';
 
 /** The shards of `trips`, as `fake-deployment.ts` has it. */
@@ -19,23 +19,13 @@ export const MOVE: MoveStatus = {
 /** The moves of a datastore in which shard 2 is being moved, and shard 3 is at a step that takes nothing. */
 export function fakeMoves(): MoveOperations {
   const known = (shard: number): void => {
-    if (shard >= SHARDS)
-      throw new SchemalessError('unknown_shard', `no shard ${shard}`, {
-        field: 'shard',
-        wanted: `a shard, 0 to ${SHARDS - 1}`,
-        got: String(shard),
-      });
+    if (shard >= SHARDS) throw wrongField('shard', `a shard, 0 to ${SHARDS - 1}`, String(shard), 'unknown_shard');
   };
   const step =
     (changes: Partial<MoveStatus>, isPoll = false) =>
     async ({ shard }: { readonly shard: number }): Promise<MoveStatus> => {
       known(shard);
-      if (shard < MOVE.shard)
-        throw new SchemalessError('unknown_move', `shard ${shard} is not being moved`, {
-          field: 'shard',
-          wanted: 'a shard that is being moved',
-          got: String(shard),
-        });
+      if (shard < MOVE.shard) throw wrongField('shard', 'one that is being moved', String(shard), 'unknown_move');
       if (shard > MOVE.shard && !isPoll) throw new SchemalessError('move_refused', `shard ${shard} has not moved yet`);
       return { ...MOVE, shard, ...changes };
     };

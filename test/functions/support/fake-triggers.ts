@@ -1,7 +1,6 @@
-import { SchemalessError } from '../../../shared/errors.ts';
+import { wrongField } from '../../../shared/errors.ts';
 import type {
   CellLocation,
-  DeadMessageShown,
   MalformedMessage,
   ParkedCell,
   ParkedChoice,
@@ -17,7 +16,6 @@ const TRIGGER_SHARDS: readonly TriggerShard[] = [
   { shard: 1, offset: null, consumed: null, head: null, cells: null, seconds: null, parked: 0, failing: 0 },
 ];
 export const PARKED: ParkedCell = TRIGGERS.listParkedCells.answers[200].example.cells[0];
-const DEAD: DeadMessageShown = TRIGGERS.listDeadMessages.answers[200].example.messages[0];
 const MALFORMED: MalformedMessage = {
   message_id: 'b7c9',
   body: '{',
@@ -25,25 +23,14 @@ const MALFORMED: MalformedMessage = {
   parked_at: '2026-01-31T08:00:15.900Z',
 };
 
-interface Counted {
-  readonly count: number;
-  readonly not_parked: readonly CellLocation[];
-}
-
 /** The last one named is not parked. */
-function counted(cells: ParkedChoice): Counted {
-  return cells === '*' ? { count: 9, not_parked: [] } : { count: cells.length - 1, not_parked: cells.slice(-1) };
-}
+const counted = (cells: ParkedChoice): readonly [count: number, not_parked: readonly CellLocation[]] =>
+  cells === '*' ? [9, []] : [cells.length - 1, cells.slice(-1)];
 
 /** The triggers of a datastore that has one, `bill_rider`. */
 export function fakeTriggers(): TriggerOperations {
   const known = ({ trigger }: { readonly trigger: string }): void => {
-    if (trigger !== SUMMARY.trigger)
-      throw new SchemalessError('unknown_trigger', `no trigger ${trigger}`, {
-        field: 'trigger',
-        wanted: 'the name of a trigger',
-        got: trigger,
-      });
+    if (trigger !== SUMMARY.trigger) throw wrongField('trigger', 'the name of a trigger', trigger, 'unknown_trigger');
   };
   const shown = (changes: Partial<TriggerSwitch>): TriggerSwitch => {
     const { trigger, state, reason, changed_at, rewound_at, skipped, resent } = { ...SUMMARY, ...changes };
@@ -62,14 +49,14 @@ export function fakeTriggers(): TriggerOperations {
     }),
     listParkedCells: async () => ({ cells: [PARKED], malformed: [MALFORMED], next: null }),
     async retryParkedCells({ cells }) {
-      const { count: wanted, not_parked } = counted(cells);
+      const [wanted, not_parked] = counted(cells);
       return { wanted, not_parked };
     },
     async discardParkedCells({ cells }) {
-      const { count: discarded, not_parked } = counted(cells);
+      const [discarded, not_parked] = counted(cells);
       return { discarded, not_parked };
     },
-    listDeadMessages: async () => ({ messages: [DEAD], count: 1 }),
+    listDeadMessages: async () => TRIGGERS.listDeadMessages.answers[200].example,
     replayDeadMessages: async () => ({ replayed: 1, left: 0 }),
     discardDeadMessages: async () => ({ discarded: 1, left: 2 }),
   };
