@@ -247,7 +247,7 @@ function counts(store: Datastore): void {
     for (const limit of [0, 10_001, 1.5])
       expect(await errorOf(() => store.count({ index: 'driver_index', where, limit }))).toMatchObject({
         code: 'invalid_field',
-        details: { field: 'limit' },
+        field: 'limit',
       });
   });
 }

@@ -4,12 +4,7 @@ import type { GroupAccess } from './store-access.ts';
 const PATIENCE_SECONDS = 60;
 
 /** Waits for the readers of groups, over its own connections. */
-interface ReadersOf extends AsyncDisposable {
-  /** Returns once each has the present data of its writer. Throws after a minute. */
-  caughtUp(): Promise<void>;
-}
-
-export async function readersOf(groups: readonly GroupAccess[]): Promise<ReadersOf> {
+export async function readersOf(groups: readonly GroupAccess[]) {
   const connections = await Promise.all(
     groups.map(({ nodes, user, password }) =>
       Promise.all(nodes.map(({ host, port }) => createConnection({ host, port, user, password }))),
@@ -33,8 +28,9 @@ export async function readersOf(groups: readonly GroupAccess[]): Promise<Readers
     );
   }
   return {
+    /** Returns once each has the present data of its writer. Throws after a minute. */
     caughtUp: async () => void (await Promise.all(connections.map(caughtUp))),
-    [Symbol.asyncDispose]: async () =>
+    [Symbol.asyncDispose]: async (): Promise<void> =>
       void (await Promise.all(connections.flat().map((connection) => connection.end()))),
   };
 }

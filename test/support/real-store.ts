@@ -9,9 +9,9 @@ import {
 } from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
-import { DATA_API_BREAKERS, dataApiClient } from '../../shared/sql/data-api-client.ts';
+import { DATA_API_BREAKERS } from '../../shared/sql/data-api-client.ts';
 import { guardWith } from '../../shared/sql/guarded-client.ts';
-import { mysqlClient, type MysqlSettings } from '../../shared/sql/mysql-client.ts';
+import type { MysqlSettings } from '../../shared/sql/mysql-client.ts';
 import { openContext, type StoreContext, type StoreEvent } from '../../shared/access/context.ts';
 import { openDeployment, type Deployment, type Seal } from '../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
@@ -19,7 +19,7 @@ import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import type { DeployedTrigger, GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from './dynamo.ts';
 import { dataApiSdk } from './data-api-sdk.ts';
-import { PATIENT } from './store-access.ts';
+import { dataApiGroup, groupClient, PATIENT } from './store-access.ts';
 import { withoutBreakers } from './without-breakers.ts';
 import { wrapped } from './wrapped-client.ts';
 
@@ -82,13 +82,8 @@ export async function openRealStore({
   const topologyTable = await newTable(dynamo);
   const sdk = dataApiSdk(servers.dataApi);
   const direct = new Map<string, SqlClient>();
-  const connect = (address: GroupAddress, settings: MysqlSettings = { connectTimeoutMs: 30_000 }): SqlClient => {
-    const group = servers.groups.find(({ name }) => name === address.name);
-    if (!group) throw new Error(`no group ${address.name}`);
-    if (!overDataApi)
-      return mysqlClient(address, async () => ({ username: group.user, password: group.password }), settings);
-    return dataApiClient(sdk, { resourceArn: address.clusterArn, secretArn: address.secret });
-  };
+  const connect = ({ name }: Pick<GroupAddress, 'name'>, settings: MysqlSettings): SqlClient =>
+    overDataApi ? dataApiGroup(sdk, servers.groups, name) : groupClient(servers.groups, name, settings);
   const desired = {
     groups: servers.groups,
     datastores: Object.entries(datastores).map(([name, shards]) => ({
@@ -100,15 +95,17 @@ export async function openRealStore({
       ...(retention[name] && { retention: retention[name] }),
     })),
   };
-  const patiently = (address: GroupAddress): SqlClient => connect(address, PATIENT);
+  const patiently = (address: Pick<GroupAddress, 'name'>): SqlClient => connect(address, PATIENT);
   await migrate({ topologyTable, connect: patiently, desired, bufferCopies, mayGoOn: () => true });
 
   const topology = dynamoTopology(topologyTable);
   const events: StoreEvent[] = [];
   const options = {
     topology,
-    connect: (address: GroupAddress) =>
-      wrap ? wrapped(connect(address), (client) => wrap(client, address.name)) : connect(address),
+    connect: (address: GroupAddress) => {
+      const client = connect(address, { connectTimeoutMs: 30_000 });
+      return wrap ? wrapped(client, () => wrap(client, address.name)) : client;
+    },
     bufferCopies,
     ...(wrap ? { guard: withoutBreakers } : overDataApi ? { guard: guardWith(DATA_API_BREAKERS) } : {}),
     report: (event: StoreEvent) => {
@@ -133,13 +130,8 @@ export async function openRealStore({
       return another;
     },
     client(group) {
-      let client = direct.get(group);
-      if (!client) {
-        const address = servers.groups.find(({ name }) => name === group);
-        if (!address) throw new Error(`no group ${group}`);
-        client = patiently(address);
-        direct.set(group, client);
-      }
+      const client = direct.get(group) ?? patiently({ name: group });
+      direct.set(group, client);
       return client;
     },
     async close() {

@@ -2,11 +2,6 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Endpoint } from '../../shared/sql/endpoints.ts';
 
-interface Relay extends AsyncDisposable {
-  readonly endpoint: Endpoint;
-  cut(): void;
-}
-
 interface RelayOptions {
   /** Returns the target of a new connection. */
   readonly to: () => Endpoint;
@@ -16,11 +11,7 @@ interface RelayOptions {
 }
 
 /** A name for a server: it may lead elsewhere from one connection to the next, as DNS does. */
-export async function startRelay({
-  to,
-  forwards = () => () => true,
-  onAnswer = () => undefined,
-}: RelayOptions): Promise<Relay> {
+export async function startRelay({ to, forwards = () => () => true, onAnswer = () => undefined }: RelayOptions) {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     const { host, port } = to();
@@ -47,7 +38,7 @@ export async function startRelay({
   return {
     endpoint: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
     cut,
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       cut();
       server.close();
       await once(server, 'close');

@@ -109,7 +109,7 @@ export async function openStore(access: StoreAccess, options: OpenStoreOptions =
   const connect = (group: string): SqlClient =>
     access.dataApi === undefined
       ? groupClient(access.groups, group, { connections, ...access.sql })
-      : overDataApi(sdk, access, group);
+      : dataApiGroup(sdk, access.groups, group);
   const deployed: DeploymentOptions = {
     topology: dynamoTopology({ client, table: topologyTable }),
     connect: (group) => wrapped(connect(group.name), (through) => wrap(between?.(through, varied) ?? through)),
@@ -137,7 +137,7 @@ export async function openStore(access: StoreAccess, options: OpenStoreOptions =
 /** For statements outside of the measurement: they must be answered, however busy the machine is. */
 export const PATIENT: MysqlSettings = { connectTimeoutMs: 30_000, acquireTimeoutMs: 60_000, queryTimeoutMs: 60_000 };
 
-function overDataApi(sdk: RDSDataClient, { groups }: StoreAccess, name: string): SqlClient {
+export function dataApiGroup(sdk: RDSDataClient, groups: readonly GroupAccess[], name: string): SqlClient {
   const { clusterArn, secret } = groupOf(groups, name);
   return dataApiClient(sdk, { resourceArn: clusterArn, secretArn: secret });
 }

@@ -4,17 +4,11 @@ import { logger } from '../../../functions/environment/log.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Log lines and metrics of functions during a test, at every level, even those that another test file switched off. */
-interface LogLines {
-  messages(): readonly Line[];
-  /** Lines in CloudWatch's embedded metric format. */
-  metrics(): readonly Line[];
-  /** Returns all output unchanged. */
-  text(): string;
-}
-
-/** Captures the log lines of this block's tests, instead of writing them. */
-export function keepLogLines(): LogLines {
+/**
+ * Captures the log lines and metrics of this block's tests, instead of writing them: at every level, even those that
+ * another test file switched off.
+ */
+export function keepLogLines() {
   let written: string[] = [];
   let counted: object[] = [];
   let level = logger.getLevelName();
@@ -38,12 +32,14 @@ export function keepLogLines(): LogLines {
   });
   const text = (): string => written.join('');
   return {
-    messages: () =>
+    messages: (): readonly Line[] =>
       text()
         .split('\n')
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line) as Line),
-    metrics: () => counted as Line[],
-    text: () => `${text()}${JSON.stringify(counted)}`,
+    /** Lines in CloudWatch's embedded metric format. */
+    metrics: () => counted as readonly Line[],
+    /** All output unchanged. */
+    text: (): string => `${text()}${JSON.stringify(counted)}`,
   };
 }

@@ -2,9 +2,8 @@ import './quiet.ts';
 import { randomUUID } from 'node:crypto';
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
-import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest';
+import { afterAll, afterEach, inject, vi } from 'vitest';
 import { sqsEvent } from '../../../infra/local/event-sources/sqs-event.ts';
-import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { triggerStore, type TriggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
@@ -13,6 +12,7 @@ import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
 import { DATASTORE, messageOf, TRIGGER } from '../../shared/triggers/consume/support/stage.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 import { startSqs, type LocalSqs } from '../../support/sqs.ts';
+import { triggerNamed } from '../../support/trigger-named.ts';
 import { stubEnvironment } from '../../support/stub-environment.ts';
 import { fakeDeployment, type FakeDeployment } from './fake-deployment.ts';
 import { serveGateway } from './gateway.ts';
@@ -27,98 +27,69 @@ interface Deployed {
   close(): void;
 }
 
-const DEFINITION: TriggerDefinition = {
-  name: TRIGGER,
-  start: 'start',
-  maxAttempts: 2,
-  stopAfterParked: 100,
-  timeoutSeconds: 5,
-};
+const DEFINITION = triggerNamed(TRIGGER, { maxAttempts: 2, timeoutSeconds: 5 });
 
-/** A trigger that is deployed for the tests of a file, on its own emulators. */
-export class TriggerStage {
-  #sqs?: LocalSqs;
-  #deployed?: Deployed;
+/** A trigger that is deployed for the tests of a file, on its own emulators; what a test stubs ends with it. */
+export async function triggerStage() {
+  const sqs = await startSqs();
+  let deployed = await deployTrigger(sqs);
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+  });
+  afterAll(async () => {
+    deployed.close();
+    await sqs.stop();
+  });
+  return {
+    sqs,
+    get deployed(): Deployed {
+      return deployed;
+    },
 
-  /** Has the tests of the file start and stop it; what they stub ends with each. */
-  constructor() {
-    beforeAll(async () => {
-      this.#sqs = await startSqs();
-      await this.#deploy();
-    });
-    afterEach(() => {
-      vi.unstubAllEnvs();
-      vi.restoreAllMocks();
-    });
-    afterAll(async () => {
-      this.#deployed?.close();
-      await this.#sqs?.stop();
-    });
-  }
+    /** Redeploys it, with nothing sent or counted, and gives a test its environment. */
+    async redeploy(): Promise<void> {
+      deployed.close();
+      deployed = await deployTrigger(sqs);
+      stubEnvironment(deployed.environment);
+    },
 
-  get sqs(): LocalSqs {
-    if (!this.#sqs) throw new Error('the queues are not there before the tests begin');
-    return this.#sqs;
-  }
+    stubEnvironment: (): void => stubEnvironment(deployed.environment),
 
-  get deployed(): Deployed {
-    if (!this.#deployed) throw new Error('the trigger is not there before the tests begin');
-    return this.#deployed;
-  }
+    /** The trigger has another queue from now on. @returns its URL */
+    async deployNextQueue(): Promise<string> {
+      const queueUrl = await newQueue(sqs);
+      const next = { definition: DEFINITION, queueUrl, parkedQueueUrl: queueUrl };
+      await writeTrigger(deployed.topologyTable, DATASTORE, next);
+      return queueUrl;
+    },
 
-  async #deploy(): Promise<void> {
-    this.#deployed?.close();
-    this.#deployed = await deployTrigger(this.sqs);
-  }
+    async send(shard: number, addedId: number, queueUrl = deployed.queueUrl): Promise<void> {
+      await sqs.client.send(
+        new SendMessageCommand({
+          QueueUrl: queueUrl,
+          MessageBody: encodeMessage(messageOf(shard, addedId)),
+          MessageGroupId: String(shard),
+          MessageDeduplicationId: randomUUID(),
+        }),
+      );
+    },
 
-  /** Redeploys it, with nothing sent or counted, and gives a test its environment. */
-  async redeploy(): Promise<void> {
-    await this.#deploy();
-    this.stubEnvironment();
-  }
+    depth: (queueUrl = deployed.queueUrl): Promise<number> => sqsQueues(sqs.client).depth(queueUrl),
 
-  stubEnvironment(): void {
-    stubEnvironment(this.deployed.environment);
-  }
-
-  /** The trigger has another queue from now on. @returns its URL */
-  async deployNextQueue(): Promise<string> {
-    const queueUrl = await newQueue(this.sqs);
-    await writeTrigger(this.deployed.topologyTable, DATASTORE, {
-      definition: DEFINITION,
-      queueUrl,
-      parkedQueueUrl: queueUrl,
-    });
-    return queueUrl;
-  }
-
-  async send(shard: number, addedId: number, queueUrl = this.deployed.queueUrl): Promise<void> {
-    await this.sqs.client.send(
-      new SendMessageCommand({
-        QueueUrl: queueUrl,
-        MessageBody: encodeMessage(messageOf(shard, addedId)),
-        MessageGroupId: String(shard),
-        MessageDeduplicationId: randomUUID(),
-      }),
-    );
-  }
-
-  depth(queueUrl = this.deployed.queueUrl): Promise<number> {
-    return sqsQueues(this.sqs.client).depth(queueUrl);
-  }
-
-  /** The event that Lambda makes of one receive. */
-  async nextEvent(): Promise<SQSEvent> {
-    const { Messages = [] } = await this.sqs.client.send(
-      new ReceiveMessageCommand({
-        QueueUrl: this.deployed.queueUrl,
-        MaxNumberOfMessages: 10,
-        WaitTimeSeconds: 3,
-        MessageSystemAttributeNames: ['All'],
-      }),
-    );
-    return sqsEvent(Messages, 'arn:aws:sqs:us-east-1:000000000000:trips-bill_rider.fifo');
-  }
+    /** The event that Lambda makes of one receive. */
+    async nextEvent(): Promise<SQSEvent> {
+      const { Messages = [] } = await sqs.client.send(
+        new ReceiveMessageCommand({
+          QueueUrl: deployed.queueUrl,
+          MaxNumberOfMessages: 10,
+          WaitTimeSeconds: 3,
+          MessageSystemAttributeNames: ['All'],
+        }),
+      );
+      return sqsEvent(Messages, 'arn:aws:sqs:us-east-1:000000000000:trips-bill_rider.fifo');
+    },
+  };
 }
 
 /** Hides messages for longer than a test lasts. */

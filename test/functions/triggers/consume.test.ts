@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../support/until.ts';
-import { TriggerStage } from '../support/trigger-stage.ts';
+import { triggerStage } from '../support/trigger-stage.ts';
 
-const stage = new TriggerStage();
+const stage = await triggerStage();
 
 async function printedFor(shard: number, parameters: readonly string[]): Promise<readonly string[]> {
   await stage.send(shard, 1);

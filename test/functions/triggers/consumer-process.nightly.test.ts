@@ -4,9 +4,9 @@ import { CONSUMER_KEYS, readConfig } from '../../../functions/environment/config
 import { runConsumer } from '../../../functions/triggers/consumer-process.ts';
 import { TRIGGER } from '../../shared/triggers/consume/support/stage.ts';
 import { until } from '../../support/until.ts';
-import { TriggerStage } from '../support/trigger-stage.ts';
+import { triggerStage } from '../support/trigger-stage.ts';
 
-const stage = new TriggerStage();
+const stage = await triggerStage();
 
 it('a consumer in a plain process goes on with the queue of a deploy that replaced the one it polls', async () => {
   stage.stubEnvironment();

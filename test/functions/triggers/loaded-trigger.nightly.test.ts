@@ -7,7 +7,7 @@ import { bundleFunctions } from '../../../infra/stacks/bundles.ts';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { folderOfTests } from '../../infra/support/folder-of-tests.ts';
 import { cellOf } from '../../shared/triggers/consume/support/stage.ts';
-import { TriggerStage } from '../support/trigger-stage.ts';
+import { triggerStage } from '../support/trigger-stage.ts';
 
 const HANDLER = join(PROJECT_ROOT, 'functions/triggers/trigger-handler.ts');
 const MODULES = {
@@ -24,7 +24,7 @@ export const handler = triggerHandler('bill_rider', async () => totalOf([]));`,
 type Name = keyof typeof MODULES;
 
 const folder = folderOfTests();
-const stage = new TriggerStage();
+const stage = await triggerStage();
 beforeAll(() => {
   const triggers = Object.fromEntries(
     Object.entries(MODULES).map(([name, text]) => {

@@ -4,9 +4,9 @@ import { CONSUMER_KEYS, readConfig } from '../../../functions/environment/config
 import { consumerOpener } from '../../../functions/triggers/open-consumer.ts';
 import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
 import { DATASTORE, TRIGGER } from '../../shared/triggers/consume/support/stage.ts';
-import { TriggerStage } from '../support/trigger-stage.ts';
+import { triggerStage } from '../support/trigger-stage.ts';
 
-const stage = new TriggerStage();
+const stage = await triggerStage();
 
 it('a consumer is kept for as long as its trigger is deployed as it is, and what it knows with it', async () => {
   stage.stubEnvironment();

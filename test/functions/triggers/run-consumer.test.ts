@@ -1,5 +1,5 @@
 import '../support/quiet.ts';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -7,24 +7,18 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderOfTests } from '../../infra/support/folder-of-tests.ts';
 import { messageOf } from '../../shared/triggers/consume/support/stage.ts';
 import { until } from '../../support/until.ts';
-import { TriggerStage } from '../support/trigger-stage.ts';
+import { triggerStage } from '../support/trigger-stage.ts';
 
 const MODULE = resolve('test/functions/support/appending-consumer.ts');
-const stage = new TriggerStage();
+const stage = await triggerStage();
 const folder = folderOfTests();
-
-interface Started {
-  readonly child: ChildProcess;
-  notes(): Promise<string[]>;
-  readonly ended: Promise<{ readonly code: number; readonly error: string }>;
-}
 
 async function start(
   file: string,
   parameters: readonly string[],
   callMs = 0,
   variables: Readonly<Record<string, string>> = {},
-): Promise<Started> {
+) {
   const notes = join(folder.path, file);
   await writeFile(notes, '');
   const child = spawn(process.execPath, ['functions/triggers/run-consumer.ts', ...parameters], {

@@ -7,9 +7,9 @@ import { PermanentFailure, triggerHandler } from '../../../functions/triggers/tr
 import { defineDatastore } from '../../../shared/client/datastore-definition.ts';
 import { cellOf, messageOf } from '../../shared/triggers/consume/support/stage.ts';
 import { until } from '../../support/until.ts';
-import { TriggerStage } from '../support/trigger-stage.ts';
+import { triggerStage } from '../support/trigger-stage.ts';
 
-const stage = new TriggerStage();
+const stage = await triggerStage();
 beforeEach(() => stage.redeploy());
 
 async function send(...cells: readonly (readonly [shard: number, addedId: number])[]): Promise<void> {

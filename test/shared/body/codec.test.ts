@@ -96,9 +96,7 @@ describe('the body codec', () => {
     ['an integer beyond 64 bits', 2n ** 64n, 'body'],
     ['a hole', Object.assign(Array.from({ length: 3 }), { 0: 1, 2: 2 }), 'body[1]'],
   ])('refuses %s from a program', (_what, value, field) => {
-    expect(() => encodeBody(value as Json)).toThrow(
-      expect.objectContaining({ code: 'invalid_field', details: expect.objectContaining({ field }) }),
-    );
+    expect(() => encodeBody(value as Json)).toThrow(expect.objectContaining({ code: 'invalid_field', field }));
   });
 });
 

@@ -96,7 +96,7 @@ describe('a value that JSON would change', () => {
   it('does not widen an erasure', async () => {
     for (const column_name of [() => 'BASE', Symbol('BASE'), undefined])
       expect(await errorOf(() => api().eraseCells({ row_key: ROW, column_name, reason } as never))).toMatchObject({
-        details: { field: 'column_name' },
+        field: 'column_name',
       });
   });
 });
@@ -107,7 +107,7 @@ it('an undefined `dry_run` is refused', async () => {
     () => api().rewindTrigger({ ...BILL_RIDER, to: 'start', dry_run }),
     () => api().deleteTrigger({ ...BILL_RIDER, confirm: 'bill_rider', dry_run }),
   ])
-    expect(await errorOf(call)).toMatchObject({ code: 'missing_field', details: { field: 'dry_run' } });
+    expect(await errorOf(call)).toMatchObject({ code: 'missing_field', field: 'dry_run' });
 });
 
 describe('calls are refused', () => {
@@ -138,7 +138,7 @@ describe('calls are refused', () => {
     for (const { operation } of ROUTES.filter(({ path }) => path.includes('{trigger}')))
       expect(await errorOf(() => (api as AnyApi)[operation]({ trigger }))).toMatchObject({
         code: 'unknown_trigger',
-        details: { field: 'trigger' },
+        field: 'trigger',
       });
     expect(sent).toEqual([]);
   });

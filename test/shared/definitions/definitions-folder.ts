@@ -6,17 +6,8 @@ import { DefinitionsError, type Problem } from '../../../shared/definitions/defi
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 
-interface DefinitionsFolder {
-  readonly path: string;
-  /** @param file within the folder: "trips/datastore.yaml" */
-  write(file: string, text: string): void;
-  load(): readonly DatastoreDefinition[];
-  /** Returns the folder's problems; fails if it has none. */
-  problems(load?: () => unknown): readonly Problem[];
-}
-
 /** A folder of definitions for each test of the file that calls this. */
-export function definitionsFolder(): DefinitionsFolder {
+export function definitionsFolder() {
   let path = '';
   beforeEach(() => {
     path = mkdtempSync(join(tmpdir(), 'schemaless-definitions-'));
@@ -24,15 +15,17 @@ export function definitionsFolder(): DefinitionsFolder {
   afterEach(() => rmSync(path, { recursive: true }));
   const load = (): readonly DatastoreDefinition[] => loadDefinitions(path).datastores;
   return {
-    get path() {
+    get path(): string {
       return path;
     },
-    write(file, text) {
+    /** @param file within the folder: "trips/datastore.yaml" */
+    write(file: string, text: string): void {
       mkdirSync(dirname(join(path, file)), { recursive: true });
       writeFileSync(join(path, file), text);
     },
     load,
-    problems(loading = load) {
+    /** Returns the folder's problems; fails if it has none. */
+    problems(loading: () => unknown = load): readonly Problem[] {
       try {
         loading();
       } catch (error) {

@@ -196,7 +196,7 @@ describe('the drain', () => {
     expect(await bodyOf(cell)).toBe('winner');
     await expect(trips.discardBufferConflicts({ ids: ['nonsense'] })).rejects.toMatchObject({
       code: 'invalid_field',
-      details: { field: 'ids[0]' },
+      field: 'ids[0]',
     });
     expect(await trips.discardBufferConflicts({ ids: [conflicts[0]?.id ?? ''] })).toEqual({ discarded: 1 });
     expect((await trips.listBufferConflicts()).conflicts).toEqual([]);

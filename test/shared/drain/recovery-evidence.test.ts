@@ -186,11 +186,11 @@ describe('two bodies at one address whose writers died', () => {
 
     await expect(trips.keepWritesInDoubt({ ids: in_doubt.map(({ id }) => id) })).rejects.toMatchObject({
       code: 'invalid_field',
-      details: { field: 'ids' },
+      field: 'ids',
     });
     await expect(trips.keepWritesInDoubt({ ids: ['nonsense'] })).rejects.toMatchObject({
       code: 'invalid_field',
-      details: { field: 'ids[0]' },
+      field: 'ids[0]',
     });
     const kept = in_doubt.find(({ body }) => body === 'other');
     expect(await trips.keepWritesInDoubt({ ids: [kept?.id ?? ''] })).toEqual({ kept: 1 });

@@ -5,7 +5,6 @@ import { LIMITS } from '../../../shared/cell.ts';
 import type { Erasure, ErasureOperations } from '../../../shared/api/erasures.ts';
 import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
-import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import type { RetentionSettings } from '../../../shared/erasures/retention/retention-offset.ts';
 import { runErasures } from '../../../shared/erasures/run-erasures.ts';
@@ -19,20 +18,7 @@ import { until } from '../../support/until.ts';
 export type ErasureRequest = Parameters<ErasureOperations['eraseCells']>[0];
 
 /** Erases in a store, and continues what is not done. */
-interface Eraser extends AsyncDisposable {
-  readonly stateTable: DynamoTable;
-  readonly operations: ErasureOperations;
-  /** Erases until it is done everywhere: replicas of a busy machine may be behind. */
-  erased(request: ErasureRequest): Promise<Erasure>;
-  /** Stops the run in the background. Throws what it stumbled over. */
-  end(): Promise<void>;
-  /** Continues what is open, until it is stopped: at the end of the test at the latest. */
-  start(retention?: RetentionSettings): () => Promise<void>;
-  /** Waits until a round of retention that begins after now has ended. */
-  roundAfter(): Promise<void>;
-}
-
-export async function openEraser(store: RealStore, datastore: string, backupDays = 35): Promise<Eraser> {
+export async function openEraser(store: RealStore, datastore: string, backupDays = 35) {
   const { context, topologyTable } = store;
   const name = store.nameOf(datastore);
   const stateTable = await newTable(topologyTable.client);
@@ -44,14 +30,16 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
   return {
     stateTable,
     operations,
-    async erased(request) {
+    /** Erases until it is done everywhere: replicas of a busy machine may be behind. */
+    async erased(request: ErasureRequest): Promise<Erasure> {
       let done = await operations.eraseCells(request);
       const isErased = async () =>
         done.state === 'erased' || (done = await operations.eraseCells(request)).state === 'erased';
       await until('it is erased', isErased);
       return done;
     },
-    start(retention) {
+    /** Continues what is open, until it is stopped: at the end of the test at the latest. */
+    start(retention?: RetentionSettings): () => Promise<void> {
       const end = new AbortController();
       const running = runErasures({
         ...work,
@@ -72,42 +60,34 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
       ends.push(stop);
       return stop;
     },
-    async roundAfter() {
+    /** Waits until a round of retention that begins after now has ended. */
+    async roundAfter(): Promise<void> {
       const before = rounds;
       await until('a round of retention ends', () => rounds >= before + 2);
     },
-    async end() {
+    /** Stops the run in the background. Throws what it stumbled over. */
+    async end(): Promise<void> {
       await Promise.all(ends.splice(0).map((stop) => stop()));
       if (failures.length > 0) throw new AggregateError(failures.splice(0), 'the run in the background failed');
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       await Promise.all(ends.splice(0).map((stop) => stop()));
     },
   };
 }
 
 /** Operations of retention tests on a datastore of one shard. */
-interface Retained {
-  /** Changes the rules, and waits until the store applies them. */
-  ruled(rules: readonly RetentionRule[] | undefined): Promise<void>;
-  write(row_key: string, column_name: string, refKeys: readonly number[]): Promise<void>;
+export function retained({ store, trips, name, clientOf, entity }: OpenTrips) {
   /** Ref keys of the bodies in the shard's table. */
-  bodiesOf(row_key: string, column_name?: string): Promise<number[]>;
-  /** Waits until so many bodies are left. */
-  left(row_key: string, column_name: string, count: number): Promise<void>;
-  /** Moves the times of all cells into the past: the database's clock alone says how old a cell is. */
-  age(hours: number): Promise<void>;
-}
-
-export function retained({ store, trips, name, clientOf, entity }: OpenTrips): Retained {
-  const bodiesOf: Retained['bodiesOf'] = async (row_key, column_name = 'STATUS') => {
+  const bodiesOf = async (row_key: string, column_name = 'STATUS'): Promise<number[]> => {
     const sql = `SELECT ref_key FROM ${entity(0)} WHERE row_key = ? AND column_name = ? AND LEFT(body, 1) <> X'00' ORDER BY ref_key`;
     const rows = await select(clientOf(0), sql, rowKeyBytes(row_key), Buffer.from(column_name));
     return rows.map(([ref_key]) => Number(ref_key));
   };
   return {
     bodiesOf,
-    async ruled(rules) {
+    /** Changes the rules, and waits until the store applies them. */
+    async ruled(rules: readonly RetentionRule[] | undefined): Promise<void> {
       await writeRetention(store.topologyTable, name, rules);
       store.topology.refresh();
       store.context.topology.refresh();
@@ -115,7 +95,7 @@ export function retained({ store, trips, name, clientOf, entity }: OpenTrips): R
       const now = async () => JSON.stringify((await store.topology.datastore(name))?.retention);
       await until('the store goes by the rules', async () => (await now()) === wanted);
     },
-    async write(row_key, column_name, refKeys) {
+    async write(row_key: string, column_name: string, refKeys: readonly number[]): Promise<void> {
       for (let from = 0; from < refKeys.length; from += LIMITS.batchCells) {
         const cells = refKeys.slice(from, from + LIMITS.batchCells).map((ref_key) => ({
           row_key,
@@ -126,9 +106,10 @@ export function retained({ store, trips, name, clientOf, entity }: OpenTrips): R
         for (const { outcome } of await trips.batchPut(cells)) expect(outcome).toBe('stored');
       }
     },
-    left: (row_key, column_name, count) =>
+    left: (row_key: string, column_name: string, count: number): Promise<void> =>
       until(`${count} bodies are left`, async () => (await bodiesOf(row_key, column_name)).length === count),
-    async age(hours) {
+    /** Moves the times of all cells into the past: the database's clock alone says how old a cell is. */
+    async age(hours: number): Promise<void> {
       await change(clientOf(0), `UPDATE ${entity(0)} SET created_at = created_at - INTERVAL ${hours} HOUR`);
     },
   };
@@ -137,10 +118,11 @@ export function retained({ store, trips, name, clientOf, entity }: OpenTrips): R
 /** Bodies in the table of cells of a database. */
 export async function countBodies(store: RealStore, group: string, database: string, rowKey?: string): Promise<number> {
   const sql = `SELECT COUNT(*) FROM \`${database}\`.entity WHERE column_name >= X'02' AND LEFT(body, 1) <> X'00'`;
-  const ofRow = rowKey === undefined ? [] : [rowKeyBytes(rowKey)];
-  return Number(
-    (await select(store.client(group), `${sql}${ofRow.length > 0 ? ' AND row_key = ?' : ''}`, ...ofRow))[0]?.[0],
-  );
+  const rows =
+    rowKey === undefined
+      ? select(store.client(group), sql)
+      : select(store.client(group), `${sql} AND row_key = ?`, rowKeyBytes(rowKey));
+  return Number((await rows)[0]?.[0]);
 }
 
 /** Counts a row's bodies in the shard's table of a datastore and in all buffers. */

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { knownFor, withHead, type SeenHead } from '../../../shared/follow/held-shard.ts';
-import { doneWith, newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
+import { doneWith, follow, newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
 import { readersOf } from '../../support/readers-caught-up.ts';
 import { until } from '../../support/until.ts';
 
@@ -27,8 +27,7 @@ describe('a follower that keeps behind the logs', () => {
     await setTime(0, 1, '2100-01-01 00:00:00.000000');
     // Times never go back within a shard.
     await followed.write(0, 4);
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { behindMs: 200 });
+    const { deeds, worker } = follow(followed, { behindMs: 200 });
     await until('all is handled', () => deeds.idsOf(0).length === 5);
     await followed.write(0, 3);
     await until('the new cells are handled', () => deeds.idsOf(0).length === 8);
@@ -67,8 +66,7 @@ describe('a follower that keeps behind the logs', () => {
     await using readers = await readersOf(inject('servers').groups);
     // The first poll sees the whole log.
     await readers.caughtUp();
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { behindMs: 1500, pageCells: 10, now });
+    const { deeds, worker } = follow(followed, { behindMs: 1500, pageCells: 10, now });
     await passing('the first is handled', () => deeds.idsOf(2).length > 0);
     const first = clockMs;
     // Time passes only while nothing comes: a read that failed on a busy machine is repeated after a while.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import { repairEpoch, raiseEpoch } from '../../../shared/access/raise-epoch.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
-import { newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
+import { type Deeds, follow, newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
 import { select } from '../../support/plain-sql.ts';
 
@@ -17,7 +17,7 @@ const raising = (shard: number) => ({ table: topologyTable, groups: context.grou
 
 async function epochs(shard: number): Promise<{ readonly topology: number | undefined; readonly row: number }> {
   const known = 'SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = ?';
-  const rows = await select(await followed.groupOf(shard), known, datastore, shard);
+  const rows = await select(followed.clientOf(shard), known, datastore, shard);
   return { topology: (await readDatastore(topologyTable, datastore))?.homes[shard]?.epoch, row: Number(rows[0]?.[0]) };
 }
 
@@ -46,8 +46,7 @@ describe('a log that was cut', () => {
   });
 
   it('that ends below the offset is judged on the writer, and noticed before new cells come', async () => {
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds);
+    const { deeds, worker } = follow(followed);
     await followed.write(2, 30);
     await caughtUp(deeds);
     await cutAfter(2, 0);
@@ -60,8 +59,7 @@ describe('a log that was cut', () => {
   });
 
   it('is passed over without fingerprints: the control', async () => {
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { wrap: withoutFingerprints });
+    const { deeds, worker } = follow(followed, { wrap: withoutFingerprints });
     await followed.write(3, 20);
     await caughtUp(deeds);
     await cutAfter(3, 15);

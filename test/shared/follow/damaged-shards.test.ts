@@ -3,7 +3,7 @@ import { shareFetches } from '../../../shared/follow/read-log-entries.ts';
 import { SqlError, type SqlClient, type Target } from '../../../shared/sql/client.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import { newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
+import { type Deeds, follow, newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
 
 /** Of three groups: two pages of each. */
@@ -60,8 +60,7 @@ describe('a shard that cannot be read', () => {
   it('waits alone, and goes on by itself once it can: its table is gone for a while', async () => {
     await followed.write(DAMAGED, 3);
     await writeToOthers(2);
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { ...QUIET, fetch: shareFetches() });
+    const { deeds, worker } = follow(followed, { ...QUIET, fetch: shareFetches() });
     await until(
       'all is handled',
       () => deeds.idsOf(DAMAGED).length === 3 && others.every((shard) => deeds.idsOf(shard).length === 2),
@@ -90,8 +89,7 @@ describe('a shard that cannot be read', () => {
   it('keeps no other from beginning now', async () => {
     const before = await headOf(DAMAGED);
     damage = { target: 'writer', error: () => new SqlError('rejected', 'Table is marked as crashed', { errno: 1034 }) };
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { ...QUIET, read: 'writer', follower: { start: 'now' } });
+    const { deeds, worker } = follow(followed, { ...QUIET, read: 'writer', follower: { start: 'now' } });
     const begun = async (): Promise<number[]> =>
       (await followed.lag(deeds)).flatMap(({ shard, offset }) => (offset === undefined ? [] : [shard]));
     await until('the others have begun', async () => (await begun()).length >= (WRITER_ONLY ? SHARDS - 1 : SHARDS));
@@ -121,8 +119,7 @@ describe('a shard that cannot be read', () => {
   );
 
   it('is asked for alone once it is known: its table is locked, which the others wait for once', async () => {
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { ...QUIET, read: 'writer' });
+    const { deeds, worker } = follow(followed, { ...QUIET, read: 'writer' });
     await followed.caughtUp(deeds);
     await onWriter(async (query, table) => {
       await query(`LOCK TABLES ${table} WRITE`);

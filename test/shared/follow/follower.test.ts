@@ -10,7 +10,15 @@ import { selectLogEntries } from '../../../shared/sql/statements/select-log-entr
 import { faults } from '../../support/faulty-client.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { openGate } from './support/gate.ts';
-import { doneWith, movedClock, newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
+import {
+  type Deeds,
+  doneWith,
+  follow,
+  movedClock,
+  newDeeds,
+  sharedFollowed,
+  startWorker,
+} from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { rowsRead } from '../../support/rows-read.ts';
@@ -30,8 +38,7 @@ const inEachShard = <T>(value: T): T[] => Array.from({ length: SHARDS }, () => v
 
 describe('a follower', () => {
   it('whose offsets are rewound handles everything again as a replay, though its worker is idle', async () => {
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds);
+    const { deeds, worker } = follow(followed);
     await caughtUp(deeds);
     await committed(deeds);
     const all = deeds.handled.length;
@@ -51,8 +58,7 @@ describe('a follower', () => {
   });
 
   it('ends once it is forgotten, and leaves nothing behind that a later one would begin with', async () => {
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds);
+    const { deeds, worker } = follow(followed);
     await caughtUp(deeds);
     await committed(deeds);
     await forgetFollower(stateTable, idOf(deeds));
@@ -96,8 +102,7 @@ describe('a follower', () => {
   });
 
   it('lets the shards of an unavailable group wait, and goes on with the others', async () => {
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds);
+    const { deeds, worker } = follow(followed);
     await caughtUp(deeds);
     faulty.behaviours.set('group-2', 'down');
     const from = deeds.handled.length;

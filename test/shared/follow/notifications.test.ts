@@ -184,7 +184,7 @@ describe.skipIf(WRITER_ONLY)('notifications', () => {
   });
 
   it('are sent for the columns that a trigger wants, and for their erasures', async () => {
-    const client = await followed.groupOf(5);
+    const client = followed.clientOf(5);
     const [row_key = ''] = rowsOfShard(5, SHARDS, 1);
     const newest = async (): Promise<number> => {
       const sql = 'SELECT COALESCE(MAX(id), 0) FROM schemaless.notification WHERE datastore = ?';
@@ -233,7 +233,7 @@ describe.skipIf(WRITER_ONLY)('notifications', () => {
   });
 
   it('are few: old ones are removed', async () => {
-    const client = await followed.groupOf(0);
+    const client = followed.clientOf(0);
     const rows = async (): Promise<number> =>
       Number((await select(client, 'SELECT COUNT(*) FROM schemaless.notification'))[0]?.[0]);
     const numbers = (count: number): string => `(${'SELECT 1 UNION ALL '.repeat(count - 1)}SELECT 1)`;

@@ -8,7 +8,7 @@ import type { SqlClient, SqlRow, Statement } from '../../../shared/sql/client.ts
 import { connectionTo } from '../../support/connection-to.ts';
 import { readersOf } from '../../support/readers-caught-up.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import { newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
+import { follow, sharedFollowed } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
 
 const SHARDS = 6;
@@ -39,8 +39,7 @@ async function stopReplication(): Promise<Connection> {
 }
 
 async function followAll(readers: ReaderWatch | undefined, run: Partial<FollowerRun> = {}) {
-  const deeds = newDeeds();
-  const worker = startWorker(followed, deeds, { readers, pauses: { leastMs: 5, mostMs: 100 }, ...run });
+  const { deeds, worker } = follow(followed, { readers, pauses: { leastMs: 5, mostMs: 100 }, ...run });
   const isDone = async (): Promise<boolean> => (await followed.stored()).every((cell) => deeds.names().has(cell));
   await until('all that is there is handled', isDone);
   return { deeds, worker, isDone };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StartLocation } from '../../../shared/follow/follower.ts';
-import { newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
+import { follow, newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
 
 const SHARDS = 3;
@@ -39,8 +39,7 @@ describe('where a follower begins', () => {
   });
 
   it('is kept before anything is handled: while it cannot be, nothing is', async () => {
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { follower: { start: 'now' } });
+    const { deeds, worker } = follow(followed, { follower: { start: 'now' } });
     worker.gate.state = 'no-commits';
     const [before] = await Promise.all([headOf(0), until('it tried', () => deeds.eventsOf('state_failed').length > 0)]);
     await followed.write(0, 5);
@@ -55,8 +54,7 @@ describe('where a follower begins', () => {
 
   it('is a place behind one certain cell: another that takes it, after the log was cut, is given', async () => {
     await followed.write(1, 3);
-    const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { read: 'writer', follower: { start: 'now' } });
+    const { deeds, worker } = follow(followed, { read: 'writer', follower: { start: 'now' } });
     worker.gate.state = 'no-commits';
     await until('it polled', () => deeds.eventsOf('state_failed').length > 0);
     const head = await headOf(1);

@@ -157,7 +157,7 @@ describe('applied definitions', () => {
     const other = whole({ indexes: [{ ...BY_BUYER, keys: [['buyer', 'total']] }], triggers: [] });
     expect(await errorOf(() => manage().apply(other, false))).toMatchObject({
       code: 'fixed_definition',
-      details: { field: 'keys' },
+      field: 'keys',
     });
     expect((await applyWhole()).done).toBe(true);
     expect(await triggersNow()).toHaveLength(1);
@@ -233,7 +233,7 @@ describe('deleting', () => {
     });
     expect(await errorOf(() => manage().deleteIndex(shop.name, 'by_buyer', { confirm: 'by' }))).toMatchObject({
       code: 'invalid_field',
-      details: { field: 'confirm' },
+      field: 'confirm',
     });
     await writeDeployed(shop.topologyTable, { datastores: [] });
     await manage().deleteIndex(shop.name, 'by_buyer', { confirm: 'by_buyer' });

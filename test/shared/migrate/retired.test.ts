@@ -68,7 +68,9 @@ describe('a datastore that its deployment does not define any more', () => {
     );
     expect(await errorOf(() => manageWith(1).apply(defined(SHARDS - 1), false))).toMatchObject({
       code: 'fixed_definition',
-      details: { field: 'shards', wanted: String(SHARDS), got: String(SHARDS - 1) },
+      field: 'shards',
+      wanted: String(SHARDS),
+      got: String(SHARDS - 1),
     });
     expect(await found()).toMatchObject({ code: 'unknown_datastore' });
     expect(await manageWith(1).apply(defined(SHARDS), false)).toMatchObject({

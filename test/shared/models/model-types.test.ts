@@ -132,7 +132,7 @@ it('bodies that a validator refuses are not written, and its output is', async (
   await expect(rate.update({ net_price: -1 })).rejects.toMatchObject({
     code: 'invalid_body',
     retry: 'never',
-    details: { field: 'body.net_price' },
+    field: 'body.net_price',
   });
   expect((await rate.reload()).ref_key).toBe(0);
   await rate.update({ net_price: undefined });

@@ -6,13 +6,8 @@ import type { OpenTrips } from '../../support/open-trips.ts';
 import type { RealStore } from '../../support/real-store.ts';
 import type { Mover } from './support.ts';
 
-interface DyingMover {
-  readonly context: RealStore['context'];
-  isDead(): boolean;
-}
-
 /** The store's groups, which answer nothing from the nth statement of a switch on. */
-function dyingMover({ context }: RealStore, statement: number): DyingMover {
+function dyingMover({ context }: RealStore, statement: number) {
   let left = Number.POSITIVE_INFINITY;
   let isDead = false;
   const count = (): void => {

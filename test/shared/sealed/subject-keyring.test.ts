@@ -11,13 +11,8 @@ const STEP_MS = 25;
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-interface CountedTable {
-  readonly keyring: SubjectKeyring;
-  readonly calls: () => number;
-}
-
 /** A table of keys that answers at once, or after what is to come before, and counts how often it was asked. */
-function countedTable(before: (names: readonly string[]) => void = () => undefined): CountedTable {
+function countedTable(before: (names: readonly string[]) => void = () => undefined) {
   let calls = 0;
   const send = async (command: BatchGetItemCommand) => {
     calls += 1;

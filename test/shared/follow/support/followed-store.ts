@@ -9,13 +9,12 @@ import type { Follower, FollowEvent, LogEntry } from '../../../../shared/follow/
 import { runFollower, type FollowerRun } from '../../../../shared/follow/run-follower.ts';
 import { Workers, type WorkersOptions } from '../../../../shared/follow/workers.ts';
 import type { SqlChange, SqlClient, SqlParameter } from '../../../../shared/sql/client.ts';
-import { entityTable } from '../../../../shared/sql/names.ts';
 import type { StoreContext } from '../../../../shared/access/context.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
-import { cellOf, rowsOfShard } from '../../../support/datastore-conformance.ts';
+import { cellOf } from '../../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { change } from '../../../support/plain-sql.ts';
-import { openRealStore } from '../../../support/real-store.ts';
+import { openTrips } from '../../../support/open-trips.ts';
 import { openGate, type Gate } from './gate.ts';
 import { until } from '../../../support/until.ts';
 
@@ -32,23 +31,15 @@ export async function openFollowedStore(
   wrap?: (client: SqlClient, group: string) => SqlClient,
   triggers: readonly DeployedTrigger[] = [],
 ) {
-  const store = await openRealStore({
-    datastores: { trips: shards },
-    triggers: { trips: triggers },
-    bufferCopies: 0,
-    ...(wrap ? { wrap } : {}),
-  });
-  const datastore = store.nameOf('trips');
-  const trips = await store.deployment.datastore(datastore);
+  const opened = await openTrips(shards, { triggers, bufferCopies: 0, ...(wrap && { wrap }) });
+  const { store, trips, name: datastore, entity, clientOf, rowIn } = opened;
   const stateTable = await newTable(dynamoClient(inject('servers').dynamo));
-  const rows = Array.from({ length: shards }, (_, shard) => rowsOfShard(shard, shards, 1)[0] ?? '');
+  const rows = Array.from({ length: shards }, (_, shard) => rowIn(shard));
   let ref_key = 0;
-  const groupOf = async (shard: number): Promise<SqlClient> =>
-    store.client((await store.topology.datastore(datastore))?.homes[shard]?.group ?? '');
   const idOf = ({ name }: Pick<Deeds, 'name'>): FollowerName => ({ name, datastore });
   /** Plain SQL to the shard's group, in which `ENTITY` is the shard's table of cells. */
-  const changeShard = async (shard: number, text: string, ...parameters: readonly SqlParameter[]): Promise<SqlChange> =>
-    change(await groupOf(shard), text.replace('ENTITY', entityTable(datastore, shard)), ...parameters);
+  const changeShard = (shard: number, text: string, ...parameters: readonly SqlParameter[]): Promise<SqlChange> =>
+    change(clientOf(shard), text.replace('ENTITY', entity(shard)), ...parameters);
   const logOf = async (shard: number, after: number) => {
     const [log] = await trips.log([{ shard, after }], { limit: 1000 });
     if (!log || log.error) throw new Error(`no log of ${shard}`);
@@ -71,7 +62,7 @@ export async function openFollowedStore(
     trips,
     shards,
     stateTable,
-    groupOf,
+    clientOf,
     idOf,
     offsets,
     stored,
@@ -101,7 +92,7 @@ export async function openFollowedStore(
       until('everything is handled', async () => (await stored()).every((cell) => deeds.names().has(cell))),
     async close(): Promise<void> {
       stateTable.client.destroy();
-      await store.close();
+      await opened[Symbol.asyncDispose]();
     },
   };
 }
@@ -191,6 +182,12 @@ export function newDeeds() {
       return back;
     },
   };
+}
+
+/** Starts a worker of a follower of its own. */
+export function follow(followed: FollowedStore, run?: Parameters<typeof startWorker>[2]) {
+  const deeds = newDeeds();
+  return { deeds, worker: startWorker(followed, deeds, run) };
 }
 
 export function startWorker(

@@ -1,10 +1,10 @@
-import { schemalessClient, type SchemalessClient } from '../../../../shared/client/client.ts';
+import { schemalessClient } from '../../../../shared/client/client.ts';
 import type { IndexDefinition, IndexField } from '../../../../shared/definitions/definitions.ts';
 import type { ModelDatastore } from '../../../../shared/models/declaration.ts';
 import { defineModel } from '../../../../shared/models/model.ts';
 import { fakeDeployment } from '../../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../../functions/support/gateway.ts';
-import { openRealStore, type RealStore, type RealStoreOptions } from '../../../support/real-store.ts';
+import { openRealStore, type RealStoreOptions } from '../../../support/real-store.ts';
 
 export const SHARDS = 8;
 
@@ -45,12 +45,8 @@ export function hotelsIn(datastore: ModelDatastore) {
   });
 }
 
-interface RatesStore extends RealStore {
-  readonly datastore: SchemalessClient;
-}
-
 /** Real servers with the datastore of the models, over HTTP. */
-export async function openRates(options: Omit<RealStoreOptions, 'datastores' | 'indexes'> = {}): Promise<RatesStore> {
+export async function openRates(options: Omit<RealStoreOptions, 'datastores' | 'indexes'> = {}) {
   const store = await openRealStore({ ...options, datastores: { rates: SHARDS }, indexes: { rates: INDEXES } });
   return {
     ...store,

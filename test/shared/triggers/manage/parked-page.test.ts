@@ -85,8 +85,6 @@ describe('what is parked', () => {
   });
 
   it.each(['', '2', '2/', 'x/3', '2/-3', '2/3/4', '2/3.5'])('is not gone on with from %j', (text) => {
-    expect(() => parseParkedCursor(text)).toThrow(
-      expect.objectContaining({ code: 'invalid_field', details: expect.objectContaining({ field: 'after' }) }),
-    );
+    expect(() => parseParkedCursor(text)).toThrow(expect.objectContaining({ code: 'invalid_field', field: 'after' }));
   });
 });

@@ -333,7 +333,7 @@ describe('a trigger, as its operator sees it', () => {
     expect(seen).toEqual([0, 1, 2, 3, 4, 5]);
     expect(await errorOf(() => triggers.getTrigger({ trigger: 'bill_rider', after: SHARDS }))).toMatchObject({
       code: 'unknown_shard',
-      details: { field: 'after' },
+      field: 'after',
     });
   });
 
@@ -351,7 +351,7 @@ describe('a trigger, as its operator sees it', () => {
       expect(await errorOf(call)).toMatchObject({
         code: 'unknown_trigger',
         message: expect.stringMatching(/^trigger: wanted one of \w+(?:, \w+)*, got "\w*"$/u),
-        details: { field: 'trigger' },
+        field: 'trigger',
       });
     expect(await errorOf(() => managing('nope'))).toMatchObject({ code: 'unknown_datastore' });
   });
@@ -522,20 +522,14 @@ describe('a rewind', () => {
     ['of a shard that is not there', { 0: 1, [SHARDS]: 0 }, 'unknown_shard', `to.${SHARDS}`, `0 to ${SHARDS - 1}`],
   ])('%s is refused, and changes nothing', async (_what, shards, code, field, wanted) => {
     await commitOffsets();
-    expect(await errorOf(() => rewind(shards))).toMatchObject({
-      code,
-      details: { field, wanted: expect.stringContaining(wanted) },
-    });
+    expect(await errorOf(() => rewind(shards))).toMatchObject({ code, field, wanted: expect.stringContaining(wanted) });
     expect(await offsets()).toEqual(HEADS);
     expect((await state.status()).rewound_at).toBeUndefined();
   });
 
   it('to a time to come is refused, and changes nothing', async () => {
     await commitOffsets();
-    expect(await errorOf(() => rewind('2999-01-01T00:00:00Z'))).toMatchObject({
-      code: 'invalid_field',
-      details: { field: 'to' },
-    });
+    expect(await errorOf(() => rewind('2999-01-01T00:00:00Z'))).toMatchObject({ code: 'invalid_field', field: 'to' });
     expect(await offsets()).toEqual(HEADS);
   });
 });
@@ -594,7 +588,7 @@ describe('parked cells', () => {
     expect(await triggers.retryParkedCells(all)).toEqual({ wanted: 3, not_parked: [] });
     expect(await triggers.discardParkedCells(those)).toEqual({ discarded: 1, not_parked: named.slice(1) });
     expect(await trigger()).toMatchObject({ parked: 2, malformed: 1, failing: 1 });
-    expect(await triggers.discardParkedCells(all)).toMatchObject({ discarded: 3 });
+    for (const discarded of [3, 0]) expect(await triggers.discardParkedCells(all)).toMatchObject({ discarded });
     expect(await trigger()).toMatchObject({ parked: 0, malformed: 0, failing: 1 });
   });
 
@@ -606,7 +600,7 @@ describe('parked cells', () => {
       ];
       expect(await errorOf(() => call({ trigger: 'bill_rider', cells }))).toMatchObject({
         code: 'unknown_shard',
-        details: { field: 'cells[1].shard' },
+        field: 'cells[1].shard',
       });
     }
     expect((await triggers.listParkedCells({ trigger: 'bill_rider' })).cells).toHaveLength(3);

@@ -20,7 +20,7 @@ async function open(start: TriggerStart): Promise<void> {
 
 async function refKeys(): Promise<readonly number[]> {
   const keys = `SELECT ref_key FROM ${entityTable(tailed.datastore, SHARD)} ORDER BY added_id`;
-  const rows = await select(await tailed.groupOf(SHARD), keys);
+  const rows = await select(tailed.clientOf(SHARD), keys);
   return rows.map(([key]) => Number(key));
 }
 

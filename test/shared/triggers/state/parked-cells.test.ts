@@ -127,23 +127,6 @@ describe('parking', () => {
 });
 
 describe('a retry of parked cells', () => {
-  it('is wanted for those named, or all; cells that are not parked are left alone', async () => {
-    await park(1, 1);
-    await park(1, 2);
-    await park(2, 1);
-    await store.failed(messageOf(1, 3), 'no', false);
-    expect(
-      await store.wantRetry([
-        { shard: 1, added_id: 2 },
-        { shard: 1, added_id: 3 },
-        { shard: 9, added_id: 1 },
-      ]),
-    ).toBe(1);
-    expect((await parked()).map(({ retry }) => retry)).toEqual([undefined, 'wanted', undefined]);
-    expect(await store.wantRetry()).toBe(3);
-    expect((await parked()).map(({ retry }) => retry)).toEqual(['wanted', 'wanted', 'wanted']);
-  });
-
   it('is taken by one, however many try, and the round goes up', async () => {
     await park(1, 1);
     await store.wantRetry();
@@ -186,27 +169,5 @@ describe('a retry of parked cells', () => {
     expect(await store.discard([{ shard: 1, added_id: 1 }])).toBe(1);
     await store.retryFailed(messageOf(1, 1, { replay: true }), 'no');
     expect(await parked()).toEqual([]);
-  });
-});
-
-describe('discarding', () => {
-  it('forgets the parked cells named, or all of them and the messages that could not be read', async () => {
-    await park(1, 1);
-    await park(1, 2);
-    await park(2, 1);
-    await store.failed(messageOf(2, 2), 'no', false);
-    await store.parkMalformed({ message_id: 'm', body: '', error: '' });
-    expect(
-      await store.discard([
-        { shard: 1, added_id: 2 },
-        { shard: 2, added_id: 2 },
-      ]),
-    ).toBe(1);
-    expect(await store.malformed()).toHaveLength(1);
-    expect(await store.discard()).toBe(3);
-    expect(await parked()).toEqual([]);
-    expect(await store.malformed()).toEqual([]);
-    expect((await store.shards([2]))[0]?.cells).toHaveLength(1);
-    expect(await store.discard()).toBe(0);
   });
 });

@@ -14,6 +14,7 @@ import { triggerStore, type TriggerStore } from '../../../../../shared/triggers/
 import type { TriggerMessage } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { encodeMessage, groupId, retryGroupId } from '../../../../../shared/triggers/state/queue-message.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
+import { triggerNamed } from '../../../../support/trigger-named.ts';
 
 export const DATASTORE = 'trips';
 export const TRIGGER = 'bill_rider';
@@ -108,14 +109,7 @@ async function openStage(table: DynamoTable, options: StageOptions = {}) {
   const queue = memoryQueue(options.visibilitySeconds ?? 1000);
   const [called, events]: [string[], ConsumeEvent[]] = [[], []];
   const hidden = new Map<string, number[]>();
-  const definition: TriggerDefinition = {
-    name: TRIGGER,
-    start: 'start',
-    maxAttempts: 3,
-    stopAfterParked: 100,
-    timeoutSeconds: 5,
-    ...options.definition,
-  };
+  const definition = triggerNamed(TRIGGER, { maxAttempts: 3, timeoutSeconds: 5, ...options.definition });
   const watched: ConsumerQueue = {
     async setVisibility(records, seconds) {
       for (const { body } of records) hidden.set(nameOf(body), [...(hidden.get(nameOf(body)) ?? []), seconds]);
