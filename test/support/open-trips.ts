@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import type { Cell, NewCell } from '../../shared/cell.ts';
+import type { Cell, CellAddress, Json, NewCell } from '../../shared/cell.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import type { StoredDatastore } from '../../shared/store/deployment.ts';
@@ -17,6 +17,9 @@ export interface OpenTrips extends AsyncDisposable {
   readonly primary: string;
   /** All groups but the primary. */
   readonly others: readonly string[];
+  /** The first of the others, and an unwrapped client of it. */
+  readonly hintHolder: string;
+  readonly holder: SqlClient;
   groupOf(shard: number): string;
   /** Returns an unwrapped client of the group that owns a shard. */
   clientOf(shard: number): SqlClient;
@@ -25,6 +28,8 @@ export interface OpenTrips extends AsyncDisposable {
   /** A new row key, whose row falls into the shard. */
   rowIn(shard: number): string;
   cellIn(shard: number, more?: Partial<NewCell>): NewCell;
+  /** Undefined if the cell is not there. */
+  bodyOf(cell: CellAddress): Promise<Json | undefined>;
   /** Returns the first page of the shard's log. */
   logOf(shard: number, after?: number): Promise<readonly Cell[]>;
 }
@@ -56,18 +61,25 @@ export async function openTrips(
   const trips = await store.deployment.datastore(name);
   const homes = (await store.topology.datastore(name))?.homes ?? [];
   const groupOf = (shard: number): string => homes[shard]?.group ?? '';
+  const others = store.groups.map((group) => group.name).filter((group) => group !== groupOf(0));
+  const [hintHolder = ''] = others;
   const rowIn = (shard: number): string => rowsOfShard(shard, shards, 1)[0] ?? '';
   return {
     store,
     trips,
     name,
     primary: groupOf(0),
-    others: store.groups.map((group) => group.name).filter((group) => group !== groupOf(0)),
+    others,
+    hintHolder,
+    get holder() {
+      return store.client(hintHolder);
+    },
     groupOf,
     clientOf: (shard) => store.client(groupOf(shard)),
     entity: (shard) => entityTable(name, shard),
     rowIn,
     cellIn: (shard, more) => cellOf({ row_key: rowIn(shard), ...more }),
+    bodyOf: async (cell) => (await trips.get(cell)).cell?.body,
     async logOf(shard, after = 0) {
       const [log] = await trips.log([{ shard, after }], { limit: 1000 });
       if (!log || log.error) throw log?.error ?? new Error(`no log of shard ${shard}`);

@@ -25,15 +25,13 @@ const opened = await sharedTrips(SHARDS, {
     return { ...fenced, select };
   },
 });
-const { store, trips, name, primary, others, clientOf, entity, cellIn } = opened;
+const { store, trips, name, primary, others, clientOf, entity, cellIn, bodyOf, holder } = opened;
 afterEach(() => {
   isFenced = true;
   broken.behaviours.clear();
 });
 
 const newCell = (body: NewCell['body'] = 'body') => cellIn(0, { body });
-
-const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
 
 describe('a writer that is not known to have every acknowledged cell', () => {
   it('takes no appends until what it lacks was brought back, so that a cell that was stored keeps its address', async () => {
@@ -188,19 +186,17 @@ describe('a write whose copy meets an older one of itself', () => {
 });
 
 describe('two bodies at one address of which either may have been acknowledged', () => {
-  const hintHolder = store.client(others[0] ?? '');
-
   it('are not chosen between: the shard stays closed until one of them gives way', async () => {
     const cell = newCell('acknowledged');
     const under_way = copyOf({ ...cell, body: 'under way' });
-    await hintHolder.change(insertBuffered(name, [under_way]));
+    await holder.change(insertBuffered(name, [under_way]));
     expect((await trips.put(cell)).outcome).toBe('stored');
     await promote(opened, [cell]);
     await recover();
     expect(await bodyOf(cell)).toBeUndefined();
     expect((await trips.put(newCell())).outcome).toBe('buffered');
 
-    await hintHolder.change(answerBuffered(name, [under_way]));
+    await holder.change(answerBuffered(name, [under_way]));
     await recover();
     expect(await bodyOf(cell)).toBe('acknowledged');
   });

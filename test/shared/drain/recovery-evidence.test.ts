@@ -21,11 +21,10 @@ const opened = await sharedTrips(SHARDS, {
     select: (statement, target) => instead(group, statement, () => client.select(statement, target) as Promise<never>),
   }),
 });
-const { store, trips, name, primary, others, clientOf, cellIn } = opened;
+const { store, trips, name, primary, others, clientOf, cellIn, bodyOf } = opened;
 afterEach(() => {
   instead = nothingInstead;
 });
-const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
 const recover = () => recoverPrimary(store.context, primary);
 
 /** As after the promotion of a reader that lacks a new cell, of which only the copies on these groups know. */
@@ -42,23 +41,14 @@ describe('a promoted writer that lacks a cell', () => {
     const [added = '', known = ''] = others;
     const table = store.topologyTable;
     const all = await store.topology.groups();
-    await writeGroups(
-      table,
-      all.filter(({ name }) => name !== added),
-    );
+    const before = all.filter(({ name }) => name !== added);
+    await writeGroups(table, before);
     store.topology.refresh();
     expect((await store.topology.groups()).map(({ name }) => name)).toContain(known);
     await writeGroups(table, all);
     const cell = await promoteLacking([added]);
     // A first poll may find the new group without its address yet: then nothing is opened.
-    await expect
-      .poll(() =>
-        recover().then(
-          (recovery) => recovery?.opened,
-          () => 0,
-        ),
-      )
-      .toBe(2);
+    await expect.poll(async () => (await recover().catch(() => undefined))?.opened).toBe(2);
     expect(await bodyOf(cell)).toBe('acknowledged');
   });
 
@@ -184,14 +174,8 @@ describe('two bodies at one address whose writers died', () => {
     expect((await trips.put(cellOfBody('meanwhile'))).outcome).toBe('buffered');
     expect(await bodyOf(cell)).toBeUndefined();
 
-    await expect(trips.keepWritesInDoubt({ ids: in_doubt.map(({ id }) => id) })).rejects.toMatchObject({
-      code: 'invalid_field',
-      field: 'ids',
-    });
-    await expect(trips.keepWritesInDoubt({ ids: ['nonsense'] })).rejects.toMatchObject({
-      code: 'invalid_field',
-      field: 'ids[0]',
-    });
+    for (const [field, ids] of [['ids', in_doubt.map(({ id }) => id)] as const, ['ids[0]', ['nonsense']] as const])
+      await expect(trips.keepWritesInDoubt({ ids })).rejects.toMatchObject({ code: 'invalid_field', field });
     const kept = in_doubt.find(({ body }) => body === 'other');
     expect(await trips.keepWritesInDoubt({ ids: [kept?.id ?? ''] })).toEqual({ kept: 1 });
     expect(await recoverSince()).toMatchObject({ appended: 1, opened: 1, closed: [] });

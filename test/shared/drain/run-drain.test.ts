@@ -30,13 +30,12 @@ const lagging = (client: SqlClient): SqlClient => ({
   },
 });
 
-const { store, trips, name, others } = await sharedTrips(SHARDS, { wrap: lagging });
-const [hintHolder = ''] = others;
+const { store, trips, name, hintHolder, holder } = await sharedTrips(SHARDS, { wrap: lagging });
 const state = await sharedTable();
 
 async function buffer(rowKeys: readonly string[]): Promise<void> {
   const copies = rowKeys.map((row_key) => copyOf(cellOf({ row_key })));
-  await store.client(hintHolder).change(insertBuffered(name, copies));
+  await holder.change(insertBuffered(name, copies));
 }
 
 async function run(progress: ProgressStore | undefined): Promise<void> {

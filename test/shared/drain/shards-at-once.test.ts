@@ -9,7 +9,7 @@ import { sharedTrips } from '../../support/open-trips.ts';
 const SHARDS = 96;
 let [bringing, most] = [0, 0];
 
-const { store, name, primary, others, groupOf } = await sharedTrips(SHARDS, {
+const { store, name, primary, groupOf, hintHolder, holder } = await sharedTrips(SHARDS, {
   wrap: (client) => ({
     ...client,
     async select(statement, target) {
@@ -24,13 +24,12 @@ const { store, name, primary, others, groupOf } = await sharedTrips(SHARDS, {
 });
 
 it('of few shards at a time are bodies in memory, of however many rows wait', async () => {
-  const [hintHolder = ''] = others;
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => groupOf(shard) === primary);
   expect(shards.length).toBeGreaterThan(24);
   const cells = shards.map((shard) => {
     return copyOf(cellOf({ row_key: rowsOfShard(shard, SHARDS, 1)[0] ?? '' }), shard);
   });
-  await store.client(hintHolder).change(insertBuffered(name, cells));
+  await holder.change(insertBuffered(name, cells));
   const { appended } = await drainPass(store.context, hintHolder, () => true, { minimumAgeSeconds: 0 });
   expect(appended).toBe(shards.length);
   expect(most).toBeGreaterThan(1);

@@ -41,7 +41,7 @@ const opened = await sharedTrips(SHARDS, {
     };
   },
 });
-const { store, trips, name, primary, others, cellIn } = opened;
+const { store, trips, name, primary, others, cellIn, bodyOf, hintHolder, holder } = opened;
 const INSERT = 'INTO `schemaless`.buffer';
 
 function lose(part: string, { isDone = true, times = 1, failure = 'unclear' as SqlFailure } = {}): void {
@@ -55,7 +55,6 @@ afterEach(() => {
   broken.behaviours.clear();
 });
 
-const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
 /** Repeats the recovery, as the drain does, while a shard stays closed: a lock wait closes one for that time. */
 async function recover(): Promise<void> {
   const closed = async () => {
@@ -64,7 +63,7 @@ async function recover(): Promise<void> {
   };
   await expect.poll(closed).toEqual([]);
 }
-const drain = () => drainAtOnce(store.context, others[0] ?? '');
+const drain = () => drainAtOnce(store.context, hintHolder);
 
 /** The disk of the writer is lost, and the server that takes its place never had the cell. */
 const loseDisk = (cell: NewCell) => promote(opened, [cell]);
@@ -122,13 +121,12 @@ describe('a cell that was answered `buffered` and then read', () => {
 
 it('a cell that a recovery appended while its write was under way keeps its body, though the write is buffered then', async () => {
   const cell = cellIn(0, { body: 'under way' });
-  const [hintHolder = ''] = others;
   const copy = copyOf(cell);
-  await store.client(hintHolder).change(insertBuffered(name, [copy]));
+  await holder.change(insertBuffered(name, [copy]));
   await promote(opened);
   await recover();
   expect(await bodyOf(cell)).toBe('under way');
-  await store.client(hintHolder).change(answerBuffered(name, [copy]));
+  await holder.change(answerBuffered(name, [copy]));
   await loseDisk(cell);
   await recover();
   expect(await bodyOf(cell)).toBe('under way');
@@ -204,11 +202,11 @@ it('a copy whose datastore is not found for a moment is no faulty copy', async (
     const { topology } = store.context;
     const datastore: typeof topology.datastore = async (asked) => (isKnown ? topology.datastore(asked) : undefined);
     const context = { ...store.context, topology: { ...topology, datastore } };
-    const hintHolder = await openHintDrain(context, others[0] ?? '', { minimumAgeSeconds: 0 });
-    await hintHolder.watch();
+    const drain = await openHintDrain(context, hintHolder, { minimumAgeSeconds: 0 });
+    await drain.watch();
     isKnown = false;
-    for (const lane of hintHolder.lanes.values()) await laneTurn(lane);
-    expect(hintHolder.report()).toMatchObject({ failed: 0, appended: 0 });
+    for (const lane of drain.lanes.values()) await laneTurn(lane);
+    expect(drain.report()).toMatchObject({ failed: 0, appended: 0 });
   }
   expect(new Set(await hintsOf(cell))).toEqual(new Set(['waiting 1 1']));
 });

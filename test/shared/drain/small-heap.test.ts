@@ -13,8 +13,7 @@ const ROWS = 40;
 const LARGE = encodeBody(Array.from({ length: 349_000 }, () => []));
 
 const opened = await sharedTrips(SHARDS);
-const { store, trips, name, primary, others } = opened;
-const [hintHolder = ''] = others;
+const { store, trips, name, primary, hintHolder, holder } = opened;
 /** A quarter of what all bodies take together, decoded; half, for an answer of 4 MiB that has a few of them. */
 const [heap, heapForAnswers] = [128, 256].map((mb) => smallHeap(mb, { topologyTable: store.topologyTable.table }));
 
@@ -26,7 +25,7 @@ async function bufferMany(): Promise<void> {
     shard: 0,
     writer: new Uint8Array(8),
   }));
-  await store.client(hintHolder).change(insertBuffered(name, cells));
+  await holder.change(insertBuffered(name, cells));
 }
 
 describe('bodies that take 15 KB, and half a gigabyte when they are decoded', () => {
@@ -34,9 +33,9 @@ describe('bodies that take 15 KB, and half a gigabyte when they are decoded', ()
     await bufferMany();
     expect(await heap?.run({ work: 'drain', group: hintHolder })).toBe(ROWS);
     expect((await trips.heads()).find((one) => one.shard === 0)).toMatchObject({ head: ROWS });
-    await change(store.client(hintHolder), "UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ?", name);
+    await change(holder, "UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ?", name);
     expect(await heapForAnswers?.run({ work: 'list conflicts', datastore: name })).toBe(ROWS);
-    await change(store.client(hintHolder), 'DELETE FROM schemaless.buffer WHERE datastore = ?', name);
+    await change(holder, 'DELETE FROM schemaless.buffer WHERE datastore = ?', name);
   });
 
   it('are brought back in one', async () => {
