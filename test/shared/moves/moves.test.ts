@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { copyDatabase, shardDatabase } from '../../../shared/address.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
@@ -21,10 +21,16 @@ import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import type { RealStore } from '../../support/real-store.ts';
 import { moveDying } from './dying-mover.ts';
-import { openMover, tablesOn } from './support.ts';
+import { openMover, tablesOn, type Mover } from './support.ts';
 
 const opened = await sharedTrips(3, { indexes: [indexOn('by_city', { city: 'string' })] });
 const { store, trips, name, rowIn, logOf } = opened;
+
+let mover: Mover;
+beforeEach(async () => {
+  mover = await openMover(store, 'trips');
+});
+afterEach(() => mover[Symbol.asyncDispose]());
 
 const cellOf = (shard: number, body: NewCell['body'] = { city: 'Berlin' }): NewCell => ({
   row_key: rowIn(shard),
@@ -55,7 +61,6 @@ const contextWithout = (protection: 'leaving' | 'copying', store: RealStore) =>
 
 describe('a shard that is moved', () => {
   it('has the same log, the same entries and the same digest elsewhere, and takes writes there', async () => {
-    await using mover = await openMover(store, 'trips');
     for (let number = 0; number < 30; number += 1) await put(0, { city: 'Rome', number, note: 'x'.repeat(number) });
     const [before, digest, from] = [await logOf(0), await trips.digest({ shard: 0 }), await mover.home(0)];
     const [to] = await mover.others(0);
@@ -80,7 +85,6 @@ describe('a shard that is moved', () => {
   });
 
   it('goes back with everything that was written since', async () => {
-    await using mover = await openMover(store, 'trips');
     await put(1);
     const from = await mover.home(1);
     mover.start();
@@ -117,7 +121,6 @@ describe('a shard that is moved', () => {
   });
 
   it('is found by an instance with an older topology, which reads the shard and writes to it', async () => {
-    await using mover = await openMover(store, 'trips');
     const stale = openDeployment({
       topology: dynamoTopology(store.topologyTable),
       connect: ({ name: group }) => store.client(group),
@@ -187,7 +190,6 @@ describe('a shard that is moved', () => {
   });
 
   it('is not switched while its copy differs, and the copy is rebuilt', async () => {
-    await using mover = await openMover(store, 'trips');
     await put(0);
     const [to] = await mover.others(0);
     await mover.follow(0, to);
@@ -202,7 +204,6 @@ describe('a shard that is moved', () => {
   });
 
   it.each(['waiting', 'following'] as const)('leaves nothing at the target when it is cancelled: %s', async (step) => {
-    await using mover = await openMover(store, 'trips');
     await put(1);
     const [before, [to]] = [await mover.home(1), await mover.others(1)];
     if (step === 'following') mover.start();
@@ -217,7 +218,6 @@ describe('a shard that is moved', () => {
   });
 
   it('keeps its copy where its group lost the log, also once new cells are written there', async () => {
-    await using mover = await openMover(store, 'trips');
     for (let number = 0; number < 5; number += 1) await put(2);
     const [{ group }, [to]] = [await mover.home(2), await mover.others(2)];
     const { copied } = await mover.follow(2, to);
@@ -239,14 +239,12 @@ describe('a shard that is moved', () => {
 
   // Each statement of a switch: dying-mover.nightly.test.ts.
   it.each([2, 6])('is moved by another mover when one dies at statement %i of the switch', async (statement) => {
-    await using mover = await openMover(store, 'trips');
     expect(await moveDying(opened, mover, statement)).toBe(true);
   });
 });
 
 describe('operations on a move', () => {
   it('are refused where its step does not allow them, and where there is none', async () => {
-    await using mover = await openMover(store, 'trips');
     const { operations } = mover;
     const [{ group }, [to, third]] = [await mover.home(0), await mover.others(0)];
     const refused = { code: 'move_refused' };
@@ -276,7 +274,6 @@ describe('the tables of a shard that is moved', () => {
   const SHARD = 0;
 
   it('are held by an open transaction: a switch closes no shard, and is done once it has ended', async () => {
-    await using mover = await openMover(store, 'trips');
     await trips.put(cellOf(SHARD));
     const { group } = await mover.home(SHARD);
     await mover.follow(SHARD, (await mover.others(SHARD))[0]);
@@ -300,7 +297,6 @@ describe('the tables of a shard that is moved', () => {
   });
 
   it('are not compared after a switch, unless a cut before it is not verified yet', async () => {
-    await using mover = await openMover(store, 'trips');
     const verified = async () => (await verifiedEpochs(mover.stateTable, name, [SHARD]))(SHARD);
     await noteVerified(mover.stateTable, name, SHARD, (await mover.home(SHARD)).epoch);
     mover.start();
@@ -316,7 +312,6 @@ describe('the tables of a shard that is moved', () => {
   });
 
   it('of an index that is dropped go with those of the copy, and a switch brings none', async () => {
-    await using mover = await openMover(store, 'trips');
     await trips.put(cellOf(SHARD));
     const [to] = await mover.others(SHARD);
     const { group } = await mover.home(SHARD);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rowKeyBytes, copyDatabase, shardDatabase } from '../../../shared/address.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { indexTableName } from '../../../shared/index/index-table.ts';
@@ -21,8 +21,14 @@ import { openMover, tablesOn, type Mover } from './support.ts';
 const SHARD = 0;
 /** Done before a statement goes to a group; for one test. */
 let before: (group: string, statement: Statement) => Promise<void> | void = () => undefined;
-beforeEach(() => {
+let mover: Mover;
+beforeEach(async () => {
+  mover = await openMover(store, 'trips');
+});
+afterEach(async () => {
   before = () => undefined;
+  await using _ends = mover;
+  await over();
 });
 
 const watched = (client: SqlClient, group: string): SqlClient => ({
@@ -74,7 +80,7 @@ const rowsOf = async (city: string) =>
 const bodyOf = async (one: NewCell) => (await datastore.get(one)).cell?.body;
 
 /** A move whose copy follows, and that no mover works on: where it goes from and to, and a third group. */
-async function followed(mover: Mover) {
+async function followed() {
   const { group: from } = await mover.home(SHARD);
   const [to, third] = await mover.others(SHARD);
   await mover.follow(SHARD, to);
@@ -98,19 +104,19 @@ async function followed(mover: Mover) {
 }
 
 /** Shows that the shard takes writes, and completes the move. */
-async function over(mover: Mover): Promise<void> {
+async function over(): Promise<void> {
   expect(await datastore.put(cell('after'))).toMatchObject({ outcome: 'stored' });
-  if (!hasEnded(await mover.read(SHARD))) await completed(mover);
+  if (!hasEnded(await mover.read(SHARD))) await completed();
 }
 
-async function switched(mover: Mover): Promise<void> {
+async function switched(): Promise<void> {
   const stop = mover.start();
   await mover.operations.switchMove({ shard: SHARD });
   await mover.switched(SHARD);
   await stop();
 }
 
-async function completed(mover: Mover): Promise<void> {
+async function completed(): Promise<void> {
   const stop = mover.start();
   await mover.complete(SHARD);
   await stop();
@@ -136,8 +142,7 @@ function beforeDrop(of: string, run: () => Promise<unknown>): void {
 }
 
 it('a mover that pauses before it decides, decides nothing once another has opened the shard again', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { from, to, resumed } = await followed(mover);
+  const { from, to, resumed } = await followed();
   const { stands, goesOn } = standsStill((group, sql) => group === to && sql.startsWith('RENAME'));
   const stop = mover.start();
   await mover.operations.switchMove({ shard: SHARD });
@@ -153,23 +158,20 @@ it('a mover that pauses before it decides, decides nothing once another has open
   mover.start();
   await mover.switched(SHARD);
   expect(await bodyOf(since)).toEqual(since.body);
-  await over(mover);
 });
 
 it('a move that has ended is not continued by a mover that was at its switch', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { to, resumed } = await followed(mover);
+  const { to, resumed } = await followed();
   const move = await mover.read(SHARD);
-  await switched(mover);
-  await completed(mover);
+  await switched();
+  await completed();
   const late = resumed({ ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch });
   await expect(late).rejects.toMatchObject({ code: 'unavailable' });
   expect((await datastore.heads())[SHARD]).toMatchObject({ group: to });
-  await over(mover);
 });
 
 /** Reverses a switched move and completes it. */
-async function takenBack(mover: Mover): Promise<void> {
+async function takenBack(): Promise<void> {
   mover.start();
   await mover.switched(SHARD);
   await mover.operations.reverseMove({ shard: SHARD });
@@ -178,8 +180,7 @@ async function takenBack(mover: Mover): Promise<void> {
 }
 
 it('a switch that paused removes no table while its move is completed', async () => {
-  await using mover = await openMover(store, 'trips');
-  const moving = await followed(mover);
+  const moving = await followed();
   const { from, clients } = moving;
   const write = async (move: Move): Promise<void> => void (await writeMove(mover.stateTable, move));
   const switching = { ...moving.switching, settings: { closedMs: 30_000 }, write };
@@ -189,26 +190,23 @@ it('a switch that paused removes no table while its move is completed', async ()
   const late = switchShard(switching, await moving.atSwitch(), clients).catch((error: unknown) => error);
   await stands;
   beforeDrop(from, () => (goesOn(), late));
-  await takenBack(mover);
+  await takenBack();
   expect(await late).not.toMatchObject({ isDone: true });
   expect(await mover.home(SHARD)).toMatchObject({ group: from });
-  await over(mover);
 });
 
 it('a mover that pauses at the end of a switch removes no table after its move was reversed and completed', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { from, resumed } = await followed(mover);
+  const { from, resumed } = await followed();
   const move = await mover.read(SHARD);
-  await switched(mover);
+  await switched();
   // As a promoted replica that has forgotten of their new names.
   await renameAll(store.client(from), copy, shard);
   const { stands, goesOn } = standsStill((group, sql) => group === from && sql.startsWith('RENAME'));
   const late = resumed({ ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch });
   await stands;
-  await takenBack(mover);
+  await takenBack();
   goesOn();
   await expect(late).rejects.toBeInstanceOf(SqlError);
-  await over(mover);
 });
 
 /** Takes a switch back, and stops before it reopens the shard. */
@@ -220,8 +218,7 @@ async function takesBack({ from, atSwitch, resumed }: Awaited<ReturnType<typeof 
 }
 
 it('a switch that was taken back opens no shard that a later one closed', async () => {
-  await using mover = await openMover(store, 'trips');
-  const moving = await followed(mover);
+  const moving = await followed();
   const { to } = moving;
   const late = await takesBack(moving);
   const { stands: closed, goesOn: decides } = standsStill((group, sql) => group === to && sql.startsWith('RENAME'));
@@ -235,28 +232,24 @@ it('a switch that was taken back opens no shard that a later one closed', async 
   decides();
   await mover.switched(SHARD);
   await stop();
-  await over(mover);
 });
 
 it('a switch that was taken back takes no name from the shard once it has moved for good', async () => {
-  await using mover = await openMover(store, 'trips');
-  const moving = await followed(mover);
+  const moving = await followed();
   const { to } = moving;
   const known = cell('stays');
   expect(await datastore.put(known)).toMatchObject({ outcome: 'stored' });
   const late = await takesBack(moving);
-  await switched(mover);
+  await switched();
   beforeDrop(to, () => (late.goesOn(), late.ended));
-  await completed(mover);
+  await completed();
   late.goesOn();
   expect(await late.ended).toMatchObject({ code: 'unavailable' });
   expect(await bodyOf(known)).toEqual(known.body);
-  await over(mover);
 });
 
 it('a switch that paused before it closes the shard leaves it open once its move was cancelled', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { from, clients, switching, atSwitch } = await followed(mover);
+  const { from, clients, switching, atSwitch } = await followed();
   const { stands, goesOn } = standsStill((group, sql) => group === from && sql.includes("SET state = 'moving'"));
   const late = switchShard(switching, await atSwitch(), clients);
   await stands;
@@ -265,54 +258,46 @@ it('a switch that paused before it closes the shard leaves it open once its move
   await mover.until(SHARD, ({ step }) => step === 'cancelled');
   goesOn();
   expect(await late).toMatchObject({ isDone: false });
-  await over(mover);
 });
 
 it('a repair of names that pauses gives the former home of a shard none once it has moved', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { from, clients, switching } = await followed(mover);
+  const { from, clients, switching } = await followed();
   // As a promoted replica that has forgotten that they came back.
   await change(from, `CREATE DATABASE IF NOT EXISTS \`${copy}\``);
   await renameAll(store.client(from), shard, copy);
   const { stands, goesOn } = standsStill((group, sql) => group === from && sql.startsWith('RENAME'));
   const late = repairNames(switching, await mover.read(SHARD), await mover.home(SHARD), clients);
   await stands;
-  await switched(mover);
+  await switched();
   goesOn();
   await expect(late).rejects.toBeInstanceOf(SqlError);
   expect(await tablesOf(store.client(from), shard)).toEqual([]);
-  await over(mover);
 });
 
 it('a move that is to be dropped although it was decided is finished', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { to } = await followed(mover);
+  const { to } = await followed();
   const move = await mover.read(SHARD);
-  await switched(mover);
+  await switched();
   const { token } = await mover.read(SHARD);
   await writeMove(mover.stateTable, { ...move, step: 'dropping', token });
   mover.start();
   await mover.switched(SHARD);
   expect(await mover.home(SHARD)).toMatchObject({ group: to });
-  await over(mover);
 });
 
 it('a row of the shard that was left behind with a higher epoch is gone beyond', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { to } = await followed(mover);
+  const { to } = await followed();
   const { epoch } = await mover.home(SHARD);
   await change(
     to,
     `REPLACE INTO schemaless.shard (datastore, shard, epoch, state, step) VALUES ('${name}', ${SHARD}, ${epoch + 7}, 'arriving', 1)`,
   );
-  await switched(mover);
+  await switched();
   expect((await mover.home(SHARD)).epoch).toBe(epoch + 8);
-  await over(mover);
 });
 
 it('a copy that lacks many entries keeps none whose tombstone is gone', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { from, to } = await followed(mover);
+  const { from, to } = await followed();
   await plant(to, copy, 'z-erased');
   const many = Array.from({ length: 2700 }, (_, n) => `('m${n}', X'${n.toString(16).padStart(32, '0')}', 1, 1, NULL)`);
   // The RDS Data API takes statements of 64 KB.
@@ -322,15 +307,13 @@ it('a copy that lacks many entries keeps none whose tombstone is gone', async ()
       `INSERT INTO \`${shard}\`.\`${table}\` (f0, row_key, epoch, added_id, tombstone_at) VALUES ${many.slice(at, at + 900).join(', ')}`,
     );
   await writeMove(mover.stateTable, { ...(await mover.read(SHARD)), indexed: [], indexed_at: 0 });
-  await switched(mover);
+  await switched();
   expect(await rowsOf('z-erased')).toEqual([]);
   await change(to, `DELETE FROM \`${shard}\`.\`${table}\` WHERE f0 LIKE 'm%'`);
-  await over(mover);
 });
 
 it('a write whose shard moves to the group that holds its copy gets another copy before it is confirmed', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { from, to, third } = await followed(mover);
+  const { from, to, third } = await followed();
   let isUnavailable = true;
   let isFirst = true;
   before = async (group, { sql }) => {
@@ -338,7 +321,7 @@ it('a write whose shard moves to the group that holds its copy gets another copy
       throw new SqlError('unreachable', 'unavailable');
     if (!isFirst || group !== from || !sql.startsWith(`INSERT INTO \`${shard}\``)) return;
     isFirst = false;
-    await switched(mover);
+    await switched();
     isUnavailable = false;
   };
   const written = cell('moving');
@@ -350,25 +333,20 @@ it('a write whose shard moves to the group that holds its copy gets another copy
   expect(await copiesOn(to)).toBe(1);
   // Any other will do, the former primary among them.
   expect((await copiesOn(from)) + (await copiesOn(third))).toBe(1);
-  before = () => undefined;
-  await over(mover);
 });
 
 it('entries that the former shard alone was given are brought to the shard', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { from } = await followed(mover);
+  const { from } = await followed();
   // As a writer that does not know of the copy writes one, long after entries were copied.
   await plant(from, shard, 'late');
-  await switched(mover);
+  await switched();
   mover.start();
   await expect.poll(() => rowsOf('late')).toEqual([first.row_key]);
-  await over(mover);
 });
 
 it('entries of a former shard that was unavailable for long are compared with the cells instead of copied', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { from } = await followed(mover);
-  await switched(mover);
+  const { from } = await followed();
+  await switched();
   // Its tombstone is purged where the shard is.
   await plant(from, copy, 'purged');
   const { epoch } = await mover.home(SHARD);
@@ -379,12 +357,10 @@ it('entries of a former shard that was unavailable for long are compared with th
   await expect.poll(async () => (await mover.read(SHARD)).owed).toEqual([]);
   expect(await rowsOf('purged')).toEqual([]);
   expect((await verifiedEpochs(mover.stateTable, name, [SHARD]))(SHARD)).toBe(epoch - 1);
-  await over(mover);
 });
 
 it('names and the shard row that a promoted replica has lost in a move are repaired', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { from } = await followed(mover);
+  const { from } = await followed();
   await change(from, `CREATE DATABASE IF NOT EXISTS \`${copy}\``);
   await change(from, `RENAME TABLE \`${shard}\`.entity TO \`${copy}\`.entity`);
   // A reader answers until the change has reached it.
@@ -405,20 +381,17 @@ it('names and the shard row that a promoted replica has lost in a move are repai
   expect(toNumber(await valueOf(from, `SELECT writer_id FROM schemaless.shard WHERE datastore = '${name}'`))).toBe(0);
   await change(from, `UPDATE schemaless.shard SET writer_id = @@server_id WHERE datastore = '${name}'`);
   await stop();
-  await switched(mover);
-  await over(mover);
+  await switched();
 });
 
 it('unknown cells of a copy are removed, and use no added ids of the log', async () => {
-  await using mover = await openMover(store, 'trips');
-  const { to } = await followed(mover);
+  const { to } = await followed();
   const head = (await datastore.digest({ shard: SHARD })).at;
   await change(
     to,
     `INSERT INTO \`${copy}\`.entity SELECT ${head + 1}, UNHEX(REPLACE(UUID(), '-', '')), column_name, ref_key, body, created_at FROM \`${copy}\`.entity WHERE added_id = 1`,
   );
-  await switched(mover);
+  await switched();
   expect((await datastore.digest({ shard: SHARD })).at).toBe(head);
   expect(await datastore.put(cell('next'))).toMatchObject({ outcome: 'stored', added_id: head + 1 });
-  await over(mover);
 });
