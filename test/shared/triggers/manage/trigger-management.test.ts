@@ -583,9 +583,11 @@ describe('parked cells', () => {
     const those = { trigger: 'bill_rider', cells: named };
     const all = { trigger: 'bill_rider', cells: '*' } as const;
     expect(await triggers.retryParkedCells(those)).toEqual({ wanted: 1, not_parked: named.slice(1) });
-    const { cells } = await triggers.listParkedCells({ trigger: 'bill_rider' });
-    expect(cells.filter(({ retry }) => retry === 'wanted')).toMatchObject(named.slice(0, 1));
+    const wanted = async () =>
+      (await triggers.listParkedCells({ trigger: 'bill_rider' })).cells.filter(({ retry }) => retry === 'wanted');
+    expect(await wanted()).toMatchObject(named.slice(0, 1));
     expect(await triggers.retryParkedCells(all)).toEqual({ wanted: 3, not_parked: [] });
+    expect(await wanted()).toHaveLength(3);
     expect(await triggers.discardParkedCells(those)).toEqual({ discarded: 1, not_parked: named.slice(1) });
     expect(await trigger()).toMatchObject({ parked: 2, malformed: 1, failing: 1 });
     for (const discarded of [3, 0]) expect(await triggers.discardParkedCells(all)).toMatchObject({ discarded });
