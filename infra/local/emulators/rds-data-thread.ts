@@ -2,7 +2,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { workerData } from 'node:worker_threads';
 import { callsOfRdsData } from '../iam/calls-of.ts';
 import { guardServer, type Guard, refuseAsRest } from '../iam/guard-server.ts';
-import { serveThread, tellStack, type ServedCluster } from './serve-thread.ts';
+import { serveThread, type ServedCluster } from './serve-thread.ts';
 import { startDataApi } from '../data-api/data-api.ts';
 import { awsLogin } from '../login/aws-login.ts';
 
@@ -31,27 +31,26 @@ function credentialsOf(secretArn: string): Promise<Credentials | undefined> {
   return credentials;
 }
 
-let guard: Guard | undefined;
-const { url, stop } = await startDataApi({
-  onServer(server) {
-    guard = guardServer(server, {
-      callsOf: callsOfRdsData,
-      refuse: refuseAsRest,
-      onRefused: (refused) => tellStack({ refused }),
-    });
-  },
-  async login(resourceArn, secretArn) {
-    const cluster = clusters.find((one) => one.resourceArn === resourceArn);
-    if (!cluster) return undefined;
-    const { host, port, user, password } = cluster;
-    const told = await credentialsOf(secretArn);
-    return { host, port, user: told?.username ?? user, password: told?.password ?? password };
-  },
-});
-serveThread(url, {
-  setRights: (rights) => guard?.setRights(rights),
-  setClusters(now) {
-    clusters = now;
-  },
-  close: stop,
+await serveThread(async (onRefused) => {
+  let guard: Guard | undefined;
+  const { url, stop } = await startDataApi({
+    onServer(server) {
+      guard = guardServer(server, { callsOf: callsOfRdsData, refuse: refuseAsRest, onRefused });
+    },
+    async login(resourceArn, secretArn) {
+      const cluster = clusters.find((one) => one.resourceArn === resourceArn);
+      if (!cluster) return undefined;
+      const { host, port, user, password } = cluster;
+      const told = await credentialsOf(secretArn);
+      return { host, port, user: told?.username ?? user, password: told?.password ?? password };
+    },
+  });
+  return {
+    url,
+    setRights: (rights) => guard?.setRights(rights),
+    setClusters(now) {
+      clusters = now;
+    },
+    close: stop,
+  };
 });

@@ -23,7 +23,7 @@ export async function startRdsData(
   return {
     url,
     setRights,
-    setGroups: (now) => service.tell({ clusters: now.map(clusterOf) }),
+    setGroups: (now) => void service.call('setClusters', now.map(clusterOf)),
     close: async () => void (await worker.terminate()),
   };
 }

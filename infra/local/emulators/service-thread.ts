@@ -3,7 +3,7 @@ import type { RightsByKey } from '../iam/rights.ts';
 import { startDynamoDb } from './dynamodb.ts';
 import { releaseMessages, startSqs } from './sqs.ts';
 import type { ServiceName } from './emulator.ts';
-import { serveThread, tellStack } from './serve-thread.ts';
+import { serveThread } from './serve-thread.ts';
 
 export interface ServiceThreadData {
   readonly name: ServiceName;
@@ -15,10 +15,10 @@ export interface ServiceThreadData {
   readonly rights: RightsByKey;
 }
 
-const STARTS = { dynamodb: startDynamoDb, sqs: startSqs };
-
-const { name, folder, port, isFirst, rights } = workerData as ServiceThreadData;
-if (name === 'sqs' && isFirst) releaseMessages(folder);
-const emulator = await STARTS[name](folder, port, (refused) => tellStack({ refused }));
-await emulator.setRights(rights);
-serveThread(emulator.url, emulator);
+await serveThread(async (onRefused) => {
+  const { name, folder, port, isFirst, rights } = workerData as ServiceThreadData;
+  if (name === 'sqs' && isFirst) releaseMessages(folder);
+  const emulator = await { dynamodb: startDynamoDb, sqs: startSqs }[name](folder, port, onRefused);
+  await emulator.setRights(rights);
+  return emulator;
+});

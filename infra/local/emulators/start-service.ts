@@ -45,7 +45,7 @@ export async function startService(
       if (!isServing) return;
       isServing = false;
       const exited = once(service.worker, 'exit');
-      service.tell('stop');
+      void service.call('close');
       if (!(await within(STOP_MS, exited))) await service.worker.terminate();
     },
   };

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { callsOver } from '../thread-calls.ts';
 import type { Fault } from './forwarded-connection.ts';
-import type { ForwarderThreadData, FromForwarders, Order, ToForwarders } from './forwarder-thread.ts';
+import type { ForwarderCalls, Order } from './forwarder-thread.ts';
 import type { Forwarder, ForwarderOptions, Target } from './forwarder.ts';
 
 /** A thread that takes longer has ended. */
@@ -12,7 +13,7 @@ interface ForwarderProcessOptions extends ForwarderOptions {
 }
 
 /** Shared by all forwarders of this process. */
-let thread: ForwarderThread | undefined;
+let thread: ReturnType<typeof startThread> | undefined;
 
 /** Opens a forwarder in a separate thread: in the stack's own, statements and the gateway would delay each other. */
 export async function openForwarderProcess(options: ForwarderProcessOptions): Promise<Forwarder> {
@@ -20,49 +21,23 @@ export async function openForwarderProcess(options: ForwarderProcessOptions): Pr
   return thread.open(options);
 }
 
-interface ForwarderThread {
-  open(options: ForwarderProcessOptions): Promise<Forwarder>;
-}
-
-function startThread(ended: () => void): ForwarderThread {
+function startThread(ended: () => void): { open(options: ForwarderProcessOptions): Promise<Forwarder> } {
   const done = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const targets = new Map<number, ForwarderProcessOptions['target']>();
-  /** For the port of one that opens, or the end of one that closes. */
-  const waiting = new Map<number, { resolve(port: number): void; reject(error: Error): void }>();
   let opened = 0;
   // The thread's failure is this process's failure.
   const worker = new Worker(new URL('forwarder-thread.ts', import.meta.url), {
-    workerData: { done } satisfies ForwarderThreadData,
+    workerData: done,
     execArgv: [],
     name: 'forwarders',
   });
-  worker.on('message', hear);
-
-  function tell(message: ToForwarders): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    worker.postMessage(message);
-  }
-
-  function hear(message: FromForwarders): void {
-    const { id } = message;
-    if (message.kind === 'ask') return tell({ kind: 'target', ask: message.ask, target: targets.get(id)?.() });
-    if (message.kind === 'done') return waiting.get(id)?.resolve(message.port);
-    const { message: text, code } = message;
-    waiting.get(id)?.reject(Object.assign(new Error(text), code !== undefined && { code }));
-  }
-
-  function ask(message: Extract<ToForwarders, { kind: 'open' | 'close' }>): Promise<number> {
-    return new Promise((resolve, reject) => {
-      waiting.set(message.id, { resolve, reject });
-      tell(message);
-    });
-  }
+  const call = callsOver<ForwarderCalls>(worker, { target: (id: number) => targets.get(id)?.() });
 
   /** Returns once the order is carried out. */
   function carryOut(id: number, order: Order, fault?: Fault): void {
     if (!targets.has(id)) return;
     const before = Atomics.load(done, 0);
-    tell({ kind: 'order', id, order, fault });
+    void call('carryOut', id, order, fault);
     if (Atomics.wait(done, 0, before, CARRIED_OUT_MS) === 'timed-out')
       throw new Error(`the forwarders did not carry out ${order} within ${CARRIED_OUT_MS / 1000} s`);
   }
@@ -70,11 +45,10 @@ function startThread(ended: () => void): ForwarderThread {
   /** The last forwarder ends the thread. */
   async function leave(id: number): Promise<void> {
     targets.delete(id);
-    waiting.delete(id);
     if (targets.size > 0) return;
     ended();
     const exited = once(worker, 'exit');
-    tell({ kind: 'end' });
+    void call('end');
     await exited;
   }
 
@@ -83,7 +57,7 @@ function startThread(ended: () => void): ForwarderThread {
       opened += 1;
       const id = opened;
       targets.set(id, target);
-      const port = await ask({ kind: 'open', id, host, port: wanted }).catch(async (error: unknown) => {
+      const port = await call('open', id, host, wanted).catch(async (error: unknown) => {
         await leave(id);
         throw error;
       });
@@ -95,7 +69,7 @@ function startThread(ended: () => void): ForwarderThread {
         forgetConnections: () => carryOut(id, 'forgetConnections'),
         async close() {
           if (!targets.has(id)) return;
-          await ask({ kind: 'close', id });
+          await call('close', id);
           await leave(id);
         },
       };
