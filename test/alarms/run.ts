@@ -10,7 +10,7 @@ import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { dataFolder } from '../../infra/local/folder/data-folder.ts';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../infra/local/running/running-stack.ts';
-import { loadAssembly } from '../../infra/local/template/load-assembly.ts';
+import { loadAssembly } from '../../infra/local/template/synthesize.ts';
 import { localResources } from '../../infra/local/template/resources/local-resources.ts';
 import { onInterrupt } from '../support/interrupt.ts';
 import { endProcessesOn } from '../support/leftovers.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataFolder } from '../../infra/local/folder/data-folder.ts';
-import { localSigner } from '../../infra/local/login/local-signer.ts';
+import { localSigner } from '../../infra/local/login/clients.ts';
 import type { GroupHealth } from '../../shared/api/service.ts';
 import type { Sign } from '../../shared/client/sign-request.ts';
 import type { Access } from '../../shared/environment.ts';

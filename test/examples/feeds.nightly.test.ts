@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { localSigner } from '../../infra/local/login/local-signer.ts';
+import { localSigner } from '../../infra/local/login/clients.ts';
 import { prove } from '../../infra/local/stack/proof.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import { schemalessClient } from '../../shared/client/client.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, inject, it } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { localSigner } from '../../infra/local/login/local-signer.ts';
+import { localSigner } from '../../infra/local/login/clients.ts';
 import { prove } from '../../infra/local/stack/proof.ts';
 import { ROUTES } from '../../shared/api/operations.ts';
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';

@@ -2,7 +2,7 @@ import './skip-without-aws.ts';
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DynamoDBClient, UpdateItemCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import { closeDynalite, openDynalite } from '../../infra/local/emulators/open-dynalite.ts';
+import { closeDynalite, openDynalite } from '../../infra/local/emulators/dynamodb.ts';
 import type { DynamoTable } from '../../shared/dynamo/table.ts';
 
 export interface LocalDynamo {

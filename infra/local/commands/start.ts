@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { VERSION } from '../../../shared/version.ts';
 import { awsLogin } from '../login/aws-login.ts';
 import { startFlags, checkSmall, SMALL_GROUPS, SMALL_SHARDS } from './flags.ts';
-import { localSigner } from '../login/local-signer.ts';
+import { localSigner } from '../login/clients.ts';
 import { startLocalStack } from '../stack/local-stack.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import type { LocalStackOptions } from '../stack/local-stack-options.ts';

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sqsEvent } from './sqs-event.ts';
 import type { QueueOfSource, ReceivedMessage } from './queue-of-source.ts';
 import { within } from '../within.ts';
+import type { Message } from '@aws-sdk/client-sqs';
+import type { SQSEvent, SQSMessageAttributes, SQSRecordAttributes } from 'aws-lambda';
 
 export interface EventSourceDefinition {
   readonly queueUrl: string;
@@ -131,4 +132,46 @@ export function failedMessages(answer: string, messageIds: ReadonlySet<string>):
   if (!Array.isArray(failures)) return messageIds;
   const failed = new Set(failures.map((failure: unknown) => String(Object(failure).itemIdentifier)));
   return [...failed].every((id) => messageIds.has(id)) ? failed : messageIds;
+}
+
+export function sqsEvent(messages: readonly Message[], queueArn: string): SQSEvent {
+  return {
+    Records: messages.map(
+      ({
+        MessageId = '',
+        ReceiptHandle = '',
+        Body = '',
+        Attributes,
+        MessageAttributes = {},
+        MD5OfBody = '',
+        MD5OfMessageAttributes,
+      }) => ({
+        messageId: MessageId,
+        receiptHandle: ReceiptHandle,
+        body: Body,
+        attributes: Attributes as unknown as SQSRecordAttributes,
+        messageAttributes: attributesOf(MessageAttributes),
+        md5OfBody: MD5OfBody,
+        ...(MD5OfMessageAttributes !== undefined && { md5OfMessageAttributes: MD5OfMessageAttributes }),
+        eventSource: 'aws:sqs',
+        eventSourceARN: queueArn,
+        awsRegion: queueArn.split(':')[3] ?? '',
+      }),
+    ),
+  };
+}
+
+function attributesOf(attributes: NonNullable<Message['MessageAttributes']>): SQSMessageAttributes {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, { StringValue, BinaryValue, DataType = 'String' }]) => [
+      name,
+      {
+        ...(StringValue !== undefined && { stringValue: StringValue }),
+        ...(BinaryValue !== undefined && { binaryValue: Buffer.from(BinaryValue).toString('base64') }),
+        stringListValues: [],
+        binaryListValues: [],
+        dataType: DataType,
+      },
+    ]),
+  );
 }

@@ -1,6 +1,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { awsLogin } from './aws-login.ts';
+import { requestSigner, type Sign } from '../../../shared/client/sign-request.ts';
 
 /** A client of the stack's DynamoDB, for `using`: it is destroyed where its block ends. */
 export function dynamoClient(endpoint: string, config: DynamoDBClientConfig = {}): DynamoDBClient & Disposable {
@@ -19,4 +20,10 @@ export function onceWithin(requestTimeout: number, connectionTimeout = requestTi
 
 function disposable<Client extends { destroy(): void }>(client: Client): Client & Disposable {
   return Object.assign(client, { [Symbol.dispose]: () => client.destroy() });
+}
+
+/** Signs requests to the stack's HTTP API as its functions do. */
+export function localSigner(): Sign {
+  const { region, credentials } = awsLogin();
+  return requestSigner(region, credentials);
 }

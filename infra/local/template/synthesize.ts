@@ -1,10 +1,9 @@
 import { fork } from 'node:child_process';
-import { rmSync, existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { rmSync, existsSync, mkdirSync, readdirSync, renameSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { PROJECT_ROOT } from '../../app-context.ts';
-import { loadAssembly } from './load-assembly.ts';
 import { type SynthesisOrder, type SynthesisReport, recordSynthesis, synthesizedFrom } from './synthesis-record.ts';
-import type { LoadedStack } from './template.ts';
+import type { LoadedStack, Template } from './template.ts';
 
 export const DEPLOYED_APP = join(PROJECT_ROOT, 'infra', 'app.ts');
 
@@ -86,4 +85,21 @@ export function whatIsWrong(complaint: string): string {
     .join('\n')
     .replaceAll(/\n{2,}/gu, '\n')
     .trim();
+}
+
+interface Artifact {
+  readonly type: string;
+  readonly properties?: { readonly templateFile?: string; readonly stackName?: string };
+}
+
+/** Returns the stacks of a synthesized app in the manifest's order: dependencies come first. */
+export function loadAssembly(folder: string): readonly LoadedStack[] {
+  const { artifacts = {} }: { readonly artifacts?: Readonly<Record<string, Artifact>> } = JSON.parse(
+    readFileSync(join(folder, 'manifest.json'), 'utf8'),
+  );
+  return Object.entries(artifacts).flatMap(([id, { type, properties }]) => {
+    if (type !== 'aws:cloudformation:stack' || properties?.templateFile === undefined) return [];
+    const template: Template = JSON.parse(readFileSync(join(folder, properties.templateFile), 'utf8'));
+    return [{ name: properties.stackName ?? id, template, folder }];
+  });
 }

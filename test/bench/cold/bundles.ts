@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { buildApp } from '../../../infra/app.ts';
 import type { EnvironmentName } from '../../../infra/environments.ts';
-import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
+import { loadAssembly } from '../../../infra/local/template/synthesize.ts';
 
 export function deployedBundles(folder: string, environment: EnvironmentName): ReadonlyMap<string, string> {
   const outdir = join(folder, `cdk.out-${environment}`);

@@ -1,4 +1,4 @@
-import { sqsEvent } from '../../../infra/local/event-sources/sqs-event.ts';
+import { sqsEvent } from '../../../infra/local/event-sources/poll-queue.ts';
 import { instanceEnvironment, type FunctionDefinition } from '../../../infra/local/lambda/function-definition.ts';
 import { functionPool } from '../../../infra/local/lambda/function-pool.ts';
 import type { LocalStack } from '../../../infra/local/running/running-stack.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, afterEach, inject, vi } from 'vitest';
-import { sqsEvent } from '../../../infra/local/event-sources/sqs-event.ts';
+import { sqsEvent } from '../../../infra/local/event-sources/poll-queue.ts';
 import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { triggerStore, type TriggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { STORE_FUNCTIONS } from '../../../infra/constructs/function-code.ts';
-import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
+import { loadAssembly } from '../../../infra/local/template/synthesize.ts';
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
 import { circleIn } from '../support/references.ts';
 import { resourcesOf } from '../support/synthesized.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import { SubnetType, Vpc, type IVpc } from 'aws-cdk-lib/aws-ec2';
 import { describe, expect, it } from 'vitest';
-import { subnetMask } from '../../../infra/constructs/made-vpc.ts';
+import { subnetMask } from '../../../infra/constructs/network.ts';
 import type { SchemalessStoreProps } from '../../../infra/constructs/index.ts';
 import { zonesFor } from '../../../infra/constructs/zones.ts';
 import { circleIn } from '../support/references.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { SchemalessStore, type SchemalessStoreProps } from '../../../infra/constructs/index.ts';
-import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
+import { loadAssembly } from '../../../infra/local/template/synthesize.ts';
 import type { LoadedStack } from '../../../infra/local/template/template.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -5,7 +5,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { PROJECT_ROOT, type AppContext } from '../../../infra/app-context.ts';
 import { buildApp } from '../../../infra/app.ts';
 import type { EnvironmentProps } from '../../../infra/environments.ts';
-import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
+import { loadAssembly } from '../../../infra/local/template/synthesize.ts';
 import { createResolver, type Resolver } from '../../../infra/local/template/resolver.ts';
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
 import { temporaryFolder } from './temporary-folder.ts';

@@ -1,4 +1,4 @@
-import type { TriggerDetails, TriggerSummary } from '../../../../shared/api/trigger-shapes.ts';
+import type { TriggerDetails, TriggerSummary, TriggerShard } from '../../../../shared/api/trigger-shapes.ts';
 import { ActionButton } from '../actions.ts';
 import { link, useAddress } from '../address.ts';
 import { html } from '../html.ts';
@@ -10,7 +10,7 @@ import { counted, countedAre, countText, durationText, positionOf, visible } fro
 import { Lags, sampled } from './lags.ts';
 import { ParkedScreen } from './parked.ts';
 import { Rewind } from './rewind.ts';
-import { Shards } from './trigger-shards.ts';
+import { collected, pagesOf } from '../feed.ts';
 
 /** Returns amber for a trigger that runs but has cells that it failed. */
 export function toneOf(trigger: TriggerSummary): Tone {
@@ -185,4 +185,42 @@ function resumeAction({ trigger, lag, parked }: TriggerDetails, onDone: () => vo
     },
     onDone,
   };
+}
+
+function Shards({ name }: { readonly name: string }) {
+  const live = useLive(
+    async (ask) => {
+      const pages = pagesOf<TriggerDetails>(ask, ['triggers', name], { limit: 1000 });
+      // Shards that are behind come first.
+      return (await collected(pages, ({ shards }) => shards)).toSorted(
+        (one, other) => (other.cells ?? 0) - (one.cells ?? 0) || other.parked - one.parked || one.shard - other.shard,
+      );
+    },
+    10_000,
+    name,
+  );
+  return shownOf(live, (items) =>
+    table<TriggerShard>({
+      label: 'Shards, those that are behind first',
+      items,
+      keyOf: ({ shard }) => String(shard),
+      columns: [
+        links('Shard', '10ch', ({ shard }) => [shard, link(['shards', shard])], { isNumber: true }),
+        counts('Log end', '11ch', ({ head }) => head),
+        counts('Sent up to', '11ch', ({ offset }) => offset),
+        counts('Consumed up to', '15ch', ({ consumed }) => consumed),
+        column(
+          'Behind',
+          '16ch',
+          ({ cells, seconds }) =>
+            cells === null ? 'unknown' : cells === 0 ? '0' : `${countText(cells)}, ${durationText(seconds)}`,
+          { isNumber: true },
+        ),
+        column('Parked', '9ch', ({ parked }) => (parked === 0 ? '0' : html`<${Badge} tone="warn">${parked}<//>`), {
+          isNumber: true,
+        }),
+        counts('Failing', '9ch', ({ failing }) => failing),
+      ],
+    }),
+  );
 }

@@ -4,8 +4,11 @@ import { accessKeyOf } from '../../../../infra/local/iam/access-key.ts';
 import type { RightsByKey } from '../../../../infra/local/iam/rights.ts';
 import { httpRoutes } from '../../../../infra/local/template/resources/http-api.ts';
 import { localResources } from '../../../../infra/local/template/resources/local-resources.ts';
-import { rightsOfApiGateway } from '../../../../infra/local/template/resources/permission.ts';
-import { checkRolesOfSchedules, rightsOfRoles } from '../../../../infra/local/template/resources/role.ts';
+import {
+  rightsOfApiGateway,
+  checkRolesOfSchedules,
+  rightsOfRoles,
+} from '../../../../infra/local/template/resources/role.ts';
 import { schedules } from '../../../../infra/local/template/resources/schedule.ts';
 import { runSchedules } from '../../../../infra/local/template/run-schedules.ts';
 import { localArn } from '../../../../infra/local/arn.ts';

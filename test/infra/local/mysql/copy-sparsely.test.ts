@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { copySparsely } from '../../../../infra/local/mysql/copy-sparsely.ts';
+import { copySparsely } from '../../../../infra/local/mysql/blank-data.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const MIB = 1024 * 1024;
