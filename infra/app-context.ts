@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { loadDefinitions } from '../shared/definitions/load-definitions.ts';
-import type { Definitions } from '../shared/definitions/definitions.ts';
 import { ACCESSES, type Access } from '../shared/environment.ts';
 import { describe } from '../shared/errors.ts';
 import { definitionsIn, MAX_TAILERS, MOST_KEPT_MINUTES } from './constructs/store-environment.ts';
@@ -66,22 +65,13 @@ type ContextKey = (typeof CONTEXT_KEYS)[number];
 /** The app's input: the CDK's context (`-c environment=prod`). Values may be strings. */
 export type AppContext = { readonly [Key in ContextKey]?: unknown };
 
-export interface AppProps {
-  readonly environment: EnvironmentProps;
-  /** With the environment's shard counts. */
-  readonly definitions: Definitions;
-  /** Absolute path. */
-  readonly functionsFolder: string;
-  /** Absolute path that the triggers' functions are given from. */
-  readonly projectFolder: string;
-  readonly alarmEmail?: string | undefined;
-}
+export type AppProps = ReturnType<typeof readAppContext>;
 
 /**
  * Reads and checks the context. Throws an `Error` that names the key, what was wanted and what came. Calls `warn`
  * for definitions that will be regretted.
  */
-export function readAppContext(context: AppContext, warn: (warning: string) => void = () => undefined): AppProps {
+export function readAppContext(context: AppContext, warn: (warning: string) => void = () => undefined) {
   const environment = environmentOf(context);
   const folder = textOf(context.datastores) ?? join(PROJECT_ROOT, 'infra', 'datastores');
   const projectFolder = textOf(context.project) ?? PROJECT_ROOT;
@@ -92,8 +82,11 @@ export function readAppContext(context: AppContext, warn: (warning: string) => v
   );
   return {
     environment,
+    /** With the environment's shard counts. */
     definitions: definitionsIn(environment, definitions),
+    /** Absolute path. */
     functionsFolder: textOf(context.functions) ?? join(PROJECT_ROOT, 'functions'),
+    /** Absolute path that the triggers' functions are given from. */
     projectFolder,
     alarmEmail: matching('alarmEmail', context.alarmEmail, /^\S+@\S+$/u, 'an address such as team@example.com'),
   };

@@ -231,18 +231,10 @@ function perMillion({ readersPerGroup, proxy, access, tracing, logDays }: Enviro
 }
 
 /** The demand of a rate of writes, and as many reads, on an environment whose functions hold connections. */
-interface Fit {
-  readonly groups: number;
-  readonly instances: { readonly 'write-cells': number; readonly 'read-cells': number };
-  /** Connections to a group's writer, if all instances are at work. */
-  readonly connections: number;
-  /** The smallest `capacity.max` with which the app can be synthesized; undefined if there is none. */
-  readonly maxAcu: number | undefined;
-  readonly monthlyUsd: number;
-}
+type Fit = ReturnType<typeof fitOf>;
 
 /** Asks the budget to which synthesis holds an environment. Throws an Error if functions hold no connections. */
-export function fitOf(environment: EnvironmentProps, writes: number): Fit {
+export function fitOf(environment: EnvironmentProps, writes: number) {
   const { writeMs, readMs, usedShare, writesPerGroup } = ASSUMPTIONS;
   const atOnce = (milliseconds: number): number => Math.max(1, Math.ceil((writes * milliseconds) / 1000 / usedShare));
   const own = environment.instances;
@@ -262,7 +254,9 @@ export function fitOf(environment: EnvironmentProps, writes: number): Fit {
   return {
     groups,
     instances,
+    /** Connections to a group's writer, if all instances are at work. */
     connections: budgetOf(environment.capacity.max).wanted,
+    /** The smallest `capacity.max` with which the app can be synthesized; undefined if there is none. */
     maxAcu,
     monthlyUsd:
       sumOf(restOf({ ...environment, groups })) +

@@ -119,12 +119,6 @@ function messageOf(error: unknown): string {
   return `${path}: wanted a path that can be read and written, got ${error.message.replace(/, .*$/u, '')}`;
 }
 
-interface Shown extends Details {
-  readonly code: string;
-  readonly message: string;
-  readonly repeat: boolean;
-}
-
 const SIGN =
   'Sign the request: --sign, or `sign: true` of the profile, with credentials of AWS (AWS_PROFILE, or its variables) that may call this API';
 const UNANSWERED = 'Check that the URL is right and the API runs (`npm start` runs one); then repeat it';
@@ -145,7 +139,7 @@ export function errorJson(error: unknown): string {
   return stringifyJson({ error: { ...shown(error), exit_code: EXIT_CODES[endingOf(error)].code } });
 }
 
-function shown(error: unknown): Shown {
+function shown(error: unknown) {
   const message = messageOf(error);
   const repeat = endingOf(error) === 'unavailable';
   const [code, { field, wanted, got, request_id, fix }] = codeAndDetails(error);

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises';
 import type { Methods, Operation, Operations } from '../../shared/api/operation.ts';
-import { apiClient, clientOf, type ApiClient } from '../../shared/client/api-client.ts';
-import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
+import { apiClient, clientOf } from '../../shared/client/api-client.ts';
+import { schemalessClient } from '../../shared/client/client.ts';
 import type { ClientOptions } from '../../shared/client/options.ts';
 import { DATASTORE_NAME } from '../../shared/definitions/definitions.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { CommandError } from './errors.ts';
-import { formatFor, openOutput, surfaceOf, writeTo, type Format, type Output } from './output/output.ts';
+import { formatFor, openOutput, surfaceOf, writeTo, type Format } from './output/output.ts';
 import { chooseTarget, USUAL_URL, type Target, type TargetFlags } from './target/choose-target.ts';
 import { signerOf } from './target/signer.ts';
 
@@ -18,31 +18,9 @@ export interface GlobalFlags extends TargetFlags {
 
 export type Connecting = Pick<ClientOptions, 'signal' | 'attempts' | 'joinReads' | 'retryBudget'>;
 
-export interface Session {
-  readonly output: Output;
-  /** Chooses the API at the first call. Throws a CommandError. */
-  target(): Promise<Target>;
-  /** Returns a client of the chosen datastore. Throws a CommandError if the choice is unclear. */
-  connect(more?: Connecting): Promise<SchemalessClient>;
-  /** Returns all API operations of the chosen datastore. Throws a CommandError if the choice is unclear. */
-  api(more?: Connecting): Promise<ApiClient>;
-  /** Returns the API operations of another datastore. */
-  apiOf(datastore: string): Promise<ApiClient>;
-  /** Lists the datastores of the chosen API. */
-  datastores(more?: Connecting): Promise<readonly string[]>;
-  /** Calls an operation with these parameters, on the chosen datastore if it needs one. */
-  call(operation: Operation, parameters: Readonly<Record<string, unknown>>): Promise<object>;
-  note(line: string): void;
-  /**
-   * Asks at the terminal unless `yes` is set; notes `otherwise` after a no. Throws a CommandError without a terminal.
-   */
-  confirmed(question: string, yes: true | undefined, otherwise: string): Promise<boolean>;
-  /** Listens for Ctrl-C until the session is closed. */
-  untilInterrupted(): Interrupt;
-  close(): void;
-}
+export type Session = ReturnType<typeof openSession>;
 
-export function openSession(flags: GlobalFlags): Session {
+export function openSession(flags: GlobalFlags) {
   const at = { environment: process.env, folder: process.cwd(), usualUrl: USUAL_URL };
   const surface = surfaceOf(process.stdout, process.env);
   const closed = new AbortController();
@@ -66,23 +44,33 @@ export function openSession(flags: GlobalFlags): Session {
   };
   return {
     output: openOutput(formatFor(flags.format, surface), surface, writeTo(process.stdout)),
+    /** Chooses the API at the first call. Throws a CommandError. */
     target: choose,
-    connect: async (more) => schemalessClient(await optionsOfDatastore(more)),
-    api: async (more) => apiClient(await optionsOfDatastore(more)),
-    apiOf: async (datastore) => apiClient({ ...(await optionsOf()), datastore }),
-    datastores: async (more) => datastoresThere(await optionsOf(more)),
-    async call(operation, parameters) {
+    /** Returns a client of the chosen datastore. Throws a CommandError if the choice is unclear. */
+    connect: async (more?: Connecting) => schemalessClient(await optionsOfDatastore(more)),
+    /** Returns all API operations of the chosen datastore. Throws a CommandError if the choice is unclear. */
+    api: async (more?: Connecting) => apiClient(await optionsOfDatastore(more)),
+    /** Returns the API operations of another datastore. */
+    apiOf: async (datastore: string) => apiClient({ ...(await optionsOf()), datastore }),
+    /** Lists the datastores of the chosen API. */
+    datastores: async (more?: Connecting) => datastoresThere(await optionsOf(more)),
+    /** Calls an operation with these parameters, on the chosen datastore if it needs one. */
+    async call(operation: Operation, parameters: Readonly<Record<string, unknown>>): Promise<object> {
       const isOfOne = operation.path.includes('{datastore}');
       const options = isOfOne ? await optionsOfDatastore() : { ...(await optionsOf()), datastore: 'none' };
       const { call } = clientOf({ call: operation }, options) as Methods<Operations>;
       return (call as (given: object) => Promise<object>)(parameters);
     },
     note,
-    async confirmed(question, yes, otherwise) {
+    /**
+     * Asks at the terminal unless `yes` is set; notes `otherwise` after a no. Throws a CommandError without a terminal.
+     */
+    async confirmed(question: string, yes: true | undefined, otherwise: string): Promise<boolean> {
       if (yes || (await isAnsweredYes(question))) return true;
       note(otherwise);
       return false;
     },
+    /** Listens for Ctrl-C until the session is closed. */
     untilInterrupted: () => untilInterrupted(closed.signal),
     close: () => closed.abort(),
   };
@@ -97,18 +85,10 @@ async function isAnsweredYes(question: string): Promise<boolean> {
   return /^y(es)?$/iu.test(answer.trim());
 }
 
-/** The signals of Ctrl-C: the first ends the work in order, the second at once. */
-interface Interrupt {
-  /** Aborts at the first. */
-  readonly signal: AbortSignal;
-  /** Aborts at the second, with all running requests. */
-  readonly afterwards: AbortSignal;
-}
-
 /** One Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
 const SAME_MS = 500;
 
-function untilInterrupted(closed: AbortSignal): Interrupt {
+function untilInterrupted(closed: AbortSignal): Record<'signal' | 'afterwards', AbortSignal> {
   const [first, second] = [new AbortController(), new AbortController()];
   let at = 0;
   const heard = (): void => {

@@ -90,12 +90,9 @@ export class Alarms extends Construct {
   }
 }
 
-export interface StoreMetrics {
-  sum(name: string): Metric;
-  most(name: string): Metric;
-}
+export type StoreMetrics = ReturnType<typeof storeMetrics>;
 
-export function storeMetrics(environment: string): StoreMetrics {
+export function storeMetrics(environment: string) {
   const metric = (metricName: string, statistic: string): Metric =>
     new Metric({
       namespace: METRIC_NAMESPACE,
@@ -104,7 +101,7 @@ export function storeMetrics(environment: string): StoreMetrics {
       statistic,
       period: Duration.minutes(1),
     });
-  return { sum: (name) => metric(name, Stats.SUM), most: (name) => metric(name, Stats.MAXIMUM) };
+  return { sum: (name: string) => metric(name, Stats.SUM), most: (name: string) => metric(name, Stats.MAXIMUM) };
 }
 
 export interface AlarmTopics {

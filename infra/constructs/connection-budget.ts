@@ -11,15 +11,6 @@ interface FunctionShare {
   readonly connections: number;
 }
 
-interface ConnectionBudget {
-  readonly shares: readonly FunctionShare[];
-  /** With all instances at work, and every connection pinned in the proxy. */
-  readonly wanted: number;
-  /** Without pinning: one for each concurrent statement. */
-  readonly unpinned: number;
-  readonly allowed: number;
-}
-
 /** An instance checks a suspect node on a connection outside its pool; all instances do while a node hangs. */
 const HEALTH_CHECK = 1;
 /** `isComplete` runs once at a time, next to one that is ending. */
@@ -49,13 +40,7 @@ type Budgeted = Pick<StoreEnvironment, 'access' | 'connections' | 'tailers' | 'c
  * proxy does not lower the number.
  * Undefined if functions hold no connections or have no limits.
  */
-export function connectionBudget({
-  access,
-  instances,
-  connections,
-  tailers,
-  capacity,
-}: Budgeted): ConnectionBudget | undefined {
+export function connectionBudget({ access, instances, connections, tailers, capacity }: Budgeted) {
   if (access !== 'mysql' || instances === undefined) return undefined;
   const [request, loop] = [connections.request + HEALTH_CHECK, connections.loop + HEALTH_CHECK];
   const shares: FunctionShare[] = [
@@ -73,7 +58,9 @@ export function connectionBudget({
   const most = connectionsOf(capacity.max);
   return {
     shares,
+    /** With all instances at work, and every connection pinned in the proxy. */
     wanted: sum((share) => share.instances * share.connections),
+    /** Without pinning: one for each concurrent statement. */
     unpinned: sum((share) => share.instances),
     allowed: Math.floor((most * PROXY_PERCENT) / 100),
   };

@@ -109,14 +109,10 @@ function subnetsOf(vpc: IVpc, subnets: SubnetSelection): SelectedSubnets {
 }
 
 /** Those whose policies follow later. */
-interface NetworkEndpoints {
-  readonly dynamodb: GatewayVpcEndpoint;
-  /** Only for passwords or the root key. */
-  readonly secretsManager?: InterfaceVpcEndpoint;
-}
+type NetworkEndpoints = ReturnType<typeof addEndpoints>;
 
 /** Gateway endpoints are free; interface endpoints cost by the hour, so only needed ones exist. */
-function addEndpoints(network: Network, isBrought: boolean, readsSecrets: boolean): NetworkEndpoints {
+function addEndpoints(network: Network, isBrought: boolean, readsSecrets: boolean) {
   const { vpc, subnets, clients } = network;
   // A given VPC may be of another stack, which must not depend on this one.
   const scope = isBrought ? network : vpc;
@@ -137,6 +133,7 @@ function addEndpoints(network: Network, isBrought: boolean, readsSecrets: boolea
   return {
     dynamodb: gateway('dynamodb', GatewayVpcEndpointAwsService.DYNAMODB),
     ...(readsSecrets && {
+      /** Only for passwords or the root key. */
       secretsManager: endpoint('secrets-manager', InterfaceVpcEndpointAwsService.SECRETS_MANAGER),
     }),
   };

@@ -7,7 +7,6 @@ import {
   DatabaseCluster,
   DBClusterStorageType,
   type DatabaseClusterProps,
-  type IClusterInstance,
   AuroraMysqlEngineVersion,
   DatabaseClusterEngine,
   ParameterGroup,
@@ -107,12 +106,9 @@ function acknowledgeCluster(cluster: DatabaseCluster, { protectedFromDeletion }:
 /** Errors only: slow query logs hold bodies of cells. */
 const LOG = 'error';
 
-interface Node {
-  readonly letter: string;
-  readonly instance: IClusterInstance;
-}
+type Node = ReturnType<typeof nodesOf>[number];
 
-function nodesOf({ readersPerGroup }: StoreEnvironment, parameters: MysqlParameters): readonly Node[] {
+function nodesOf({ readersPerGroup }: StoreEnvironment, parameters: MysqlParameters) {
   return Array.from({ length: 1 + readersPerGroup }, (_, index) => {
     const letter = 'abcdef'.charAt(index);
     // As large as the writer, so that a promotion does not shrink it.

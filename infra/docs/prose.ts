@@ -36,15 +36,6 @@ function blank(text: string): string {
   return text.replaceAll(/[^\n]/gu, BREAK);
 }
 
-/**
- * A sentence of a page. `masked` has the same length as `shown`, with `x` for each letter of code and of link targets.
- */
-interface Sentence {
-  readonly line: number;
-  readonly shown: string;
-  readonly masked: string;
-}
-
 /** Words of a page whose sentence breaks a rule for a good reason. */
 interface Exception {
   readonly file: string;
@@ -126,7 +117,7 @@ function mask(text: string): string {
 }
 
 /** Returns the sentences of a page. Headings, list items and table cells count as sentences. */
-function sentences(file: string, text: string): readonly Sentence[] {
+function sentences(file: string, text: string) {
   const all = mask(file.endsWith('.ts') ? maskCode(text) : text);
   const parts = all.matchAll(/[^\0\s][^\0]*?(?=\s*(?:\0|$)|(?<=[.!?][)*"]*)\s+[\p{Lu}`*[("])/gu);
   return [...parts].map(({ 0: part, index }) => ({

@@ -147,15 +147,10 @@ async function startOf(
 }
 
 /** The added ids up to which logs were printed, saved to the `--offsets` file if given. */
-interface Offsets {
-  readonly known: ReadonlyMap<number, number>;
-  /** Records that all cells up to this offset were printed. */
-  done(shard: number, offset: number): void;
-  save(): void;
-}
+type Offsets = ReturnType<typeof openOffsets>;
 
 /** Throws a CommandError for another datastore's file. */
-function openOffsets(file: string | undefined, datastore: string): Offsets {
+function openOffsets(file: string | undefined, datastore: string) {
   const offsets = new Map(file === undefined ? [] : read(file, datastore));
   let [savedAt, changed] = [performance.now(), false];
   const save = (): void => {
@@ -168,7 +163,8 @@ function openOffsets(file: string | undefined, datastore: string): Offsets {
   return {
     known: offsets,
     save,
-    done(shard, offset) {
+    /** Records that all cells up to this offset were printed. */
+    done(shard: number, offset: number) {
       changed ||= offsets.get(shard) !== offset;
       offsets.set(shard, offset);
       if (performance.now() - savedAt > SAVE_EVERY_MS) save();

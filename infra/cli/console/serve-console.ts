@@ -20,16 +20,6 @@ export interface ConsoleProps {
   readonly port: number;
 }
 
-export interface ServedConsole {
-  /** The address for the browser, which works once. */
-  readonly address: string;
-  readonly origin: string;
-  readonly opened: Promise<unknown>;
-  /** Resolves once the address was opened again, which ends the session for both browsers. */
-  readonly openedTwice: Promise<unknown>;
-  close(): void;
-}
-
 /** The largest request that the API takes. */
 const MOST_BYTES = 6_000_000;
 const TIMEOUT_MS = 31_000;
@@ -56,8 +46,10 @@ const RETURNED = [
   'x-frame-options',
 ];
 
+export type ServedConsole = Awaited<ReturnType<typeof serveConsole>>;
+
 /** Serves the console of an API, and signs requests of the one browser that opened the address. */
-export async function serveConsole(props: ConsoleProps): Promise<ServedConsole> {
+export async function serveConsole(props: ConsoleProps) {
   const word = randomBytes(24).toString('base64url');
   const token = randomBytes(24).toString('base64url');
   const openings = new EventEmitter();
@@ -81,8 +73,10 @@ export async function serveConsole(props: ConsoleProps): Promise<ServedConsole> 
   const origin = `http://127.0.0.1:${portOf(server)}`;
   return {
     origin,
+    /** The address for the browser, which works once. */
     address: `${origin}/console#token=${word}`,
     opened: once(openings, 'first'),
+    /** Resolves once the address was opened again, which ends the session for both browsers. */
     openedTwice: once(openings, 'second'),
     close: () => {
       server.close();

@@ -59,18 +59,6 @@ export interface CellDifference extends CellAddress {
   readonly created_at?: string;
 }
 
-interface Comparison {
-  readonly compared: number;
-  /** Cells erased from the datastore, lines of cells erased before the export, and lines of erasures. */
-  readonly erased: number;
-  /** Lines that are not cells, which an import would reject. */
-  readonly unreadable: number;
-  readonly missing: number;
-  readonly other_body: number;
-  readonly unanswered: number;
-  readonly complete: boolean;
-}
-
 interface CompareOptions {
   readonly sources: readonly CellSource[];
   readonly found: (difference: CellDifference) => void | Promise<void>;
@@ -83,11 +71,13 @@ const WINDOW = { items: 800, bytes: 4 * 1024 * 1024 };
 const CONCURRENCY = 8;
 const OF_ERASURES: readonly string[] = ['erased', 'erasure'];
 
+type Comparison = Awaited<ReturnType<typeof compareCells>>;
+
 /** Compares every cell of some sources with a datastore. Throws `bad_input` if files differ from their manifests. */
 export async function compareCells(
   client: Pick<SchemalessClient, 'batchGet' | 'with'>,
   { sources, found, signal, progress }: CompareOptions,
-): Promise<Comparison> {
+) {
   const counts = { compared: 0, erased: 0, unreadable: 0, missing: 0, other_body: 0, unanswered: 0 };
   const from = sources.map((source) => ({ source, from: START }));
   try {

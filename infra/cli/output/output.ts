@@ -43,18 +43,7 @@ export interface Column<Row> {
   readonly width?: number;
 }
 
-export interface Output {
-  readonly format: Format;
-  record(value: object): Promise<void>;
-  /** Prints items as they come, under one header. */
-  list<Row extends object>(
-    pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
-    columns: readonly Column<Row>[] | ((first: Row) => readonly Column<Row>[]),
-  ): Promise<void>;
-  text(text: string): Promise<void>;
-}
-
-export function openOutput(format: Format, surface: Surface, write: Write): Output {
+export function openOutput(format: Format, surface: Surface, write: Write) {
   const mark = (header: string): string =>
     surface.colours ? styleText('bold', header, { validateStream: false }) : header;
   const width = format === 'wide' ? undefined : surface.columns;
@@ -62,7 +51,7 @@ export function openOutput(format: Format, surface: Surface, write: Write): Outp
   return {
     format,
     text: write,
-    async record(value) {
+    async record(value: object): Promise<void> {
       if (format === 'json') return write(`${printableJson(prettyJson(withPlainErrors(value)))}\n`);
       if (format === 'ndjson') return write(`${jsonLine(value)}\n`);
       const rows = Object.entries(withPlainErrors(value)).filter(([, one]) => one !== undefined);
@@ -70,14 +59,18 @@ export function openOutput(format: Format, surface: Surface, write: Write): Outp
       const text = rows.map(([name, one]) => `${mark(name.padEnd(width))}  ${inRecord(one, width + 2)}\n`);
       await write(text.join(''));
     },
-    async list(pages, columns) {
+    /** Prints items as they come, under one header. */
+    async list<Row extends object>(
+      pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+      columns: readonly Column<Row>[] | ((first: Row) => readonly Column<Row>[]),
+    ): Promise<void> {
       if (format === 'json' || format === 'ndjson') return lines[format](pages, write);
-      let [seen, shown]: [boolean, Parameters<typeof choose>[0]] = [false, []];
+      let [seen, shown]: [boolean, readonly Column<Row>[]] = [false, []];
       for await (const rows of pages) {
         const [first] = rows;
         if (first === undefined) continue;
-        if (!seen) shown = choose(typeof columns === 'function' ? columns(first) : columns, format) as never;
-        const cells = rows.map((row) => shown.map(({ value }) => inTable(value(row as never))));
+        if (!seen) shown = choose(typeof columns === 'function' ? columns(first) : columns, format);
+        const cells = rows.map((row) => shown.map(({ value }) => inTable(value(row))));
         const headers = shown.map(({ header }) => header);
         const widths = shown.map((column) => Math.max(column.width ?? 0, column.header.length));
         const table = textTable({ headers, rows: cells, mark, width, widths });

@@ -1,14 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The screen that the address names: `#/trips/row/6e3a…?column=BASE`. A link shows the same screen to others. */
-interface Address {
-  /** Empty if the address names none. */
-  readonly datastore: string;
-  readonly screen: string;
-  readonly parts: readonly string[];
-  readonly query: URLSearchParams;
-}
-
 export const FIRST_SCREEN = 'overview';
 
 /** The datastore of an address that names none. */
@@ -18,7 +9,10 @@ export function beginAt(datastore: string): void {
   usual = datastore;
 }
 
-function parseAddress(): Address {
+/** The screen that the address names: `#/trips/row/6e3a…?column=BASE`. A link shows the same screen to others. */
+type Address = ReturnType<typeof parseAddress>;
+
+function parseAddress() {
   const [path = '', query = ''] = location.hash.replace(/^#/u, '').split('?', 2);
   const [datastore = usual, screen = '', ...parts] = path.split('/').filter(Boolean).map(decoded);
   return { datastore, screen: screen === '' ? FIRST_SCREEN : screen, parts, query: new URLSearchParams(query) };

@@ -1,17 +1,13 @@
 import type { ParkedCell } from '../../../shared/api/trigger-shapes.ts';
 
-export interface ErrorGroup {
-  /** The error with `…` for keys and numbers, which differ from cell to cell. */
-  readonly text: string;
-  readonly cells: readonly ParkedCell[];
-  readonly last: string;
-}
-
 const KEYS = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/giu;
 const NUMBERS = /\d+(?:[.,:]\d+)*/gu;
 const LENGTH = 160;
 
-export function errorGroups(cells: readonly ParkedCell[]): readonly ErrorGroup[] {
+export type ErrorGroup = ReturnType<typeof errorGroups>[number];
+
+/** Groups by error, with `…` for keys and numbers, which differ from cell to cell. */
+export function errorGroups(cells: readonly ParkedCell[]) {
   const groups = Map.groupBy(cells, ({ last_error: text }) =>
     text.slice(0, LENGTH).replaceAll(KEYS, '…').replaceAll(NUMBERS, '…'),
   );

@@ -11,11 +11,6 @@ interface Shown<Data> {
   readonly onError: (error: Refused) => void;
 }
 
-interface Joined {
-  readonly again: () => void;
-  readonly leave: () => void;
-}
-
 interface Member extends Shown<unknown> {
   /** The time of the next poll, by the page's clock; infinite: none. */
   due: number;
@@ -46,7 +41,7 @@ let failures = 0;
 let wake: () => void = () => undefined;
 
 /** Polls the data of a page, one request at a time, and none while it is hidden. Failures grow the pause. */
-export function join<Data>(shown: Shown<Data>): Joined {
+export function join<Data>(shown: Shown<Data>) {
   const member: Member = {
     ...(shown as Shown<unknown>),
     due: performance.now(),

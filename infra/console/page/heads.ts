@@ -1,14 +1,9 @@
 import type { ShardHeads } from './api.ts';
 
-/** The ends of logs at a time. */
-export interface Heads {
-  /** By the page's clock, in milliseconds. */
-  readonly at: number;
-  /** By shard, of those that answer. */
-  readonly heads: ReadonlyMap<number, number>;
-}
+/** The ends of logs by shard, of those that answer, at a time of the page's clock. */
+export type Heads = ReturnType<typeof headsOf>;
 
-export function headsOf({ shards }: ShardHeads): Heads {
+export function headsOf({ shards }: ShardHeads) {
   const known = shards.flatMap((one): [number, number][] => (one.error ? [] : [[one.shard, one.head]]));
   return { at: performance.now(), heads: new Map(known) };
 }

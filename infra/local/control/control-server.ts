@@ -14,12 +14,8 @@ export interface ControlAddress {
 /** Commands of a running stack. Each returns what to show, and throws an `Error` to be shown. */
 export type Commands = Readonly<Record<string, (argument: string) => unknown>>;
 
-interface ControlServer {
-  close(): Promise<void>;
-}
-
 /** Listens on the loopback interface for callers that can read the file. */
-export async function startControlServer(file: string, commands: Commands): Promise<ControlServer> {
+export async function startControlServer(file: string, commands: Commands) {
   const token = randomBytes(24).toString('base64url');
   const expected = Buffer.from(`Bearer ${token}`);
   const server = createServer((request, response) => {

@@ -1,12 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-export interface FilesBelow {
-  readonly disk: Room;
-  /** By kind of file: numbers within names do not separate kinds. Largest first. */
-  readonly files: readonly (Room & { readonly kind: string; readonly count: number })[];
-}
-
 interface Room {
   readonly taken: number;
   /** File sizes, with holes. */
@@ -15,8 +9,8 @@ interface Room {
 
 const BLOCK_BYTES = 512;
 
-/** Omits files that are deleted during the call. */
-export function filesBelow(folder: string): FilesBelow {
+/** Sums by kind of file, the largest first: numbers within names do not separate kinds. Omits files that are deleted during the call. */
+export function filesBelow(folder: string) {
   const kinds = new Map<string, Room & { readonly count: number }>();
   const disk = { taken: 0, apparent: 0 };
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -3,36 +3,21 @@ import type { TriggerSummary } from '../../../shared/api/trigger-shapes.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
 import { queueCounts, type QueueCounts } from '../event-sources/queue-of-source.ts';
-import type { FunctionStatus } from '../lambda/function-host.ts';
 import { dynamoClient, onceWithin, sqsClient, localSigner } from '../login/clients.ts';
-import type { NodeStatus } from '../mysql/node-status.ts';
 import { residentBytes } from '../platform/process-table.ts';
 import { tableOf } from '../running/endpoints.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import type { StackQueue } from '../template/run-template.ts';
 import { filesBelow } from './files-below.ts';
 
-export interface StackStatus {
-  readonly url: string;
-  readonly pid: number;
-  readonly engine: string;
-  /** Bytes: of memory, and of what the data folder's files take. */
-  readonly weight: { readonly stackMemory: number; readonly serverMemory: number; readonly disk: number };
-  readonly nodes: readonly NodeStatus[];
-  readonly functions: readonly FunctionStatus[];
-  readonly functionMode: string;
-  readonly functionLog: string;
-  readonly tailers: number;
-  readonly triggers: readonly TriggerState[];
-  readonly queues: readonly QueueStatus[];
-}
-
 export type ObservedStack = Pick<
   LocalStack,
   'groups' | 'functions' | 'services' | 'url' | 'functionLog' | 'tailers' | 'queues' | 'datastores' | 'endpoints'
 >;
 
-export async function statusOf(stack: ObservedStack, data: string): Promise<StackStatus> {
+export type StackStatus = Awaited<ReturnType<typeof statusOf>>;
+
+export async function statusOf(stack: ObservedStack, data: string) {
   const { groups, functions, services, url, functionLog, tailers, queues } = stack;
   const deployed = await deployedTriggers(stack);
   const [triggers, counted] = await Promise.all([
@@ -45,6 +30,7 @@ export async function statusOf(stack: ObservedStack, data: string): Promise<Stac
   return {
     url,
     pid: process.pid,
+    /** Bytes: of memory, and of what the data folder's files take. */
     weight: {
       stackMemory: memory([process.pid, ...called.flatMap(({ instances }) => instances.map(({ pid }) => pid))]),
       serverMemory: memory(groups.status().map(({ pid }) => pid)),

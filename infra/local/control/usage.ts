@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuTicks, proportionalBytes, TICKS_PER_SECOND } from '../platform/process-table.ts';
 import type { StackStatus } from './status.ts';
-import { filesBelow, type FilesBelow } from './files-below.ts';
+import { filesBelow } from './files-below.ts';
 import { megabytes, table } from './show-status.ts';
-
-interface Usage extends FilesBelow {
-  readonly seconds: number;
-  readonly processes: readonly ProcessUsage[];
-}
 
 interface ProcessUsage {
   readonly title: string;
@@ -19,12 +14,14 @@ interface ProcessUsage {
   readonly threads: readonly { readonly name: string; readonly cpu: number }[];
 }
 
+type Usage = Awaited<ReturnType<typeof usageOf>>;
+
 /** Observes a stack's files and processes for some seconds. */
 export async function usageOf(
   { pid, nodes, functions }: Pick<StackStatus, 'pid' | 'nodes' | 'functions'>,
   data: string,
   seconds: number,
-): Promise<Usage> {
+) {
   const own = { title: 'stack and its functions', pid };
   const ofFunctions = functions.flatMap(({ title, instances }) => instances.map((one) => ({ title, pid: one.pid })));
   const servers = nodes.map((node) => ({ title: node.node, pid: node.pid }));

@@ -18,14 +18,10 @@ interface DataApiOptions {
   readonly onServer?: (server: Server) => void;
 }
 
-export interface DataApi {
-  readonly url: string;
-  readonly faults: Faults;
-  stop(): Promise<void>;
-}
+export type DataApi = Awaited<ReturnType<typeof startDataApi>>;
 
 /** Serves ExecuteStatement over MySQL servers here, with AWS's limits and errors; checks no signatures. */
-export async function startDataApi({ login, random = Math.random, onServer }: DataApiOptions): Promise<DataApi> {
+export async function startDataApi({ login, random = Math.random, onServer }: DataApiOptions) {
   const faults = new Faults(random);
   const connections = new Connections();
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {

@@ -8,22 +8,14 @@ export const LONG_MAX = 2n ** 63n - 1n;
 
 export type Value = null | boolean | bigint | number | string | Buffer;
 
-/** A call of ExecuteStatement that commits by itself. */
-export interface ExecuteRequest {
-  readonly resourceArn: string;
-  readonly secretArn: string;
-  readonly sql: string;
-  readonly parameters: ReadonlyMap<string, Value>;
-  readonly continueAfterTimeout: boolean;
-  /** `longReturnType: STRING`. */
-  readonly longAsString: boolean;
-}
-
 /** The members that the store sends. Others are refused, since ignoring one would change the call. */
 const MEMBERS = new Set(['continueAfterTimeout', 'parameters', 'resourceArn', 'resultSetOptions', 'secretArn', 'sql']);
 
+/** A call of ExecuteStatement that commits by itself. */
+export type ExecuteRequest = ReturnType<typeof readExecute>;
+
 /** Throws a `DataApiException` that names the member. */
-export function readExecute(body: Buffer): ExecuteRequest {
+export function readExecute(body: Buffer) {
   const members = readMembers(body);
   const strange = Object.keys(members).find((name) => !MEMBERS.has(name) && members[name] !== null);
   if (strange !== undefined)
@@ -44,6 +36,7 @@ export function readExecute(body: Buffer): ExecuteRequest {
     sql,
     parameters: new Map(parameters.map(readParameter)),
     continueAfterTimeout: members['continueAfterTimeout'] === true,
+    /** `longReturnType: STRING`. */
     longAsString: longReturnType === 'STRING',
   };
 }

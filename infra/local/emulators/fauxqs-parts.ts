@@ -74,16 +74,8 @@ export interface FauxqsRouter {
   register(action: string, answer: FauxqsAction): void;
 }
 
-interface FauxqsParts {
-  readonly queue: FauxqsQueue;
-  readonly file: FauxqsFile;
-  readonly router: FauxqsRouter;
-  /** Finds what no message may hold. */
-  readonly forbidden: RegExp;
-}
-
 /** Returns the prototypes of fauxqs's classes. Throws if its version lacks one. */
-export async function fauxqsParts(): Promise<FauxqsParts> {
+export async function fauxqsParts() {
   const exported = async (path: string, name: string): Promise<unknown> =>
     Object(await import(new URL(path, import.meta.resolve('fauxqs')).href))[name];
   const prototypeOf = async <T>(path: string, name: string, methods: readonly (keyof T & string)[]): Promise<T> => {

@@ -1,14 +1,9 @@
 import { stackId, type DataFolder } from '../folder/data-folder.ts';
-import { elsewhere, type Service, type ServiceName } from './emulator.ts';
+import { elsewhere, type ServiceName } from './emulator.ts';
 import { startService } from './start-service.ts';
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { dynamoClient, onceWithin, sqsClient } from '../login/clients.ts';
-
-interface OpenedService extends Service {
-  /** Ends the names of the stack's queues or tables; empty if no other stack has any. */
-  readonly suffix: string;
-}
 
 const TITLES = { dynamodb: 'DynamoDB', sqs: 'SQS' };
 const VARIABLES = { dynamodb: 'AWS_ENDPOINT_URL_DYNAMODB', sqs: 'AWS_ENDPOINT_URL_SQS' } as const;
@@ -23,7 +18,7 @@ export async function openService(
   folder: DataFolder,
   log: (line: string) => void,
   onRefused: (why: string) => void = () => {},
-): Promise<OpenedService> {
+) {
   const variable = VARIABLES[name];
   const other = elsewhere(variable);
   if (!other) return { ...(await startService(name, folder[name], onRefused)), suffix: '' };

@@ -1,20 +1,18 @@
 import type { ShardGroup } from '../mysql/shard-groups.ts';
 import { clusterArn } from '../arn.ts';
 import type { RdsDataThreadData } from './rds-data-thread.ts';
-import { elsewhere, type Emulator } from './emulator.ts';
+import { elsewhere } from './emulator.ts';
 import { startServiceWorker } from './service-worker.ts';
 import type { ServedCluster } from './serve-thread.ts';
 
-export interface RdsData extends Emulator {
-  setGroups(groups: readonly ShardGroup[]): void;
-}
+export type RdsData = Awaited<ReturnType<typeof startRdsData>>;
 
 /** Starts the RDS Data API over the groups' writers, in its own thread. A known secret selects its user. */
 export async function startRdsData(
   groups: readonly ShardGroup[],
   secretsManager: string,
   onRefused: (why: string) => void,
-): Promise<RdsData> {
+) {
   const other = elsewhere('AWS_ENDPOINT_URL_RDS_DATA');
   if (other) return { ...other, setGroups: () => undefined };
   const workerData: RdsDataThreadData = { secretsManager, clusters: groups.map(clusterOf) };
@@ -23,7 +21,7 @@ export async function startRdsData(
   return {
     url,
     setRights,
-    setGroups: (now) => void service.call('setClusters', now.map(clusterOf)),
+    setGroups: (now: readonly ShardGroup[]): void => void service.call('setClusters', now.map(clusterOf)),
     close: async () => void (await worker.terminate()),
   };
 }

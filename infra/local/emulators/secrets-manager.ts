@@ -3,16 +3,13 @@ import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { callsOfSecretsManager } from '../iam/calls-of.ts';
 import { guardServer, refuseAsJson } from '../iam/guard-server.ts';
-import type { Emulator } from './emulator.ts';
+import type { RightsByKey } from '../iam/rights.ts';
 import { closeAtOnce, listen, refuseOthers, refuseOtherUsers } from '../server.ts';
 
-export interface SecretsManager extends Emulator {
-  /** Sets the secrets by ARN; callers may use the name, its last part. */
-  setSecrets(secrets: ReadonlyMap<string, string>): void;
-}
+export type SecretsManager = Awaited<ReturnType<typeof startSecretsManager>>;
 
 /** Starts a Secrets Manager on the loopback interface that knows GetSecretValue alone. */
-export async function startSecretsManager(onRefused: (why: string) => void = () => {}): Promise<SecretsManager> {
+export async function startSecretsManager(onRefused: (why: string) => void = () => {}) {
   let secrets: ReadonlyMap<string, string> = new Map();
   const server = createServer(async (request, response) => {
     // The caller may disconnect while it sends.
@@ -37,8 +34,9 @@ export async function startSecretsManager(onRefused: (why: string) => void = () 
   refuseOtherUsers(server);
   return {
     url: `http://127.0.0.1:${await listen(server, 0)}`,
-    setRights: async (rights) => guard.setRights(rights),
-    setSecrets(next) {
+    setRights: async (rights: RightsByKey) => guard.setRights(rights),
+    /** Sets the secrets by ARN; callers may use the name, its last part. */
+    setSecrets(next: ReadonlyMap<string, string>): void {
       secrets = next;
     },
     close: () => closeAtOnce(server),

@@ -23,11 +23,6 @@ interface PollOptions {
   readonly report: (message: string) => void;
 }
 
-export interface QueuePoller {
-  readonly calls: number;
-  stop(): Promise<void>;
-}
-
 /** More calls only compete for processors: with 32 callers on 2, 8 calls left 0.57 of the throughput, 4 leave 0.67. */
 const MOST_CALLS = Math.min(8, 2 * availableParallelism());
 /** Pause before the next request to an unavailable service. */
@@ -41,7 +36,7 @@ const STOP_MS = 30_000;
  * Deletes the messages of a successful call; failed ones return when their visibility ends. While there is work, one
  * more receive waits, up to the most calls.
  */
-export function pollQueue({ definition, queue, call, report }: PollOptions): QueuePoller {
+export function pollQueue({ definition, queue, call, report }: PollOptions) {
   const { queueArn, reportsFailures, maximumConcurrency = MOST_CALLS } = definition;
   const most = Math.min(maximumConcurrency, MOST_CALLS);
   const stopping = new AbortController();

@@ -9,21 +9,12 @@ import {
 export type ReceivedMessage = Message & { readonly MessageId: string; readonly ReceiptHandle: string };
 
 /** The queue of an event source. All methods throw what the service throws. */
-export interface QueueOfSource {
-  /** Waits up to 20 s for messages. */
-  receive(signal: AbortSignal): Promise<readonly ReceivedMessage[]>;
-  delete(messages: readonly ReceivedMessage[]): Promise<readonly ReceivedMessage[]>;
-}
+export type QueueOfSource = ReturnType<typeof queueOfSource>;
 
-export interface QueueCounts {
-  readonly visible: number;
-  /** Held by a receiver, or waiting for their next attempt. */
-  readonly held: number;
-}
-
-export function queueOfSource(client: SQSClient, url: string, batchSize: number): QueueOfSource {
+export function queueOfSource(client: SQSClient, url: string, batchSize: number) {
   return {
-    async receive(signal) {
+    /** Waits up to 20 s for messages. */
+    async receive(signal: AbortSignal): Promise<readonly ReceivedMessage[]> {
       const command = new ReceiveMessageCommand({
         QueueUrl: url,
         MaxNumberOfMessages: batchSize,
@@ -34,7 +25,7 @@ export function queueOfSource(client: SQSClient, url: string, batchSize: number)
       const { Messages = [] } = await client.send(command, { abortSignal: signal });
       return Messages as ReceivedMessage[];
     },
-    async delete(messages) {
+    async delete(messages: readonly ReceivedMessage[]): Promise<readonly ReceivedMessage[]> {
       const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
       const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries }));
       // An unknown receipt stays unknown: the message returned, or is gone.
@@ -43,7 +34,9 @@ export function queueOfSource(client: SQSClient, url: string, batchSize: number)
   };
 }
 
-export async function queueCounts(client: SQSClient, url: string): Promise<QueueCounts> {
+export type QueueCounts = Awaited<ReturnType<typeof queueCounts>>;
+
+export async function queueCounts(client: SQSClient, url: string) {
   const command = new GetQueueAttributesCommand({
     QueueUrl: url,
     AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
@@ -51,6 +44,7 @@ export async function queueCounts(client: SQSClient, url: string): Promise<Queue
   const { Attributes = {} } = await client.send(command);
   return {
     visible: Number(Attributes['ApproximateNumberOfMessages']),
+    /** Held by a receiver, or waiting for their next attempt. */
     held: Number(Attributes['ApproximateNumberOfMessagesNotVisible']),
   };
 }

@@ -75,19 +75,12 @@ interface Signing {
   readonly expiresIn: number | undefined;
 }
 
-interface Presigned {
-  readonly authorization: string;
-  readonly date: string;
-  readonly expiresIn: number;
-  readonly url: string;
-}
-
 /** AWS's maximum, a week. */
 const MOST_SECONDS = 7 * 24 * 3600;
 const OF_SIGNATURE = new Set(['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature']);
 
 /** Returns undefined if a part is missing or invalid. */
-function presignedIn(url: string): Presigned | undefined {
+function presignedIn(url: string) {
   const [path = '', ...rest] = url.split('?');
   const pairs = rest.join('?').split('&');
   const isOfSignature = (pair: string): boolean =>

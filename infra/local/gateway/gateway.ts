@@ -41,18 +41,6 @@ const RETRY_AFTER = '1';
 
 type Caller = (event: string) => Promise<FunctionResult>;
 
-/** An HTTP API on the loopback interface. Every local caller may do everything unless it checks signatures. */
-export interface Gateway {
-  readonly port: number;
-  readonly url: string;
-  /** Serves these routes from now on (503 before); `cors` says which other origins' pages may ask. */
-  serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller, cors?: CorsRules): void;
-  /** Sets what functions may ask of the API, and which functions the API may call. */
-  setRights(rights: RightsByKey): Promise<void>;
-  /** Takes no more requests, and answers the open ones for up to five seconds. */
-  close(): Promise<void>;
-}
-
 interface RouteTarget extends HttpRoute {
   readonly call: Caller;
   readonly load: { calls: number };
@@ -66,12 +54,15 @@ interface GatewayOptions {
   readonly onAnswer?: (line: AccessLine) => void;
 }
 
+/** An HTTP API on the loopback interface. Every local caller may do everything unless it checks signatures. */
+export type Gateway = Awaited<ReturnType<typeof openGateway>>;
+
 /** Throws an `Error` that names a port in use. */
 export async function openGateway(
   port: number,
   onError: (message: string) => void,
   { credentials, onAnswer }: GatewayOptions = {},
-): Promise<Gateway> {
+) {
   let routes: RouteTable<RouteTarget> | undefined;
   let cors: CorsRules | undefined;
   let closing = false;
@@ -191,7 +182,8 @@ export async function openGateway(
   return {
     port: bound,
     url: `http://127.0.0.1:${bound}`,
-    serve(list, callerOf, rules) {
+    /** Serves these routes from now on (503 before); `cors` says which other origins' pages may ask. */
+    serve(list: readonly HttpRoute[], callerOf: (functionArn: string) => Caller, rules?: CorsRules): void {
       cors = rules;
       const loads = new Map(list.map(({ functionArn }) => [functionArn, { calls: 0 }]));
       routes = routeTable(
@@ -201,9 +193,11 @@ export async function openGateway(
         })),
       );
     },
-    async setRights(byKey) {
+    /** Sets what functions may ask of the API, and which functions the API may call. */
+    async setRights(byKey: RightsByKey) {
       rights = readRights(byKey);
     },
+    /** Takes no more requests, and answers the open ones for up to five seconds. */
     async close() {
       closing = true;
       const closed = once(server, 'close');

@@ -4,15 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import { PSEUDO } from '../arn.ts';
 import type { Match } from './route-table.ts';
 
-interface Target {
-  /** Decoded, as HTTP APIs do. */
-  readonly rawPath: string;
-  readonly segments: readonly string[];
-  readonly rawQueryString: string;
-}
+type Target = NonNullable<ReturnType<typeof parseTarget>>;
 
 /** Splits a request's target; undefined for broken percent-encoding. */
-export function parseTarget(url: string): Target | undefined {
+export function parseTarget(url: string) {
   const at = url.indexOf('?');
   const path = at < 0 ? url : url.slice(0, at);
   const rawQueryString = at < 0 ? '' : url.slice(at + 1);

@@ -85,22 +85,13 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<B
   });
 }
 
-export interface AccessLine {
-  readonly request_id: string;
-  readonly gateway_request_id?: string;
-  readonly traceparent?: string;
-  readonly route?: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly milliseconds: number;
-}
+export type AccessLine = ReturnType<typeof accessLine>;
 
 export function accessLine(
   { method = '', url = '', headers }: IncomingMessage,
   { requestId, routeKey, headers: answered, status }: RoutedAnswer,
   milliseconds: number,
-): AccessLine {
+) {
   const ofAnswer = answered['x-request-id'];
   const isOwn = typeof ofAnswer === 'string' && ofAnswer !== requestId;
   const { traceparent } = headers;

@@ -10,13 +10,10 @@ interface GuardOptions {
   readonly onRefused: (why: string) => void;
 }
 
-export interface Guard {
-  /** Throws an Error for a statement that cannot be judged. */
-  setRights(rights: RightsByKey): void;
-}
+export type Guard = ReturnType<typeof guardServer>;
 
 /** Refuses what a function's role does not allow. Others pass, and all do until rights are set. */
-export function guardServer(server: Server, { callsOf, refuse, onRefused }: GuardOptions): Guard {
+export function guardServer(server: Server, { callsOf, refuse, onRefused }: GuardOptions) {
   let rights: Rights = readRights({});
   standBefore(server, (request, response, handOn) => {
     const key = accessKeyIn(request.headers.authorization);
@@ -32,7 +29,8 @@ export function guardServer(server: Server, { callsOf, refuse, onRefused }: Guar
     });
   });
   return {
-    setRights(byKey) {
+    /** Throws an Error for a statement that cannot be judged. */
+    setRights(byKey: RightsByKey): void {
       rights = readRights(byKey);
     },
   };

@@ -12,20 +12,17 @@ export interface RoleRights {
 
 export type RightsByKey = Readonly<Record<string, RoleRights>>;
 
-export interface Rights {
-  /** Returns why a call is refused, in AWS's words. A key of no function is the owner's: all allowed. */
-  whyRefused(accessKeyId: string | undefined, call: Call): string | undefined;
-  knows(accessKeyId: string | undefined): boolean;
-}
+export type Rights = ReturnType<typeof readRights>;
 
 /** Throws an Error that names the role, for a statement that cannot be judged. */
-export function readRights(byKey: RightsByKey): Rights {
+export function readRights(byKey: RightsByKey) {
   const callers = new Map(
     Object.entries(byKey).map(([key, rights]) => [key, { ...rights, read: statementsOf(rights) }]),
   );
   return {
-    knows: (accessKeyId) => accessKeyId !== undefined && callers.has(accessKeyId),
-    whyRefused(accessKeyId, call) {
+    knows: (accessKeyId: string | undefined): boolean => accessKeyId !== undefined && callers.has(accessKeyId),
+    /** Returns why a call is refused, in AWS's words. A key of no function is the owner's: all allowed. */
+    whyRefused(accessKeyId: string | undefined, call: Call): string | undefined {
       const caller = callers.get(accessKeyId ?? '');
       if (!caller) return undefined;
       const covering = caller.read.filter((statement) => statement.covers(call));

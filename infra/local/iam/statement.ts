@@ -46,11 +46,6 @@ export interface Call {
   readonly context?: Readonly<Record<string, readonly string[]>>;
 }
 
-export interface Statement {
-  readonly isDeny: boolean;
-  covers(call: Call): boolean;
-}
-
 const JUDGED = ['dynamodb', 'execute-api', 'lambda', 'rds-data', 'secretsmanager', 'sqs'];
 
 function isJudged(action: string): boolean {
@@ -60,8 +55,10 @@ function isJudged(action: string): boolean {
 
 const MEMBERS = new Set(['Sid', 'Effect', 'Action', 'Resource', 'Condition']);
 
+export type Statement = ReturnType<typeof readStatement>;
+
 /** Compiles a statement. Throws an Error for an unknown member (`NotAction`): ignored, it would mislead. */
-export function readStatement(written: WrittenStatement): Statement {
+export function readStatement(written: WrittenStatement) {
   // Services outside this machine are never asked here.
   if (written.Action !== undefined && !textsOf('Action', written.Action).some(isJudged))
     return { isDeny: false, covers: () => false };
@@ -81,7 +78,7 @@ export function readStatement(written: WrittenStatement): Statement {
   );
   return {
     isDeny: Effect === 'Deny',
-    covers: ({ action, resource, context = {} }) =>
+    covers: ({ action, resource, context = {} }: Call) =>
       actions.some((one) => one.test(action)) &&
       resources.some((one) => one.test(resource)) &&
       comparisons.every((holds) => holds(context)),

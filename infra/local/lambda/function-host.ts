@@ -18,31 +18,6 @@ export interface WantedFunctions {
   readonly areRestarted?: boolean;
 }
 
-interface ReadyFunctions {
-  invoke(arn: string, event: string): Promise<string>;
-  /** New or changed ones. */
-  readonly changed: readonly FunctionDefinition[];
-  /** Directs every call to them; the former ones end after their open calls. */
-  takeOver(): void;
-  /** Ends them; the former ones stay. */
-  drop(): Promise<void>;
-}
-
-export interface FunctionHost {
-  readonly mode: FunctionMode;
-  /** Makes functions ready to take over. Unchanged ones keep running. */
-  make(wanted: WantedFunctions): ReadyFunctions;
-  /** Calls a function by ARN with JSON text; see `FunctionPool.invoke`. */
-  invoke(arn: string, event: string): Promise<string>;
-  /** Looks a function up once, for many calls. */
-  caller(arn: string): (event: string) => Promise<FunctionResult>;
-  /** Ends all instances of a function by title. Throws for an unknown title. */
-  kill(title: string): Promise<void>;
-  status(): readonly FunctionStatus[];
-  modules(): readonly string[];
-  stop(): Promise<void>;
-}
-
 export interface FunctionStatus extends CallCounts {
   readonly title: string;
   readonly arn: string;
@@ -54,7 +29,9 @@ interface Hosted {
   readonly key: string;
 }
 
-export function startFunctionHost({ mode, idleMs, services, log }: FunctionHostOptions): FunctionHost {
+export type FunctionHost = ReturnType<typeof startFunctionHost>;
+
+export function startFunctionHost({ mode, idleMs, services, log }: FunctionHostOptions) {
   let stopped = false;
   let hosted: ReadonlyMap<string, Hosted> = new Map();
   /** Former functions with open calls. */
@@ -77,7 +54,7 @@ export function startFunctionHost({ mode, idleMs, services, log }: FunctionHostO
     return (event) => (stopped ? Promise.reject(new FunctionError('The stack is stopping')) : found.pool.invoke(event));
   }
 
-  function make({ definitions, shared, areRestarted = false }: WantedFunctions): ReadyFunctions {
+  function make({ definitions, shared, areRestarted = false }: WantedFunctions) {
     const wanted = new Map(
       definitions.map((definition): [string, Hosted] => {
         const key = JSON.stringify([definition, shared.has(definition.arn)]);
@@ -91,8 +68,10 @@ export function startFunctionHost({ mode, idleMs, services, log }: FunctionHostO
     const added = [...wanted].filter(([arn, one]) => hosted.get(arn) !== one).map(([, { pool }]) => pool);
     for (const pool of added) pool.warm();
     return {
-      invoke: async (arn, event) => wholeText(await callerAmong(wanted, arn)(event)),
+      invoke: async (arn: string, event: string) => wholeText(await callerAmong(wanted, arn)(event)),
+      /** New or changed ones. */
       changed: added.map(({ definition }) => definition),
+      /** Directs every call to them; the former ones end after their open calls. */
       takeOver() {
         const gone = [...hosted].filter(([arn, one]) => wanted.get(arn) !== one).map(([, { pool }]) => pool);
         hosted = wanted;
@@ -101,6 +80,7 @@ export function startFunctionHost({ mode, idleMs, services, log }: FunctionHostO
           pool.retire(() => leaving.delete(pool));
         }
       },
+      /** Ends them; the former ones stay. */
       drop: async () => void (await Promise.all(added.map((pool) => pool.kill()))),
     };
   }
@@ -109,10 +89,14 @@ export function startFunctionHost({ mode, idleMs, services, log }: FunctionHostO
 
   return {
     mode,
+    /** Makes functions ready to take over. Unchanged ones keep running. */
     make,
-    caller: (arn) => callerAmong(hosted, arn),
-    invoke: async (arn, event) => wholeText(await callerAmong(hosted, arn)(event)),
-    async kill(title) {
+    /** Looks a function up once, for many calls. */
+    caller: (arn: string) => callerAmong(hosted, arn),
+    /** Calls a function by ARN with JSON text; see `FunctionPool.invoke`. */
+    invoke: async (arn: string, event: string) => wholeText(await callerAmong(hosted, arn)(event)),
+    /** Ends all instances of a function by title. Throws for an unknown title. */
+    async kill(title: string) {
       const pool = pools().find(({ definition }) => definition.title === title);
       if (!pool)
         throw new Error(

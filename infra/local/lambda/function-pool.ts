@@ -15,20 +15,6 @@ interface FunctionPoolOptions {
   readonly onOutput: (chunk: Buffer, instance: number) => void;
 }
 
-export interface FunctionPool {
-  readonly definition: FunctionDefinition;
-  /** Calls the function with JSON text. Rejects with a `FunctionError` if it throws, ends or times out. */
-  invoke(event: string): Promise<FunctionResult>;
-  /** Starts the shared instance before the first call. */
-  warm(): void;
-  /** Ends all instances at once; the next call starts new ones. */
-  kill(): Promise<void>;
-  /** Ends every instance after its open calls, then calls `onEmpty`. A late call gets its own instance. */
-  retire(onEmpty: () => void): void;
-  pids(): readonly number[];
-  counts(): CallCounts;
-}
-
 export interface CallCounts {
   /** Includes open calls. */
   readonly calls: number;
@@ -64,14 +50,9 @@ interface Member {
   retired: boolean;
 }
 
-export function functionPool({
-  definition,
-  mode,
-  environment,
-  isShared,
-  idleMs,
-  onOutput,
-}: FunctionPoolOptions): FunctionPool {
+export type FunctionPool = ReturnType<typeof functionPool>;
+
+export function functionPool({ definition, mode, environment, isShared, idleMs, onOutput }: FunctionPoolOptions) {
   const { title, timeoutMs } = definition;
   const members = new Set<Member>();
   let callCount = 0;
@@ -179,11 +160,14 @@ export function functionPool({
 
   return {
     definition,
+    /** Calls the function with JSON text. Rejects with a `FunctionError` if it throws, ends or times out. */
     invoke,
+    /** Starts the shared instance before the first call. */
     warm() {
       if (isShared && members.size === 0) start();
     },
-    retire(onEmpty) {
+    /** Ends every instance after its open calls, then calls `onEmpty`. A late call gets its own instance. */
+    retire(onEmpty: () => void) {
       retired = { onEmpty };
       if (members.size === 0) onEmpty();
       for (const member of members) {
@@ -191,6 +175,7 @@ export function functionPool({
         if (member.calls.size === 0) void member.instance.kill();
       }
     },
+    /** Ends all instances at once; the next call starts new ones. */
     kill: async () => void (await Promise.all([...members].map(({ instance }) => instance.kill()))),
     pids: () => [...members].map(({ instance }) => instance.pid),
     counts: () => ({ calls: callCount, failed: failedCount }),

@@ -1,17 +1,10 @@
 import { accessKeyOf } from '../iam/access-key.ts';
 import { PSEUDO } from '../arn.ts';
 
-interface AwsLogin {
-  readonly region: string;
-  readonly credentials: {
-    readonly accessKeyId: string;
-    readonly secretAccessKey: string;
-    readonly sessionToken?: string;
-  };
-}
+type AwsLogin = ReturnType<typeof awsLogin>;
 
 /** Returns the login for SQS and DynamoDB: the SDK's variables if one runs elsewhere, else any. */
-export function awsLogin(): AwsLogin {
+export function awsLogin() {
   const isElsewhere = serviceUrl('AWS_ENDPOINT_URL_SQS') ?? serviceUrl('AWS_ENDPOINT_URL_DYNAMODB');
   const given = (variable: string): string | undefined =>
     isElsewhere && process.env[variable] !== '' ? process.env[variable] : undefined;

@@ -2,18 +2,6 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type Fault, ForwardedConnection } from './forwarded-connection.ts';
 
-export interface Forwarder {
-  readonly host: string;
-  readonly port: number;
-  /** Applies to open and new connections; undefined ends the fault. */
-  setFault(fault: Fault | undefined): void;
-  /** Resets open connections, so that clients reconnect to the current server. */
-  dropConnections(): void;
-  /** Forgets open connections, as a network does those of a frozen instance: neither end notices until it sends. */
-  forgetConnections(): void;
-  close(): Promise<void>;
-}
-
 export interface ForwarderOptions {
   readonly host: string;
   readonly port: number;
@@ -26,8 +14,10 @@ export interface Target {
   readonly port: number;
 }
 
+export type Forwarder = Awaited<ReturnType<typeof openForwarder>>;
+
 /** Rejects with the system's error (EADDRINUSE, EADDRNOTAVAIL). */
-export async function openForwarder({ host, port, target }: ForwarderOptions): Promise<Forwarder> {
+export async function openForwarder({ host, port, target }: ForwarderOptions) {
   const connections = new Set<ForwardedConnection>();
   /** Accepted during a blackhole, or while the target is unknown. */
   const waiting = new Set<Socket>();
@@ -61,7 +51,8 @@ export async function openForwarder({ host, port, target }: ForwarderOptions): P
   return {
     host,
     port: (server.address() as AddressInfo).port,
-    setFault(next) {
+    /** Applies to open and new connections; undefined ends the fault. */
+    setFault(next: Fault | undefined): void {
       fault = next;
       for (const connection of connections) connection.setFault(next);
       if (isUnder('blackhole')) return;
@@ -69,7 +60,9 @@ export async function openForwarder({ host, port, target }: ForwarderOptions): P
       waiting.clear();
       for (const socket of again) void take(socket);
     },
+    /** Resets open connections, so that clients reconnect to the current server. */
     dropConnections,
+    /** Forgets open connections, as a network does those of a frozen instance: neither end notices until it sends. */
     forgetConnections() {
       for (const connection of connections) connection.forget();
     },

@@ -25,7 +25,8 @@ interface RunningGroupOptions extends ServerOptions {
 
 export class RunningGroup {
   readonly name: string;
-  readonly user = APPLICATION_USER;
+  /** All rights, except writes on a reader. */
+  readonly user: string = APPLICATION_USER;
   readonly password: string;
   readonly #options: RunningGroupOptions;
   readonly #nodes: readonly ServerNode[];
@@ -60,10 +61,12 @@ export class RunningGroup {
     });
   }
 
+  /** Follows a promotion. */
   get writerEndpoint(): Forwarder {
     return this.#endpoint(0);
   }
 
+  /** The port on another address: spreads over serving readers; without readers, to the writer. */
   get readerEndpoint(): Forwarder {
     return this.#endpoint(1);
   }

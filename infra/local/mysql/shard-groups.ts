@@ -2,7 +2,6 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EngineKind, ensureEngine, type InstalledEngine } from '../../setup/engine.mjs';
 import { lockFolder } from '../folder/folder-lock.ts';
-import type { Forwarder } from './forwarder.ts';
 import { passwordsOf } from './accounts.ts';
 import { blankData } from './blank-data.ts';
 import { GroupsFile, type WantedGroup } from './groups-file.ts';
@@ -28,47 +27,19 @@ export interface ShardGroupsOptions {
   readonly log: (line: string) => void;
 }
 
-export interface ShardGroup {
-  readonly name: string;
-  /** All rights, except writes on a reader. */
-  readonly user: string;
-  readonly password: string;
-  /** Follows a promotion. */
-  readonly writerEndpoint: Forwarder;
-  /** The port on another address: spreads over serving readers; without readers, to the writer. */
-  readonly readerEndpoint: Forwarder;
-  readonly instanceEndpoints: readonly Forwarder[];
-  readonly nodes: readonly NodeStatus[];
-}
+export type ShardGroup = Pick<
+  RunningGroup,
+  'name' | 'user' | 'password' | 'writerEndpoint' | 'readerEndpoint' | 'instanceEndpoints' | 'nodes'
+>;
 
-export interface ShardGroups {
-  readonly engine: { readonly kind: EngineKind; readonly version: string };
-  readonly groups: readonly ShardGroup[];
-  status(): readonly NodeStatus[];
-  kill(node: string): Promise<void>;
-  pause(node: string): void;
-  resume(node: string): void;
-  restart(node: string): Promise<void>;
-  /** Promotes the most advanced reader; returns when it takes writes. The killed writer returns as reader. */
-  promote(group: string): Promise<void>;
-  /** Starts groups; returns when they are writable and replicated. If one fails, none runs; data stays. */
-  add(wanted: readonly WantedGroup[]): Promise<void>;
-  positions(): Promise<ReadonlyMap<string, string>>;
-  /**
-   * Restores a group to a position of its log; returns when it takes writes. Later writes are lost. `marked`: a
-   * statement that runs on the new writer before clients reach it.
-   */
-  restore(group: string, position: string, marked?: string): Promise<void>;
-  onChange(listener: () => void): void;
-  stop(): Promise<void>;
-}
+export type ShardGroups = Awaited<ReturnType<typeof startShardGroups>>;
 
 /**
  * Starts the groups; returns when they take writes and their readers follow. Shuts down servers of an earlier run
  * first. Throws an Error, with nothing left running, for a folder in use, of another engine, or with unwanted groups,
  * and for a server that does not start.
  */
-export async function startShardGroups(options: ShardGroupsOptions): Promise<ShardGroups> {
+export async function startShardGroups(options: ShardGroupsOptions) {
   checkGroups(options.groups);
   const folder = join(options.dataDir, 'groups');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -100,22 +71,24 @@ export async function startShardGroups(options: ShardGroupsOptions): Promise<Sha
 
     return {
       engine: { kind: engine.kind, version: engine.version },
-      get groups() {
+      get groups(): readonly ShardGroup[] {
         return groups;
       },
       status,
-      kill: async (name) => nodeOf(name).node.kill(),
-      pause: (name) => nodeOf(name).node.pause(),
-      resume(name) {
+      kill: async (name: string) => nodeOf(name).node.kill(),
+      pause: (name: string) => nodeOf(name).node.pause(),
+      resume(name: string) {
         const { group, node } = nodeOf(name);
         group.resume(node);
       },
-      async restart(name) {
+      async restart(name: string) {
         const { group, node } = nodeOf(name);
         await group.restart(node);
       },
-      promote: async (name) => groupOf(name).promote(),
-      async add(wanted) {
+      /** Promotes the most advanced reader; returns when it takes writes. The killed writer returns as reader. */
+      promote: async (name: string) => groupOf(name).promote(),
+      /** Starts groups; returns when they are writable and replicated. If one fails, none runs; data stays. */
+      async add(wanted: readonly WantedGroup[]) {
         checkGroups([...groups.map(({ name, nodes }) => ({ name, readers: nodes.length - 1 })), ...wanted]);
         const added = await startAll(wanted.map(make));
         groups = [...groups, ...added];
@@ -123,8 +96,12 @@ export async function startShardGroups(options: ShardGroupsOptions): Promise<Sha
       },
       positions: async () =>
         new Map(await Promise.all(groups.map(async (group) => [group.name, await group.position()] as const))),
-      restore: async (name, position, marked) => groupOf(name).restore(position, marked),
-      onChange: (listener) => void listeners.add(listener),
+      /**
+       * Restores a group to a position of its log; returns when it takes writes. Later writes are lost. `marked`: a
+       * statement that runs on the new writer before clients reach it.
+       */
+      restore: async (name: string, position: string, marked?: string) => groupOf(name).restore(position, marked),
+      onChange: (listener: () => void) => void listeners.add(listener),
       stop: () => (stopped ??= Promise.all(groups.map((group) => group.stop())).then(() => lock.release())),
     };
   } catch (error) {

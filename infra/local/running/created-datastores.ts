@@ -4,17 +4,9 @@ import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import { dynamoClient } from '../login/clients.ts';
 
 /** A datastore in a stack's topology. */
-export interface CreatedDatastore {
-  readonly name: string;
-  readonly shards: number;
-  /** No longer defined: its data stays, requests do not find it. */
-  readonly isRetired: boolean;
-}
+export type CreatedDatastore = Awaited<ReturnType<typeof createdDatastores>>[number];
 
-export async function createdDatastores(
-  tables: readonly string[],
-  dynamodbUrl: string,
-): Promise<readonly CreatedDatastore[]> {
+export async function createdDatastores(tables: readonly string[], dynamodbUrl: string) {
   const table = tables.find((name) => name.includes('topology'));
   if (table === undefined) return [];
   using client = dynamoClient(dynamodbUrl);
@@ -25,6 +17,7 @@ export async function createdDatastores(
       names.map(async (name) => ({
         name,
         shards: (await topology.datastore(name))?.shards ?? 0,
+        /** No longer defined: its data stays, requests do not find it. */
         isRetired: !served.includes(name),
       })),
     );

@@ -1,10 +1,8 @@
-import type { NodeStatus, ShardGroups } from '../mysql/shard-groups.ts';
+import type { Forwarder, NodeStatus, ShardGroups } from '../mysql/shard-groups.ts';
 import { writeFileAtomically } from '../folder/state-file.ts';
 
-/** The addresses of a running stack: `endpoints.json`. */
-export interface Endpoints {
+interface ServiceEndpoints {
   readonly http: string;
-  readonly groups: readonly GroupEndpoints[];
   readonly sqs: string;
   readonly dynamodb: string;
   readonly tables: readonly string[];
@@ -12,51 +10,31 @@ export interface Endpoints {
   readonly rdsData: string;
 }
 
+/** The addresses of a running stack: `endpoints.json`. */
+export type Endpoints = ReturnType<typeof endpointsOf>;
+
 /** The table whose name has this part. Throws an Error if the stack has none. */
-export function tableOf({ tables }: Pick<Endpoints, 'tables'>, name: 'topology' | 'state'): string {
+export function tableOf({ tables }: Pick<ServiceEndpoints, 'tables'>, name: 'topology' | 'state'): string {
   const found = tables.find((candidate) => candidate.includes(`tables${name}`));
   if (found === undefined)
     throw new Error(`tables: wanted the table ${name} of a stack, got ${tables.join(', ') || 'no tables'}`);
   return found;
 }
 
-type ServiceEndpoints = Omit<Endpoints, 'groups'>;
-
-interface GroupEndpoints {
-  readonly name: string;
-  /** The addresses for functions, whichever server is the writer. */
-  readonly cluster: { readonly writer: Address; readonly reader: Address };
-  readonly writer: NodeEndpoint;
-  readonly readers: readonly NodeEndpoint[];
-}
-
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** A server's own address, not its forwarder's; the pid is 0 without a process. */
-interface NodeEndpoint extends Address {
-  readonly pid: number;
-  readonly user: string;
-  readonly password: string;
-}
-
-export function endpointsOf(
-  { groups }: Pick<ShardGroups, 'groups'>,
-  { http, ...services }: ServiceEndpoints,
-): Endpoints {
+export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, { http, ...services }: ServiceEndpoints) {
   const endpoints = groups.flatMap(({ name, nodes, user, password, writerEndpoint, readerEndpoint }) => {
-    const endpointOf = ({ host, port, pid }: NodeStatus): NodeEndpoint => ({ host, port, pid, user, password });
+    /** A server's own address, not its forwarder's; the pid is 0 without a process. */
+    const endpointOf = ({ host, port, pid }: NodeStatus) => ({ host, port, pid, user, password });
     const writer = nodes.find(({ role }) => role === 'writer');
     const readers = nodes.filter((node) => node !== writer).map(endpointOf);
+    /** The addresses for functions, whichever server is the writer. */
     const cluster = { writer: addressOf(writerEndpoint), reader: addressOf(readerEndpoint) };
     return writer ? [{ name, cluster, writer: endpointOf(writer), readers }] : [];
   });
   return { http, groups: endpoints, ...services };
 }
 
-function addressOf({ host, port }: Address): Address {
+function addressOf({ host, port }: Forwarder) {
   return { host, port };
 }
 

@@ -8,7 +8,7 @@ import type { StackQueue } from '../template/run-template.ts';
 import type { Tailers } from '../template/tailers.ts';
 import type { CreatedDatastore } from './created-datastores.ts';
 
-export interface ReadSources {
+interface ReadSources {
   readonly datastores: string;
   readonly read: ReadonlySet<string>;
 }

@@ -1,13 +1,8 @@
 import { performance } from 'node:perf_hooks';
 
-interface Progress {
-  during<T>(what: string, work: Promise<T>): Promise<T>;
-  end(): void;
-}
-
 const EVERY_MS = 2000;
 
-export function showProgress(log: (line: string) => void, everyMs = EVERY_MS): Progress {
+export function showProgress(log: (line: string) => void, everyMs = EVERY_MS) {
   const begun = performance.now();
   const underWay = new Set<{ readonly what: string }>();
   const timer = setInterval(() => {
@@ -16,7 +11,7 @@ export function showProgress(log: (line: string) => void, everyMs = EVERY_MS): P
   }, everyMs);
   timer.unref();
   return {
-    async during(what, work) {
+    async during<T>(what: string, work: Promise<T>): Promise<T> {
       const one = { what };
       underWay.add(one);
       try {

@@ -10,7 +10,7 @@ import type { Synthesis } from '../template/synthesize.ts';
 import { tableNames } from '../template/resources/table.ts';
 import { createdDatastores } from '../running/created-datastores.ts';
 import { definitionChanges } from './definition-changes.ts';
-import type { AddedGroup, ReadSources, TakenOver } from '../running/running-stack.ts';
+import type { AddedGroup, TakenOver } from '../running/running-stack.ts';
 import type { StackSources } from './stack-sources.ts';
 import { checkGroups, groupsOf, startAddedGroups } from './start-groups.ts';
 
@@ -28,19 +28,6 @@ interface MadeSources extends Synthesis {
   readonly definitions: Definitions;
 }
 
-/** Applies a stack's sources, at its start and after changes. */
-interface SourceTaking {
-  take(made: MadeSources): Promise<TakenOver>;
-  /** See `LocalStack.takeOver`. */
-  takeOver(): Promise<TakenOver>;
-  addGroup(): Promise<AddedGroup>;
-  /** Those applied last. */
-  readonly sources: ReadSources;
-  readonly datastores: readonly DatastoreDefinition[];
-  /** Stops taking changes; resolves after the current one. */
-  close(): Promise<void>;
-}
-
 export function takeSources({
   sources,
   running,
@@ -49,7 +36,7 @@ export function takeSources({
   secretsManager,
   rdsData,
   dynamodbUrl,
-}: TakeSourcesOptions): SourceTaking {
+}: TakeSourcesOptions) {
   let datastores: readonly DatastoreDefinition[] = [];
   let read: ReadonlySet<string> = new Set();
   const turns = new WorkInTurn();
@@ -110,6 +97,7 @@ export function takeSources({
     get datastores() {
       return datastores;
     },
+    /** Stops taking changes; resolves after the current one. */
     async close() {
       turns.end();
       await turns.settled();

@@ -6,11 +6,6 @@ import { loadTriggers } from './load-triggers.ts';
 import type { LocalStack, TakenOver } from '../running/running-stack.ts';
 import { messageOf } from '../message-of.ts';
 
-export interface WatchedSources {
-  /** Resolves when nothing is watched or being applied. */
-  close(): Promise<void>;
-}
-
 type WatchedStack = Pick<LocalStack, 'sources' | 'takeOver' | 'datastores' | 'functions'>;
 
 /** Editors and users save several files at once. */
@@ -19,15 +14,13 @@ const QUIET_MS = 100;
 const NAMED = 3;
 const YAML = /\.ya?ml$/u;
 
+export type WatchedSources = Awaited<ReturnType<typeof watchSources>>;
+
 /**
  * Applies changes of a stack's sources: the YAML of datastores, and every module and bundled file outside packages.
  * Resolves once all are watched. `since`: by `Date.now()`: changes from then on are applied as well.
  */
-export async function watchSources(
-  stack: WatchedStack,
-  log: (line: string) => void,
-  since = Number.POSITIVE_INFINITY,
-): Promise<WatchedSources> {
+export async function watchSources(stack: WatchedStack, log: (line: string) => void, since = Number.POSITIVE_INFINITY) {
   const options = { ignoreInitial: true, ignorePermissionErrors: true };
   const definitions = watch(stack.sources().datastores, options);
   // Watches folders: a missing import may appear next to other files.
@@ -77,6 +70,7 @@ export async function watchSources(
   );
   for (const path of [...ownFiles(stack), ...definitionsIn(definitions)]) if (isChanged(path, since)) note(path);
   return {
+    /** Resolves when nothing is watched or being applied. */
     async close() {
       isClosed = true;
       clearTimeout(timer);

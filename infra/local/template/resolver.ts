@@ -9,13 +9,9 @@ export interface ResourceValues {
   secret(id: string): string;
 }
 
-export interface Resolver {
-  /** Undefined if it is not set. */
-  property(address: ResourceAddress, name: string): unknown;
-  readonly resources: readonly ResourceAddress[];
-}
+export type Resolver = ReturnType<typeof createResolver>;
 
-export function createResolver(stacks: readonly LoadedStack[], values: ResourceValues): Resolver {
+export function createResolver(stacks: readonly LoadedStack[], values: ResourceValues) {
   const resources = addressesOf(stacks);
   const conditional = resources.find(({ resource: { Condition } }) => Condition !== undefined);
   if (conditional) throw new Error(`${describeResource(conditional)}: wanted no condition, which is not judged here`);
@@ -51,7 +47,8 @@ export function createResolver(stacks: readonly LoadedStack[], values: ResourceV
 
   return {
     resources,
-    property(address, name) {
+    /** Undefined if it is not set. */
+    property(address: ResourceAddress, name: string): unknown {
       try {
         return withSecrets(resolve(address.resource.Properties?.[name], scopeOf(address.stack)), values);
       } catch (cause) {

@@ -1,7 +1,6 @@
-import type { SQSClient } from '@aws-sdk/client-sqs';
 import { loginOfFunction } from '../login/aws-login.ts';
 import { onceWithin, sqsClient } from '../login/clients.ts';
-import { pollQueue, type QueuePoller, type EventSourceDefinition } from '../event-sources/poll-queue.ts';
+import { pollQueue, type EventSourceDefinition } from '../event-sources/poll-queue.ts';
 import { queueCounts, queueOfSource } from '../event-sources/queue-of-source.ts';
 import { messageOf } from '../message-of.ts';
 
@@ -11,27 +10,14 @@ interface RunEventSourcesOptions {
   readonly onError: (message: string) => void;
 }
 
-interface RunningEventSources {
-  /** Polls these from now on. Resolves once the calls of the others have ended, or after half a minute. */
-  take(definitions: readonly EventSourceDefinition[]): Promise<void>;
-  /** Whom a queue's messages call, and how many calls there are now. */
-  of(queueUrl: string): { readonly functionArn: string; readonly calls: number } | undefined;
-  /** Stops polling; resolves once the calls have ended, or after half a minute. */
-  stop(): Promise<void>;
-}
-
-interface Source {
-  readonly definition: EventSourceDefinition;
-  readonly poller: QueuePoller;
-  readonly client: SQSClient;
-}
-
 /** Calls functions with the messages of their queues; see `pollQueue`. */
-export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOptions): RunningEventSources {
+export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOptions) {
   /** By the whole definition. */
   const running = new Map<string, Source>();
 
-  function start(definition: EventSourceDefinition): Source {
+  type Source = ReturnType<typeof start>;
+
+  function start(definition: EventSourceDefinition) {
     const { queueUrl, functionArn, batchSize } = definition;
     const report = (message: string): void => onError(`${queueUrl.slice(queueUrl.lastIndexOf('/') + 1)}: ${message}`);
     // Lambda receives with the function's role; without retries, since the poller decides.
@@ -53,11 +39,14 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
   }
 
   return {
+    /** Polls these from now on. Resolves once the calls of the others have ended, or after half a minute. */
     take,
-    of(queueUrl) {
+    /** Whom a queue's messages call, and how many calls there are now. */
+    of(queueUrl: string) {
       const source = [...running.values()].find(({ definition }) => definition.queueUrl === queueUrl);
       return source && { functionArn: source.definition.functionArn, calls: source.poller.calls };
     },
+    /** Stops polling; resolves once the calls have ended, or after half a minute. */
     stop: () => take([]),
   };
 }

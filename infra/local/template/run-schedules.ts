@@ -21,16 +21,7 @@ interface WantedSchedules {
   readonly changed?: ReadonlySet<string>;
 }
 
-export interface RunningSchedules {
-  readonly slots: number;
-  /** Runs these schedules instead. Kept ones keep their time unless the function changed. */
-  take(wanted: WantedSchedules): void;
-  /** Sets what schedules may start; before that, everything. */
-  setRights(rights: RightsByKey): Promise<void>;
-  /** Runs slots 0 to `count` - 1; no open call is ended. */
-  setSlots(count: number): void;
-  stop(): void;
-}
+export type RunningSchedules = ReturnType<typeof runSchedules>;
 
 /**
  * Calls each schedule's function at once, then at its rate. As in the cloud, calls overlap and failed ones are not
@@ -39,7 +30,7 @@ export interface RunningSchedules {
  *
  * Schedules with a slot (`{"slot": 2}`) start equal workers, and their number can change.
  */
-export function runSchedules({ invoke, onError }: RunSchedulesOptions): RunningSchedules {
+export function runSchedules({ invoke, onError }: RunSchedulesOptions) {
   let wanted: readonly ScheduleDefinition[] = [];
   let slots = 0;
   let rights = readRights({});
@@ -83,16 +74,19 @@ export function runSchedules({ invoke, onError }: RunSchedulesOptions): RunningS
     get slots() {
       return slots;
     },
-    take(next) {
+    /** Runs these schedules instead. Kept ones keep their time unless the function changed. */
+    take(next: WantedSchedules) {
       wanted = next.schedules;
       const defaultSlots = slotsOf(wanted);
       slots = defaultSlots === 0 ? 0 : (next.slots ?? defaultSlots);
       run(next.changed ?? new Set());
     },
-    async setRights(byKey) {
+    /** Sets what schedules may start; before that, everything. */
+    async setRights(byKey: RightsByKey) {
       rights = readRights(byKey);
     },
-    setSlots(count) {
+    /** Runs slots 0 to `count` - 1; no open call is ended. */
+    setSlots(count: number) {
       if (slotsOf(wanted) === 0) return;
       slots = count;
       run(new Set());

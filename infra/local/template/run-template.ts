@@ -1,24 +1,22 @@
 import type { DataFolder } from '../folder/data-folder.ts';
 import { deleteFormerQueues, rememberQueues, changeQueues, createQueues, queueUrls } from './resources/queue.ts';
-import { startFunctionHost, type FunctionHost } from '../lambda/function-host.ts';
-import type { FunctionDefinition, FunctionMode } from '../lambda/function-definition.ts';
+import { startFunctionHost } from '../lambda/function-host.ts';
+import type { FunctionMode } from '../lambda/function-definition.ts';
 import type { FunctionLog } from '../lambda/function-log.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { HttpRoute } from '../gateway/route-table.ts';
 import type { RightsByKey } from '../iam/rights.ts';
-import { customResources, type CustomResourceDefinition } from './resources/custom-resource.ts';
+import { customResources } from './resources/custom-resource.ts';
 import { eventSources } from './resources/event-source.ts';
-import type { EventSourceDefinition } from '../event-sources/poll-queue.ts';
 import { corsRules, httpRoutes } from './resources/http-api.ts';
 import { lambdaFunctions } from './resources/lambda-function.ts';
 import type { LocalResources } from './resources/local-resources.ts';
 import { rightsOfApiGateway, checkRolesOfSchedules, rightsOfRoles } from './resources/role.ts';
-import { schedules, type ScheduleDefinition } from './resources/schedule.ts';
+import { schedules } from './resources/schedule.ts';
 import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
 import { runEventSources } from './run-event-sources.ts';
-import { runSchedules, type RunningSchedules } from './run-schedules.ts';
-import { tailersOf, desiredTailers, type DesiredTailers, type Tailers } from './tailers.ts';
+import { runSchedules } from './run-schedules.ts';
+import { tailersOf, desiredTailers, type DesiredTailers } from './tailers.ts';
 import { messageOf } from '../message-of.ts';
 
 export interface TemplateOptions {
@@ -57,35 +55,9 @@ export interface StackQueue {
 }
 
 /** Runs a template, and later ones after it. */
-export interface RunningTemplate {
-  /**
-   * Applies a template in a deployment's order: tables and queues, functions, custom resources, then routes, schedules
-   * and event sources; removed queues last. Unchanged parts keep running. If a part fails, everything before it keeps
-   * running, and the next template removes what was made. Not concurrent. `areRestarted`: replaces unchanged functions
-   * as
-   * well. Returns the titles of new and changed functions.
-   */
-  take(local: LocalResources, areRestarted?: boolean): Promise<readonly string[]>;
-  readonly functions: FunctionHost;
-  readonly rights: RightsByKey;
-  readonly schedules: Pick<RunningSchedules, 'setRights'>;
-  readonly tailers: Tailers;
-  readonly queueUrls: readonly string[];
-  readonly tableNames: readonly string[];
-  queues(): readonly StackQueue[];
-  /** Stops schedules and polling; resolves once the calls for messages have ended. */
-  settle(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type RunningTemplate = ReturnType<typeof runTemplate>;
 
-export function runTemplate({
-  options,
-  folder,
-  services,
-  log,
-  gateway,
-  setRights,
-}: RunTemplateOptions): RunningTemplate {
+export function runTemplate({ options, folder, services, log, gateway, setRights }: RunTemplateOptions) {
   let isFirst = true;
   let desired: DesiredTailers | undefined;
   let urls: readonly string[] = [];
@@ -110,6 +82,12 @@ export function runTemplate({
     onError: (message) => log.line('queue', message),
   });
 
+  /**
+   * Applies a template in a deployment's order: tables and queues, functions, custom resources, then routes, schedules
+   * and event sources; removed queues last. Unchanged parts keep running. If a part fails, everything before it keeps
+   * running, and the next template removes what was made. Not concurrent. `areRestarted`: replaces unchanged functions
+   * as well. Returns the titles of new and changed functions.
+   */
   async function take({ resources, context }: LocalResources, areRestarted = false): Promise<readonly string[]> {
     // Steps that may fail come before the functions take over.
     const parts = partsOf({ resources, context }, options);
@@ -176,7 +154,7 @@ export function runTemplate({
     get rights() {
       return rights;
     },
-    schedules: runningSchedules,
+    schedules: { setRights: runningSchedules.setRights },
     tailers: tailersOf(runningSchedules, () => desired),
     get queueUrls() {
       return urls;
@@ -190,6 +168,7 @@ export function runTemplate({
         const title = functions.status().find(({ arn }) => arn === functionArn)?.title;
         return { name: url.slice(url.lastIndexOf('/') + 1), url, calls: title, callsNow: calls };
       }),
+    /** Stops schedules and polling; resolves once the calls for messages have ended. */
     settle,
     async stop() {
       await settle();
@@ -198,21 +177,10 @@ export function runTemplate({
   };
 }
 
-interface TemplateParts {
-  readonly routes: readonly HttpRoute[];
-  readonly scheduled: readonly ScheduleDefinition[];
-  readonly sources: readonly EventSourceDefinition[];
-  readonly custom: readonly CustomResourceDefinition[];
-  /** Functions that something in the template calls. */
-  readonly definitions: readonly FunctionDefinition[];
-  /** ARNs of functions behind routes. */
-  readonly shared: ReadonlySet<string>;
-}
-
 function partsOf(
   { resources, context }: Pick<LocalResources, 'resources' | 'context'>,
   { functionMemory, functionArguments }: TemplateOptions,
-): TemplateParts {
+) {
   const routes = httpRoutes(resources, context);
   const scheduled = schedules(resources, context);
   checkRolesOfSchedules(resources, context, scheduled);

@@ -7,17 +7,14 @@ import type { LoadedStack, Template } from './template.ts';
 
 export const DEPLOYED_APP = join(PROJECT_ROOT, 'infra', 'app.ts');
 
-export interface Synthesis {
-  readonly stacks: readonly LoadedStack[];
-  readonly read: readonly string[];
-}
+export type Synthesis = Awaited<ReturnType<typeof synthesize>>;
 
 /**
  * Synthesizes an app into a folder and loads the result. Reuses an earlier result if nothing has changed; a synthesis
  * takes two seconds of a core. A failed synthesis keeps the folder's content, and bundles in use stay. Throws an Error
  * with the bundler's or compiler's message.
  */
-export async function synthesize(order: SynthesisOrder, inUse: readonly string[] = []): Promise<Synthesis> {
+export async function synthesize(order: SynthesisOrder, inUse: readonly string[] = []) {
   const known = synthesizedFrom(order);
   if (known) return { stacks: loadAssembly(order.folder), read: known };
   const startedAt = Date.now();

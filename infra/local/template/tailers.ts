@@ -7,26 +7,14 @@ import type { ScheduleDefinition } from './resources/schedule.ts';
 import type { RunningSchedules } from './run-schedules.ts';
 
 /** The wanted number of tailers in the state table, which running tailers read. */
-export interface DesiredTailers {
-  /** Undefined: the template's number applies. */
-  read(): Promise<number | undefined>;
-  /** Throws SchemalessError `invalid_field` for a count out of range, and what DynamoDB throws. */
-  write(count: number): Promise<void>;
-}
-
-export interface Tailers {
-  /** 0 if the template has none. */
-  readonly count: number;
-  /** Stores the count, and starts or ends schedules. Throws as `DesiredTailers.write`. */
-  set(count: number): Promise<void>;
-}
+export type DesiredTailers = NonNullable<ReturnType<typeof desiredTailers>>;
 
 /** Undefined if the template has no schedules with a slot. */
 export function desiredTailers(
   schedules: readonly ScheduleDefinition[],
   functions: readonly FunctionDefinition[],
   dynamodbUrl: string,
-): DesiredTailers | undefined {
+) {
   const arn = schedules.find(({ slot }) => slot !== undefined)?.functionArn;
   const name = functions.find((definition) => definition.arn === arn)?.environment[ENVIRONMENT_VARIABLES.stateTable];
   if (name === undefined) return undefined;
@@ -36,18 +24,24 @@ export function desiredTailers(
     return await use({ client, table: name });
   };
   return {
+    /** Undefined: the template's number applies. */
     read: () => withTable(readTailerCount),
-    write: (count) => withTable((table) => writeTailerCount(table, count)),
+    /** Throws SchemalessError `invalid_field` for a count out of range, and what DynamoDB throws. */
+    write: (count: number) => withTable((table) => writeTailerCount(table, count)),
   };
 }
 
+export type Tailers = ReturnType<typeof tailersOf>;
+
 /** `desiredOf` is called each time: a later template may have tailers. */
-export function tailersOf(schedules: RunningSchedules, desiredOf: () => DesiredTailers | undefined): Tailers {
+export function tailersOf(schedules: RunningSchedules, desiredOf: () => DesiredTailers | undefined) {
   return {
+    /** 0 if the template has none. */
     get count() {
       return schedules.slots;
     },
-    async set(count) {
+    /** Stores the count, and starts or ends schedules. Throws as `DesiredTailers.write`. */
+    async set(count: number) {
       const desired = desiredOf();
       if (!desired) throw new Error('tailers: wanted a datastore with triggers, without which nothing is tailed');
       await desired.write(count);

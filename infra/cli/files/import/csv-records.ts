@@ -60,20 +60,8 @@ function standsAlone(line: TextLine | undefined, { delimiter, width }: RecordSha
   return !lenient.isOpen && lenient.values.length === width && !lenient.hasLooseQuotes;
 }
 
-interface Parsed {
-  readonly values: readonly string[];
-  readonly fault: string | undefined;
-  /** The position of the line after it. */
-  readonly end: number;
-}
-
 /** Parses a record until its end or its first fault. Returns undefined if its lines end before. */
-function parse(
-  lines: readonly TextLine[],
-  start: number,
-  { delimiter, width }: RecordShape,
-  isWhole: boolean,
-): Parsed | undefined {
+function parse(lines: readonly TextLine[], start: number, { delimiter, width }: RecordShape, isWhole: boolean) {
   const parser = new RecordParser(delimiter);
   const { values } = parser;
   let length = 0;

@@ -14,13 +14,6 @@ export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, ski
 const FORMAT = 2;
 const SAMPLE_BYTES = 64 * 1024;
 
-export interface Fingerprint {
-  readonly path: string;
-  readonly size: number;
-  readonly changed_ms: number;
-  readonly sample: string;
-}
-
 interface ImportSubject {
   readonly url: string;
   readonly datastore: string;
@@ -56,8 +49,10 @@ export function newJournal(subject: ImportSubject): Journal {
   };
 }
 
+export type Fingerprint = Awaited<ReturnType<typeof fingerprint>>;
+
 /** Samples a file. Throws `bad_input` if it is not a file. */
-export async function fingerprint(path: string): Promise<Fingerprint> {
+export async function fingerprint(path: string) {
   let file;
   try {
     file = await open(path, 'r');

@@ -28,19 +28,13 @@ interface SendOptions {
 
 export type Settled = ReadonlyMap<SourceItem, Settlement>;
 
-interface Sent {
-  /** Missing items were not sent, or not confirmed. */
-  readonly settled: Settled;
-  /** The reason why the import cannot continue. */
-  readonly failure: unknown;
-}
-
 /**
  * Puts cells, and retries unavailable ones. Sends one batch of a shard at a time, so that its cells are stored in
  * order. Many cells of a shard cost hardly more than one. Fails with FilesError `no_progress`, `times_refused`, or a
- * SchemalessError that no cell caused.
+ * SchemalessError that no cell caused. Items that `settled` lacks were not sent, or not confirmed; `failure` is why the
+ * import cannot continue.
  */
-export async function sendWindow(items: readonly SourceItem[], options: SendOptions): Promise<Sent> {
+export async function sendWindow(items: readonly SourceItem[], options: SendOptions) {
   const { client, heads, areTimesKept, concurrency, patienceMs, signal, told } = options;
   const settled = new Map<SourceItem, Settlement>();
   const cells: CellItem[] = [];

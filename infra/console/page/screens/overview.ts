@@ -40,17 +40,10 @@ function groupsText(health: Health) {
   return html`<a href=${link(['health'])}>${text}</a>`;
 }
 
-interface Numbers {
-  readonly now: Heads | undefined;
-  readonly rate: number | undefined;
-  readonly silent: number;
-  readonly triggers: readonly TriggerSummary[] | undefined;
-}
-
 function Card({ name, isChosen }: { readonly name: string; readonly isChosen: boolean }) {
   const before = useRef<Heads>(undefined);
   const live = useLive(
-    async (ask): Promise<Numbers> => {
+    async (ask) => {
       const path = `/v1/${encodeURIComponent(name)}`;
       const answer = await unlessDenied(ask<ShardHeads>(`${path}/shards`));
       const all = await unlessDenied(ask<{ triggers: readonly TriggerSummary[] }>(`${path}/triggers`));

@@ -11,18 +11,11 @@ import { counted, countText } from '../text.ts';
 import { MoveTable } from './moves.ts';
 import { OneShard, type MappedShard } from './shard.ts';
 
-interface Fetched {
-  readonly shards: readonly MappedShard[];
-  readonly moves: readonly MoveStatus[];
-  readonly hidesMoves: boolean;
-  readonly groups: readonly string[];
-}
-
 export function ShardsScreen() {
   const { parts } = useAddress();
   const before = useRef<Heads>(undefined);
   const groups = useRef<readonly string[]>(undefined);
-  const live = useLive(async (ask): Promise<Fetched> => {
+  const live = useLive(async (ask) => {
     const answer = await ask<ShardHeads>(['shards']);
     const now = headsOf(answer);
     const moves = await unlessDenied<{ readonly moves: readonly MoveStatus[] }>(ask(['moves']));

@@ -2,25 +2,14 @@ import { describeResource, type ResourceAddress } from '../template.ts';
 import { FUNCTION } from './lambda-function.ts';
 import { textProperty, type Context } from './resource-kind.ts';
 
-export interface CustomResourceDefinition {
-  readonly address: ResourceAddress;
-  readonly type: string;
-  /** As CloudFormation passes them: every scalar is text. */
-  readonly properties: Readonly<Record<string, unknown>>;
-  readonly onEventArn: string;
-  /** Undefined if the work is done when `onEvent` returns. */
-  readonly isCompleteArn: string | undefined;
-}
-
 export function isCustomResource(type: string): boolean {
   return type.startsWith('Custom::') || type === 'AWS::CloudFormation::CustomResource';
 }
 
+export type CustomResourceDefinition = ReturnType<typeof customResources>[number];
+
 /** Returns custom resources with their own handlers, which CDK's provider framework names. */
-export function customResources(
-  resources: readonly ResourceAddress[],
-  context: Context,
-): readonly CustomResourceDefinition[] {
+export function customResources(resources: readonly ResourceAddress[], context: Context) {
   const frameworks = new Map(
     resources
       .filter(isFramework)
@@ -39,8 +28,10 @@ export function customResources(
       return {
         address,
         type: address.resource.Type,
+        /** As CloudFormation passes them: every scalar is text. */
         properties: Object.fromEntries(names.map((name) => [name, asText(context.property(address, name))])),
         onEventArn: String(framework.USER_ON_EVENT_FUNCTION_ARN),
+        /** Undefined if the work is done when `onEvent` returns. */
         isCompleteArn:
           framework.USER_IS_COMPLETE_FUNCTION_ARN === undefined
             ? undefined

@@ -52,13 +52,9 @@ export function checkTypes(stacks: readonly LoadedStack[]): void {
   );
 }
 
-export interface LocalResources {
-  readonly resources: readonly ResourceAddress[];
-  readonly context: Context;
-  readonly secrets: ReadonlyMap<string, string>;
-}
+export type LocalResources = ReturnType<typeof localResources>;
 
-export function localResources(stacks: readonly LoadedStack[], world: World): LocalResources {
+export function localResources(stacks: readonly LoadedStack[], world: World) {
   let texts: ReadonlyMap<string, string> | undefined;
   const values: ResourceValues = {
     ref: (address) => (kindOf(address) ?? MEANINGLESS).ref(address, context),

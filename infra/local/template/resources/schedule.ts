@@ -1,21 +1,12 @@
 import { describeResource, ofType, type ResourceAddress } from '../template.ts';
 import { physicalName, textProperty, type Context } from './resource-kind.ts';
 
-export interface ScheduleDefinition {
-  readonly name: string;
-  readonly everyMs: number;
-  readonly functionArn: string;
-  readonly roleArn: string;
-  /** JSON text; undefined without an input. */
-  readonly input: string | undefined;
-  /** The slot in an input such as `{"slot": 2}`: one of several equal workers. */
-  readonly slot: number | undefined;
-}
-
 const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
+export type ScheduleDefinition = ReturnType<typeof schedules>[number];
+
 /** Returns the enabled schedules. Throws for one without a rate. */
-export function schedules(resources: readonly ResourceAddress[], context: Context): readonly ScheduleDefinition[] {
+export function schedules(resources: readonly ResourceAddress[], context: Context) {
   return ofType(resources, 'AWS::Scheduler::Schedule')
     .filter((address) => context.property(address, 'State') !== 'DISABLED')
     .map((address) => {
@@ -26,7 +17,9 @@ export function schedules(resources: readonly ResourceAddress[], context: Contex
         everyMs: rateOf(address, textProperty(context, address, 'ScheduleExpression')),
         functionArn: String(target.Arn),
         roleArn: String(target.RoleArn),
+        /** JSON text; undefined without an input. */
         input,
+        /** The slot in an input such as `{"slot": 2}`: one of several equal workers. */
         slot: input === undefined ? undefined : slotOf(input),
       };
     });
