@@ -36,8 +36,7 @@ const PRICES = {
 } as const;
 
 /**
- * The load: each write is one cell with one index entry and one trigger. **Measured** on one machine of two cores:
- * bytes,
+ * The load: each write is one cell with one index entry and one trigger. **Measured** on one machine of two cores: bytes,
  * statements, commits, 5,200 appends a second (8 ACU are taken for two cores). The rest are estimates: replace them by
  * what your account shows.
  */
@@ -96,10 +95,9 @@ export const sumOf = (bill: Bill): number => Object.values(bill).reduce((sum, us
 export function standingOf(environment: EnvironmentProps) {
   const { groups, readersPerGroup, proxy, databaseAuth, functionsInVpc, schedules, tailers } = environment;
   const zones = zonesFor(environment.region, environment.zones)?.length ?? ZONES_UNNAMED;
-  const perGroup =
-    ALARMS.group +
-    (proxy ? ALARMS.proxy : 0) +
-    (readersPerGroup > 0 ? ALARMS.readers + (proxy ? ALARMS.proxiedReaders : 0) : 0);
+  const ofReaders = readersPerGroup > 0 ? ALARMS.readers + (proxy ? ALARMS.proxiedReaders : 0) : 0;
+  const perGroup = ALARMS.group + (proxy ? ALARMS.proxy : 0) + ofReaders;
+  const ofLoops = schedules ? (LOOPS + 1) * ALARMS.loop : 0;
   return {
     zones,
     nodes: groups * (1 + readersPerGroup),
@@ -108,11 +106,7 @@ export function standingOf(environment: EnvironmentProps) {
     endpoints: functionsInVpc ? zones * (environment.sealsFields || databaseAuth === 'secret' ? 2 : 1) : 0,
     // Of each cluster's owner, of the users that have no tokens, and the root key.
     secrets: groups + (databaseAuth === 'iam' ? 0 : MADE_USERS.length) + (canSeal(environment) ? 1 : 0),
-    alarmMetrics:
-      ALARMS.store +
-      ASSUMPTIONS.triggers * ALARMS.trigger +
-      groups * perGroup +
-      (schedules ? (LOOPS + 1) * ALARMS.loop : 0),
+    alarmMetrics: ALARMS.store + ASSUMPTIONS.triggers * ALARMS.trigger + groups * perGroup + ofLoops,
   };
 }
 
@@ -121,7 +115,7 @@ export function restOf(environment: EnvironmentProps): Bill {
   const { groups, readersPerGroup, proxy, capacity, access, schedules, tailers, loopMemoryMb } = environment;
   const { triggers, overlap, smallFunctionMb } = ASSUMPTIONS;
   const { zones, nodes, ...standing } = standingOf(environment);
-  const pages = Math.ceil(shardsOf(environment) / SHARDS_A_PAGE);
+  const pages = Math.ceil((environment.shards['trips'] ?? SHARDS) / SHARDS_A_PAGE);
   // Tailers keep a node awake that could pause.
   const acu = schedules ? Math.max(capacity.min, 0.5) : capacity.min;
   const loopMb = schedules ? (tailers + 1) * loopMemoryMb + (groups > 1 ? smallFunctionMb : 0) : 0;
@@ -154,34 +148,28 @@ export function restOf(environment: EnvironmentProps): Bill {
 function stateAtRest(environment: EnvironmentProps): { readonly writes: number; readonly reads: number } {
   const { groups, tailers } = environment;
   const { triggers } = ASSUMPTIONS;
-  const shards = shardsOf(environment);
+  const shards = environment.shards['trips'] ?? SHARDS;
   const partitions = defaultPartitions(shards);
   const offsetUnits = Math.ceil(((shards / partitions) * 20) / 1024);
   const assigned = partitions * (triggers + 1);
   const renewals = ((groups > 1 ? groups : 0) + 1) / 2;
-  const topologyUnits = Math.ceil((shards * 6 + groups * 700) / 4096);
+  const topologyReads = (3.2 + tailers / 5) * Math.ceil((shards * 6 + groups * 700) / 4096);
   return {
     writes: tailers + 0.5 + renewals + (assigned * 2 * offsetUnits) / 60,
-    reads:
-      assigned * (3 / 60 + 1 / 30) +
-      renewals +
-      tailers * (1 + 1.5 * triggers) +
-      groups / 2 +
-      (3.2 + tailers / 5) * topologyUnits,
+    reads: assigned * (3 / 60 + 1 / 30) + renewals + tailers * (1 + 1.5 * triggers) + groups / 2 + topologyReads,
   };
 }
 
 /** Returns the cost of a million writes: a cell, its copies, its entry, and its trigger's call. */
 export function millionWrites(environment: EnvironmentProps): Bill {
   const { writeMs, functionMb, triggerMs, smallFunctionMb, copyWork, entryWork, tailWork } = ASSUMPTIONS;
-  const copies = environment.bufferCopies;
-  const commits = 1 + copies + 1;
+  const { bufferCopies: copies } = environment;
   return perMillion(environment, {
     gbSeconds: (writeMs * functionMb + triggerMs * smallFunctionMb) / 1024 / 1000,
     calls: 2,
     work: 1 + copies * copyWork + entryWork + tailWork,
     // A commit for each part and for the deletion of each copy, and the pages of the cell and of the entry.
-    io: commits + copies + 2,
+    io: 2 + copies + copies + 2,
     bytes: ASSUMPTIONS.storedBytes,
     statements: 1 + copies + 2,
     queue: ASSUMPTIONS.sqsRequests * PRICES.sqsRequest + ASSUMPTIONS.stateWrites * PRICES.writeUnit,
@@ -195,45 +183,35 @@ export function millionReads(environment: EnvironmentProps): Bill {
   return perMillion(environment, { gbSeconds, calls: 1, work: readWork, statements: 1 });
 }
 
-/** The resources of one request; omitted ones are zero. */
-interface Parts {
-  readonly gbSeconds: number;
-  readonly calls: number;
-  readonly work: number;
-  readonly io?: number;
-  /** Added to the storage. */
-  readonly bytes?: number;
-  readonly statements: number;
-  /** USD. */
-  readonly queue?: number;
-  readonly metricLines?: number;
-}
+/** The resources of one request: `bytes` are added to the storage, `queue` is in USD. */
+const NOTHING = { gbSeconds: 0, calls: 0, work: 0, io: 0, bytes: 0, statements: 0, queue: 0, metricLines: 0 };
 
-function perMillion({ readersPerGroup, proxy, access, tracing, logDays }: EnvironmentProps, parts: Parts): Bill {
-  const { io = 0, bytes = 0, queue = 0, metricLines = 0 } = parts;
+function perMillion(environment: EnvironmentProps, used: Partial<typeof NOTHING>): Bill {
+  const { readersPerGroup, proxy, access, tracing, logDays } = environment;
+  const { gbSeconds, calls, work, io, bytes, statements, queue, metricLines } = { ...NOTHING, ...used };
   const { appendsPerAcu, usedShare, requestLogBytes, metricLogBytes, logCompression, tracedShare } = ASSUMPTIONS;
   // The first reader is as large as the writer.
-  const acuHours = ((parts.work / (appendsPerAcu * usedShare)) * (readersPerGroup > 0 ? 2 : 1)) / 3600;
+  const acuHours = ((work / (appendsPerAcu * usedShare)) * (readersPerGroup > 0 ? 2 : 1)) / 3600;
   const logGb = (requestLogBytes + metricLines * metricLogBytes) / GB;
   const bill = {
     'HTTP API': PRICES.httpRequest,
-    Lambda: parts.gbSeconds * PRICES.gbSecond + parts.calls * PRICES.invocation,
+    Lambda: gbSeconds * PRICES.gbSecond + calls * PRICES.invocation,
     'Aurora: capacity': acuHours * (PRICES.acuHour + (proxy ? PRICES.proxyAcuHour : 0)),
     'Aurora: I/O': io * PRICES.io,
     'Aurora: storage, each month': (bytes / GB) * PRICES.storageGb,
-    'RDS Data API': access === 'data-api' ? parts.statements * PRICES.dataApiCall : 0,
+    'RDS Data API': access === 'data-api' ? statements * PRICES.dataApiCall : 0,
     'SQS, DynamoDB': queue,
     'Logs, X-Ray':
       logGb * (PRICES.logGb + (PRICES.logGbKept * logCompression * logDays * 24) / HOURS) +
-      (tracing ? parts.calls * tracedShare * PRICES.trace : 0),
+      (tracing ? calls * tracedShare * PRICES.trace : 0),
   };
   return Object.fromEntries(Object.entries(bill).map(([name, usd]) => [name, usd * 1e6]));
 }
 
-/** The demand of a rate of writes, and as many reads, on an environment whose functions hold connections. */
-type Fit = ReturnType<typeof fitOf>;
-
-/** Asks the budget to which synthesis holds an environment. Throws an Error if functions hold no connections. */
+/**
+ * Returns the demand of a rate of writes, and as many reads. Asks the budget to which synthesis holds an environment.
+ * Throws an Error if functions hold no connections.
+ */
 export function fitOf(environment: EnvironmentProps, writes: number) {
   const { writeMs, readMs, usedShare, writesPerGroup } = ASSUMPTIONS;
   const atOnce = (milliseconds: number): number => Math.max(1, Math.ceil((writes * milliseconds) / 1000 / usedShare));
@@ -245,27 +223,21 @@ export function fitOf(environment: EnvironmentProps, writes: number) {
     if (!budget) throw new Error(`${environment.name}: wanted an environment whose functions hold connections`);
     return budget;
   };
-  const maxAcu = SIZES.find((max) => {
-    const { wanted, allowed } = budgetOf(max);
-    return max >= environment.capacity.min && wanted <= allowed;
-  });
+  const { wanted: connections } = budgetOf(environment.capacity.max);
+  const maxAcu = SIZES.find((max) => max >= environment.capacity.min && connections <= budgetOf(max).allowed);
   const groups = Math.max(environment.groups, Math.ceil(writes / writesPerGroup));
   const millions = (writes * SECONDS) / 1e6;
   return {
     groups,
     instances,
     /** Connections to a group's writer, if all instances are at work. */
-    connections: budgetOf(environment.capacity.max).wanted,
+    connections,
     /** The smallest `capacity.max` with which the app can be synthesized; undefined if there is none. */
     maxAcu,
     monthlyUsd:
       sumOf(restOf({ ...environment, groups })) +
       millions * (sumOf(millionWrites(environment)) + sumOf(millionReads(environment))),
   };
-}
-
-function shardsOf({ shards }: EnvironmentProps): number {
-  return shards['trips'] ?? SHARDS;
 }
 
 const RATES = [100, 1000, 10_000, 100_000] as const;
@@ -276,7 +248,7 @@ export function tables(rates: readonly number[] = RATES): readonly string[] {
   const each = (work: (environment: EnvironmentProps) => Bill): Readonly<Record<string, Bill>> =>
     Object.fromEntries([dev, small, staging, prod].map((one) => [`\`${one.name}\``, work(one)]));
   const fits = rates.map((writes) => fitOf(prod, writes));
-  const row = (name: string, of: (fit: Fit) => string): readonly string[] => [name, ...fits.map(of)];
+  const row = (name: string, of: (fit: (typeof fits)[number]) => string): readonly string[] => [name, ...fits.map(of)];
   return [
     billTable('USD a month, idle', {
       '`dev`': restOf(dev),
