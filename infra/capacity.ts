@@ -226,7 +226,6 @@ export function fitOf(environment: EnvironmentProps, writes: number) {
   const { wanted: connections } = budgetOf(environment.capacity.max);
   const maxAcu = SIZES.find((max) => max >= environment.capacity.min && connections <= budgetOf(max).allowed);
   const groups = Math.max(environment.groups, Math.ceil(writes / writesPerGroup));
-  const millions = (writes * SECONDS) / 1e6;
   return {
     groups,
     instances,
@@ -236,7 +235,7 @@ export function fitOf(environment: EnvironmentProps, writes: number) {
     maxAcu,
     monthlyUsd:
       sumOf(restOf({ ...environment, groups })) +
-      millions * (sumOf(millionWrites(environment)) + sumOf(millionReads(environment))),
+      ((writes * SECONDS) / 1e6) * (sumOf(millionWrites(environment)) + sumOf(millionReads(environment))),
   };
 }
 

@@ -10,12 +10,6 @@ import { command } from '../cli.ts';
 import { readBody } from './put.ts';
 import { badUsage } from '../errors.ts';
 
-interface ListedOperation {
-  readonly operation: string;
-  readonly parameters: readonly string[];
-  readonly summary: string;
-}
-
 /** `schemaless api`: calls any operation by its name in the API's description. */
 export function api(): Command {
   return command('api')
@@ -30,12 +24,18 @@ export function api(): Command {
     )
     .run<[name: string | undefined, given: readonly string[]]>(async (session, [name, given]) => {
       if (name === undefined) {
-        const listed = ROUTES.map((route): ListedOperation => ({
-          operation: route.operation,
-          parameters: parametersOf(route),
-          summary: route.summary,
-        }));
-        return void (await session.output.list<ListedOperation>([listed], COLUMNS));
+        const listed = ROUTES.map((route) => {
+          const { operation, summary } = route;
+          return { operation, parameters: parametersOf(route), summary };
+        });
+        return session.output.list(
+          [listed],
+          [
+            { header: 'OPERATION', value: ({ operation }) => operation },
+            { header: 'PARAMETERS', value: ({ parameters }) => parameters.join(' ') },
+            { header: 'SUMMARY', value: ({ summary }) => summary },
+          ],
+        );
       }
       const operation = ROUTES.find((route) => route.operation === name);
       if (operation === undefined) {
@@ -48,12 +48,6 @@ export function api(): Command {
       return session.output.record(await session.call(operation, await readParameters(operation, given)));
     });
 }
-
-const COLUMNS = [
-  { header: 'OPERATION', value: ({ operation }: ListedOperation) => operation },
-  { header: 'PARAMETERS', value: ({ parameters }: ListedOperation) => parameters.join(' ') },
-  { header: 'SUMMARY', value: ({ summary }: ListedOperation) => summary },
-];
 
 function parametersOf(operation: Operation): readonly string[] {
   const { path, query = {}, where } = operation;

@@ -1,4 +1,5 @@
 import type { ClientOptions } from '../../../shared/client/options.ts';
+import { messageOf } from '../../local/message-of.ts';
 import { badUsage, CommandError } from '../errors.ts';
 import { isLoopback, type Target } from './choose-target.ts';
 
@@ -30,7 +31,7 @@ export async function signerOf({ sign, region, awsProfile, url }: Target): Promi
   return async (request) => {
     // Missing credentials have a separate error.
     await credentials().catch((cause: unknown) => {
-      throw new CommandError(`No credentials of AWS to sign with: ${reason(cause)}`, {
+      throw new CommandError(`No credentials of AWS to sign with: ${messageOf(cause)}`, {
         ending: 'denied',
         fix: 'Log in, or set them: AWS_PROFILE, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or `aws_profile` of the profile',
         cause,
@@ -38,8 +39,4 @@ export async function signerOf({ sign, region, awsProfile, url }: Target): Promi
     });
     return signed(request);
   };
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,16 +4,6 @@ import type { StackStatus } from './status.ts';
 import { filesBelow } from './files-below.ts';
 import { megabytes, table } from './show-status.ts';
 
-interface ProcessUsage {
-  readonly title: string;
-  readonly pid: number;
-  /** Counts shared memory in part (PSS). */
-  readonly memory: number;
-  readonly cpu: number;
-  /** The busiest first; idle threads are left out. */
-  readonly threads: readonly { readonly name: string; readonly cpu: number }[];
-}
-
 type Usage = Awaited<ReturnType<typeof usageOf>>;
 
 /** Observes a stack's files and processes for some seconds. */
@@ -32,7 +22,7 @@ export async function usageOf(
   const begun = performance.now();
   await sleep(seconds * 1000);
   const passed = (performance.now() - begun) / 1000;
-  const processes = named.map(({ title, pid: of }, index): ProcessUsage => {
+  const processes = named.map(({ title, pid: of }, index) => {
     const share = (ticks: number): number => ticks / TICKS_PER_SECOND / passed;
     const threads = [...cpuTicks(of)].map(([id, { name, ticks }]) => ({
       name,
@@ -41,8 +31,10 @@ export async function usageOf(
     return {
       title,
       pid: of,
+      /** Counts shared memory in part (PSS). */
       memory: proportionalBytes(of),
       cpu: threads.reduce((sum, { cpu }) => sum + cpu, 0),
+      /** The busiest first; idle threads are left out. */
       threads: threads.filter(({ cpu }) => cpu > 0).toSorted((one, other) => other.cpu - one.cpu),
     };
   });

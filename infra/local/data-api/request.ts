@@ -81,30 +81,25 @@ function readParameter(parameter: unknown): readonly [string, Value] {
   return [name, valueOf(name, ...first)];
 }
 
+/** Each returns undefined for a value of another kind. */
+const READERS: Readonly<Record<string, (value: unknown) => Value | undefined>> = {
+  isNull: (value) => (value === true ? null : undefined),
+  booleanValue: (value) => (typeof value === 'boolean' ? value : undefined),
+  longValue: (value) => (isLong(value) ? BigInt(value) : undefined),
+  doubleValue: (value) => (typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined),
+  stringValue: (value) => (typeof value === 'string' ? value : undefined),
+  blobValue: (value) =>
+    typeof value === 'string' && /^[A-Za-z0-9+/]*={0,2}$/u.test(value) ? Buffer.from(value, 'base64') : undefined,
+};
+
+function isLong(value: unknown): value is number | bigint {
+  return typeof value === 'bigint' ? value >= LONG_MIN && value <= LONG_MAX : Number.isSafeInteger(value);
+}
+
 function valueOf(name: string, kind: string, value: unknown): Value {
-  switch (kind) {
-    case 'isNull':
-      if (value === true) return null;
-      break;
-    case 'booleanValue':
-      if (typeof value === 'boolean') return value;
-      break;
-    case 'longValue':
-      if (typeof value === 'bigint' ? value >= LONG_MIN && value <= LONG_MAX : Number.isSafeInteger(value))
-        return BigInt(value as number | bigint);
-      break;
-    case 'doubleValue':
-      if (typeof value === 'number' || typeof value === 'bigint') return Number(value);
-      break;
-    case 'stringValue':
-      if (typeof value === 'string') return value;
-      break;
-    case 'blobValue':
-      if (typeof value === 'string' && /^[A-Za-z0-9+/]*={0,2}$/u.test(value)) return Buffer.from(value, 'base64');
-      break;
-    default:
-  }
-  throw unexpected(`${kind} of parameter ${name}`, 'a value of that kind', value);
+  const read = Object.hasOwn(READERS, kind) ? READERS[kind]?.(value) : undefined;
+  if (read === undefined) throw unexpected(`${kind} of parameter ${name}`, 'a value of that kind', value);
+  return read;
 }
 
 function unexpected(member: string, wanted: string, got: unknown): DataApiException {

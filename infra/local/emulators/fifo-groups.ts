@@ -75,13 +75,7 @@ function hold(queue: FauxqsQueue, group: string, message: QueuedMessage, visibil
   const receiptHandle = randomUUID();
   queue.inflightMessages.set(receiptHandle, { message, receiptHandle, visibilityDeadline });
   queue.fifoLockedGroups.set(group, (queue.fifoLockedGroups.get(group) ?? 0) + 1);
-  queue.persistence?.updateMessageInflight(
-    message.messageId,
-    receiptHandle,
-    visibilityDeadline,
-    message.approximateReceiveCount,
-    message.approximateFirstReceiveTimestamp,
-  );
+  persist(queue, message, receiptHandle, visibilityDeadline);
   return {
     MessageId: message.messageId,
     ReceiptHandle: receiptHandle,
@@ -104,13 +98,12 @@ function giveBack(queue: FauxqsQueue, { message, receiptHandle }: HeldMessage): 
   const later = messages.findIndex((other) => orderOf(other) > orderOf(message));
   messages.splice(later < 0 ? messages.length : later, 0, message);
   queue.fifoMessages.set(group, messages);
-  queue.persistence?.updateMessageInflight(
-    message.messageId,
-    null,
-    null,
-    message.approximateReceiveCount,
-    message.approximateFirstReceiveTimestamp,
-  );
+  persist(queue, message, null, null);
+}
+
+function persist(queue: FauxqsQueue, message: QueuedMessage, handle: string | null, deadline: number | null): void {
+  const { messageId, approximateReceiveCount: count, approximateFirstReceiveTimestamp: first } = message;
+  queue.persistence?.updateMessageInflight(messageId, handle, deadline, count, first);
 }
 
 function redriveOf(

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Passwords, REPLICATION_USER } from './accounts.ts';
 import { type GroupRecord, takeServerId } from './groups-file.ts';
 import { SERVER_HOST } from './node-status.ts';
-import type { Replication } from './replication.ts';
+import { finish, stopFollowing, type Replication } from './replication.ts';
 import type { ServerNode } from './server-node.ts';
 
 /** How long a reader may take to apply what it has received. */
@@ -93,12 +93,11 @@ export class GroupRoles {
     const old = this.writer;
     await old.fence();
     const ready = await Promise.allSettled(
-      candidates.map(
-        async (node) =>
-          await node.operate(async (operator) => {
-            await replication.finish(operator, APPLY_SECONDS);
-            return { node, size: replication.size(await replication.executed(operator)) };
-          }),
+      candidates.map((node) =>
+        node.operate(async (operator) => {
+          await finish(replication, operator, APPLY_SECONDS);
+          return { node, size: replication.size(await replication.executed(operator)) };
+        }),
       ),
     );
     for (const node of candidates) this.#followed.delete(node.name);
@@ -184,7 +183,7 @@ export class GroupRoles {
     const target = await writer.operate(
       async (atWriter) =>
         await node.operate(async (atNode) => {
-          await replication.leave(atNode);
+          await stopFollowing(replication, atNode);
           const executed = await replication.executed(atNode);
           const whole = await replication.executed(atWriter);
           if (!(await replication.includes(atWriter, whole, executed))) return undefined;
@@ -212,9 +211,7 @@ export class GroupRoles {
       const isThere =
         node.answers &&
         (await node
-          .operate(
-            async (operator) => await replication.includes(operator, await replication.executed(operator), target),
-          )
+          .operate(async (operator) => replication.includes(operator, await replication.executed(operator), target))
           .catch(() => false));
       if (isThere && pair(node, this.writer) === processes) {
         record.untrusted = record.untrusted.filter((name) => name !== node.name);

@@ -1,11 +1,5 @@
 import { type Operator, textOf, WAIT_FOR_WRITES } from './operator.ts';
-import {
-  finishWith,
-  followUntilApplied,
-  leaveForGood,
-  type Replication,
-  type ReplicationSource,
-} from './replication.ts';
+import { followUntilApplied, leaveForGood, type Replication, type ReplicationSource } from './replication.ts';
 
 /**
  * A MariaDB transaction id is domain-server-sequence, and two diverged writers can reuse a sequence. A node therefore
@@ -13,6 +7,8 @@ import {
  * history, and a log with the last of them has all.
  */
 export const mariaDbReplication: Replication = {
+  words: { replica: 'SLAVE', received: 'Gtid_IO_Pos', wait: 'MASTER_GTID_WAIT' },
+
   async executed(node) {
     return textOf(await node.run('SELECT @@global.gtid_binlog_state AS executed'), 'executed');
   },
@@ -25,13 +21,6 @@ export const mariaDbReplication: Replication = {
   size(executed) {
     return Math.max(0, ...lastOfEachServer(executed).values());
   },
-
-  async leave(node) {
-    await node.run('STOP SLAVE');
-  },
-
-  finish: (node, timeoutSeconds) =>
-    finishWith({ replica: 'SLAVE', received: 'Gtid_IO_Pos', wait: 'MASTER_GTID_WAIT' }, node, timeoutSeconds),
 
   async follow(node, source) {
     await node.run(WAIT_FOR_WRITES);

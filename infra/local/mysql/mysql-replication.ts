@@ -1,11 +1,5 @@
 import { type Operator, textOf, WAIT_FOR_WRITES } from './operator.ts';
-import {
-  finishWith,
-  followUntilApplied,
-  leaveForGood,
-  type Replication,
-  type ReplicationSource,
-} from './replication.ts';
+import { followUntilApplied, leaveForGood, type Replication, type ReplicationSource } from './replication.ts';
 
 const FOLLOW_ATTEMPTS = 3;
 
@@ -16,6 +10,8 @@ function isNotConfigured(error: unknown): boolean {
 
 /** A MySQL transaction id is server UUID and number; a rebuilt node has a new UUID. */
 export const mySqlReplication: Replication = {
+  words: { replica: 'REPLICA', received: 'Retrieved_Gtid_Set', wait: 'WAIT_FOR_EXECUTED_GTID_SET' },
+
   async executed(node) {
     return textOf(await node.run('SELECT @@global.gtid_executed AS executed'), 'executed').replaceAll(/\s/g, '');
   },
@@ -33,17 +29,6 @@ export const mySqlReplication: Replication = {
     }
     return count;
   },
-
-  async leave(node) {
-    await node.run('STOP REPLICA');
-  },
-
-  finish: (node, timeoutSeconds) =>
-    finishWith(
-      { replica: 'REPLICA', received: 'Retrieved_Gtid_Set', wait: 'WAIT_FOR_EXECUTED_GTID_SET' },
-      node,
-      timeoutSeconds,
-    ),
 
   async follow(node, source) {
     for (let attempt = 1; ; attempt += 1) {

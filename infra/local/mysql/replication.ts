@@ -10,6 +10,7 @@ export interface ReplicationSource {
 
 /** How one engine replicates. `executed` is the set of transactions in a node's own log, as text. */
 export interface Replication {
+  readonly words: Words;
   executed(node: Operator): Promise<string>;
   /** True if `whole` has every transaction of `part`. Any node can answer. */
   includes(node: Operator, whole: string, part: string): Promise<boolean>;
@@ -18,11 +19,7 @@ export interface Replication {
   followUntil(node: Operator, source: ReplicationSource, position: string, timeoutSeconds: number): Promise<void>;
   /** Grows with the set, among nodes that followed the same writer. */
   size(executed: string): number;
-  /** Stops following, and drops what was received but not applied. */
-  leave(node: Operator): Promise<void>;
-  /** Stops receiving, applies what was received, and stops following. Throws if that takes longer. */
-  finish(node: Operator, timeoutSeconds: number): Promise<void>;
-  /** Follows a writer whose log includes all of this node's. Call `leave` first. */
+  /** Follows a writer whose log includes all of this node's. Call `stopFollowing` first. */
   follow(node: Operator, source: ReplicationSource): Promise<void>;
   /** Stops following, logs under the server id, and takes writes. */
   open(node: Operator, serverId: number): Promise<void>;
@@ -37,12 +34,14 @@ interface Words {
   readonly wait: string;
 }
 
-/** See `Replication.finish`. */
-export async function finishWith(
-  { replica, received: column, wait }: Words,
-  node: Operator,
-  timeoutSeconds: number,
-): Promise<void> {
+/** Stops following, and drops what was received but not applied. */
+export async function stopFollowing({ words }: Replication, node: Operator): Promise<void> {
+  await node.run(`STOP ${words.replica}`);
+}
+
+/** Stops receiving, applies what was received, and stops following. Throws if that takes longer. */
+export async function finish({ words }: Replication, node: Operator, timeoutSeconds: number): Promise<void> {
+  const { replica, received: column, wait } = words;
   const status = await node.run(`SHOW ${replica} STATUS`);
   if (status.length === 0) return;
   await node.run(`STOP ${replica} IO_THREAD`);

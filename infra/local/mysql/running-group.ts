@@ -135,8 +135,7 @@ export class RunningGroup {
       try {
         await this.#roles.restore(position, marked);
       } finally {
-        this.writerEndpoint.dropConnections();
-        this.readerEndpoint.dropConnections();
+        this.#dropClients();
         for (const node of this.#nodes) if (node.pid === 0) this.#bringUpLater(node, 0);
         this.#arrangeLater(0);
       }
@@ -181,8 +180,7 @@ export class RunningGroup {
       // It was killed for this, so it returns regardless of `restartAfterSeconds`.
       if (oldPid !== 0 && old.pid === 0) this.#bringUpLater(old, 0);
     });
-    this.writerEndpoint.dropConnections();
-    this.readerEndpoint.dropConnections();
+    this.#dropClients();
     this.#bringUpLater(old, 0);
     this.#arrangeLater(0);
   }
@@ -268,6 +266,11 @@ export class RunningGroup {
         this.#arrangeLater(RETRY_MS);
       }
     });
+  }
+
+  #dropClients(): void {
+    this.writerEndpoint.dropConnections();
+    this.readerEndpoint.dropConnections();
   }
 
   #endpoint(nth: number): Forwarder {

@@ -120,22 +120,21 @@ function small(kind: EngineKind, shards: number): readonly string[] {
     // Steps of 64 MB would take six times an empty server's content.
     '--innodb-autoextend-increment=1',
     '--thread-cache-size=4',
-    ...(kind === 'mysql' ? SMALL_MYSQL : SMALL_MARIADB),
+    ...SMALL[kind],
   ];
 }
 
-const SMALL_MYSQL = [
+const SMALL: Readonly<Record<EngineKind, readonly string[]>> = {
   // MySQL writes it in full at each start; a smaller one only flushes pages sooner.
-  '--loose-innodb-redo-log-capacity=16M',
-];
-
-const SMALL_MARIADB = [
-  // Recreated at each start; 12 MB by default.
-  '--innodb-temp-data-file-path=ibtmp1:5M:autoextend',
-  // The store's tables use neither engine.
-  '--key-buffer-size=1M',
-  '--aria-pagecache-buffer-size=8M',
-];
+  mysql: ['--loose-innodb-redo-log-capacity=16M'],
+  mariadb: [
+    // Recreated at each start; 12 MB by default.
+    '--innodb-temp-data-file-path=ibtmp1:5M:autoextend',
+    // The store's tables use neither engine.
+    '--key-buffer-size=1M',
+    '--aria-pagecache-buffer-size=8M',
+  ],
+};
 
 /** Limits each server's heaps by thread: after large statements most of a writer's memory was free. */
 export function serverEnvironment(size: ServerSize): NodeJS.ProcessEnv {

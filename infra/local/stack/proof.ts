@@ -64,19 +64,13 @@ async function proveByWriting(cell: string, readers: boolean, ask: Ask): Promise
 
   const reading = performance.now();
   const isRead = (answer: Answer): boolean => shows(answer, body, 'writer');
-  const read = await askUntil(() => ask(cell), isRead, READ_MS);
-  if (!isRead(read))
-    throw new Error(`The cell could not be read: GET ${cell} was answered ${read.status} ${read.text}`);
+  await demand(ask, cell, isRead, 'The cell could not be read');
   lines.push(`read it from the writer, ${since(reading)}`);
   if (!readers) return lines;
 
   const fromReader = `${cell}?read=reader&min_added_id=${addedId}`;
   const isSeen = (answer: Answer): boolean => shows(answer, body, 'reader');
-  const seen = await askUntil(() => ask(fromReader), isSeen, READ_MS);
-  if (!isSeen(seen))
-    throw new Error(
-      `The cell did not reach a reader in ${READ_MS / 1000} s: GET ${fromReader} was answered ${seen.status} ${seen.text}`,
-    );
+  await demand(ask, fromReader, isSeen, `The cell did not reach a reader in ${READ_MS / 1000} s`);
   return [...lines, `read it from a reader, ${since(writing)} after the write began`];
 }
 
@@ -91,13 +85,16 @@ async function proveByReading(
     const reading = performance.now();
     const url = `${shards}?read=${role}`;
     const isRead = (answer: Answer): boolean => answer.status === 200 && !answer.text.includes('"error"');
-    const answer = await askUntil(() => ask(url), isRead, READ_MS);
-    const { status, text } = answer;
-    if (!isRead(answer))
-      throw new Error(`The logs of ${datastore} could not be read: GET ${url} was answered ${status} ${text}`);
+    await demand(ask, url, isRead, `The logs of ${datastore} could not be read`);
     lines.push(`looked where the logs of ${datastore} end, on every group's ${role}, ${since(reading)}`);
   }
   return lines;
+}
+
+/** Throws an Error with the last answer if no good one comes in time. */
+async function demand(ask: Ask, url: string, isGood: (answer: Answer) => boolean, failure: string): Promise<void> {
+  const answer = await askUntil(() => ask(url), isGood, READ_MS);
+  if (!isGood(answer)) throw new Error(`${failure}: GET ${url} was answered ${answer.status} ${answer.text}`);
 }
 
 /** Repeats a request, ever more slowly, until its answer is good or the time has passed. Returns the last answer. */

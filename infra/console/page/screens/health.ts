@@ -15,10 +15,7 @@ export interface Health {
   readonly groups: readonly GroupHealth[];
 }
 
-interface LogHeads {
-  readonly heads: readonly ShardHead[];
-  readonly readerHeads: readonly ShardHead[];
-}
+type LogHeads = Awaited<ReturnType<typeof logHeads>>;
 
 interface Fetched extends LogHeads {
   readonly health: Health;
@@ -32,7 +29,7 @@ const BUFFERS_MS = 4000;
 const HEADS_MS = 10_000;
 const NO_HEADS: LogHeads = { heads: [], readerHeads: [] };
 
-async function logHeads(ask: Ask): Promise<LogHeads> {
+async function logHeads(ask: Ask) {
   const of = async (read: 'writer' | 'reader'): Promise<readonly ShardHead[]> =>
     (await unlessDenied<ShardHeads>(ask(['shards'], { query: { read } })))?.shards ?? [];
   const readerHeads = await of('reader');

@@ -124,7 +124,7 @@ function useTail(tailing: Tailing): Tailed {
   const { shards, from, shown, paused } = tailing;
   useEffect(() => {
     if (paused) return undefined;
-    const { leave } = join<Read>({
+    const { leave } = join({
       datastore,
       load: async (ask) => readOn((places.current ??= await beginning(tailing, ask)), tailing, ask),
       everyMs: POLL_MS,
@@ -170,13 +170,7 @@ type LogAnswer =
   | { readonly shard: number; readonly cells: readonly ShownCell[]; readonly next: number; readonly error?: undefined }
   | { readonly shard: number; readonly error: { readonly code: string; readonly group?: string } };
 
-interface Read {
-  readonly cells: readonly ShownCell[];
-  readonly silent: readonly string[];
-  readonly next: Places;
-}
-
-async function readOn(places: Places, { shown }: Tailing, ask: Ask): Promise<Read> {
+async function readOn(places: Places, { shown }: Tailing, ask: Ask) {
   const cells: ShownCell[] = [];
   const silent = new Map<string, number>();
   const next = new Map(places);

@@ -23,12 +23,7 @@ import { actionsFor } from './parked-action.ts';
 /** The most cells that are listed; `all` also retries or discards the others. */
 const MOST_CELLS = 20_000;
 const PAGE = 1000;
-interface Parked {
-  readonly cells: readonly ParkedCell[];
-  readonly malformed: readonly MalformedMessage[];
-  readonly isWhole: boolean;
-  readonly summary: TriggerSummary;
-}
+type Parked = Awaited<ReturnType<typeof parkedCells>>;
 
 export function ParkedScreen({ name }: { readonly name: string }) {
   const live = useLive((ask) => parkedCells(name, ask), 5000, name);
@@ -77,7 +72,7 @@ function headline({ cells, isWhole, summary }: Parked): string {
   return `${countedAre(parked, 'cell')} parked: other cells continue.${listed} ${stops} ${retried}`;
 }
 
-async function parkedCells(name: string, ask: Ask): Promise<Parked> {
+async function parkedCells(name: string, ask: Ask) {
   const cells: ParkedCell[] = [];
   const malformed: MalformedMessage[] = [];
   let isWhole = true;
