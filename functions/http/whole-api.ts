@@ -1,3 +1,3 @@
-/** Every operation, for what few requests ask: bundles have it as a file of its own, loaded when it is asked. */
+/** Exports what needs every operation. Bundles keep it in a file that loads with the first request for it. */
 export { methodsOf } from '../../shared/api/operations.ts';
 export { openApi } from '../../shared/api/openapi.ts';

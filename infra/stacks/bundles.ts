@@ -105,7 +105,7 @@ const BUNDLERS_OWN = ['bundles.ts', 'replaced-modules.ts', 'run-bundler.ts'].map
   join(import.meta.dirname, file),
 );
 
-/** How every bundle is made. */
+/** The options of every bundle. */
 export const BUNDLING: BuildOptions = {
   outExtension: { '.js': '.mjs' },
   bundle: true,

@@ -60,7 +60,7 @@ export interface StoreContext {
   readonly found: Found;
 }
 
-/** Findings of requests, so that later ones need not find them again. */
+/** Caches findings of earlier requests. */
 interface Found {
   /** `DATASTORE/SHARD` of shards that have erasures: few, and for ever. */
   readonly erasures: Set<string>;

@@ -74,7 +74,7 @@ function beginDrain(of: HeldDrain): void {
   work('watch', watching(of));
 }
 
-/** Between looks for hints in doubt, which an operator releases. */
+/** Poll interval for hints in doubt whose shards take appends again. */
 const RELEASE_MS = 5000;
 
 type Failing = 'primary_failed' | 'secondary_failed';

@@ -24,7 +24,7 @@ interface NotifierOptions {
   readonly now?: () => number;
 }
 
-/** A cell waits for a twenty-fourth of the time since the one before, at most: an idle group costs few statements. */
+/** A cell waits at most a twenty-fourth of the time since the last one, so that an idle group costs few statements. */
 const PAUSES: Pauses = { leastMs: 10, mostMs: 640, shareOfQuiet: 1 / 24 };
 /**
  * A missing number may still come: its transaction becomes visible after one with a higher number. A newest number that

@@ -54,7 +54,7 @@ export class WaitingStatements {
   }
 
   takeUnwanted(): readonly Waiting[] {
-    return this.takeIf(({ statement }) => statement.isWanted?.() === false);
+    return this.#all.some(isUnwanted) ? this.takeIf(isUnwanted) : [];
   }
 
   takeAll(): readonly Waiting[] {
@@ -68,6 +68,10 @@ export class WaitingStatements {
     this.#all = left;
     return taken;
   }
+}
+
+function isUnwanted({ statement }: Waiting): boolean {
+  return statement.isWanted?.() === false;
 }
 
 export function tableOf({ table = '' }: Statement): string {

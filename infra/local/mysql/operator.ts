@@ -8,7 +8,7 @@ const STATEMENT_MS = 10_000;
 /** A paused server does not answer. */
 const GOODBYE_MS = 200;
 
-/** Before a server becomes read-only: it waits for statements under way, longer than others wait for locks. */
+/** Lets `SET GLOBAL read_only` wait for statements under way; other sessions wait a second for locks. */
 export const WAIT_FOR_WRITES = 'SET SESSION lock_wait_timeout = 10';
 
 export type OperatorRow = Readonly<Record<string, unknown>>;

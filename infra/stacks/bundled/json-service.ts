@@ -182,7 +182,7 @@ export class JsonServiceClient {
 
 type Http = Pick<typeof import('node:http'), 'Agent' | 'request'>;
 
-/** Not imported: an `import` of node:http reads all that it exports, and so loads Node's fetch, which takes 50 ms. */
+/** Returns the module without an `import`, which would read all of its exports and load Node's fetch: 50 ms. */
 function httpOf({ protocol }: URL): Http {
   return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
 }
@@ -193,7 +193,7 @@ interface Answered {
   readonly Message?: string;
 }
 
-/** A proxy in between may answer in other words. */
+/** Parses an error; a proxy in between may answer anything. */
 function answeredError(text: string): Answered {
   try {
     return Object(JSON.parse(text)) as Answered;
@@ -213,7 +213,7 @@ function mayPass(error: unknown): boolean {
   );
 }
 
-/** The address that the environment names, or AWS's. */
+/** Returns the address in the environment, or AWS's. */
 function endpointOf({ name, endpointVariable }: Service, region: string): string {
   const given = process.env[endpointVariable] || process.env['AWS_ENDPOINT_URL'];
   if (given) return given;
@@ -222,7 +222,7 @@ function endpointOf({ name, endpointVariable }: Service, region: string): string
   return `https://${name}${fips}.${region}.${suffixOf(region)}`;
 }
 
-/** Of the partitions that AWS has. */
+/** Returns the domain of a region's partition. */
 function suffixOf(region: string): string {
   if (region.startsWith('cn-')) return 'amazonaws.com.cn';
   if (region.startsWith('eusc-')) return 'amazonaws.eu';
@@ -231,7 +231,7 @@ function suffixOf(region: string): string {
   return 'amazonaws.com';
 }
 
-/** Bytes become base64. */
+/** Encodes bytes as base64. */
 function toWire(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length).toString('base64');
@@ -239,7 +239,7 @@ function toWire(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toWire(member)]));
 }
 
-/** An attribute's bytes come as base64 in `B`; no other text of an answer has this name. */
+/** Decodes base64 in `B`, an attribute's bytes; no other text of an answer has this name. */
 function fromWire(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const members = value as Record<string, unknown>;

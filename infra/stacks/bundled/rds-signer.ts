@@ -1,5 +1,5 @@
+import { defaultProvider } from './lambda-credentials.ts';
 import { presignedAddress } from './sign.ts';
-import type { defaultProvider } from './lambda-credentials.ts';
 
 interface SignerConfig {
   readonly hostname: string;
@@ -9,8 +9,10 @@ interface SignerConfig {
   readonly credentials?: ReturnType<typeof defaultProvider>;
 }
 
-/** A token holds for so long, as RDS wants it. */
+/** RDS accepts a token for this time. */
 const SECONDS = 900;
+/** All tokens share one, which keeps credentials until they expire. */
+const provider = defaultProvider();
 
 /** Replaces `@aws-sdk/rds-signer` in the bundles: tokens by which a user of MySQL logs in. */
 export class Signer {
@@ -21,9 +23,10 @@ export class Signer {
   }
 
   getAuthToken(): Promise<string> {
-    const { hostname, port, username, region = process.env['AWS_REGION'] ?? '', credentials } = this.#config;
+    const { hostname, port, username, region = process.env['AWS_REGION'] ?? '' } = this.#config;
+    const { credentials = provider } = this.#config;
     return presignedAddress(
-      { service: 'rds-db', region, ...(credentials && { credentials }) },
+      { service: 'rds-db', region, credentials },
       { host: `${hostname}:${port}`, query: { Action: 'connect', DBUser: username }, seconds: SECONDS },
     );
   }

@@ -1,11 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
-import { defaultProvider } from './lambda-credentials.ts';
+import type { Credentials } from './lambda-credentials.ts';
 
-/** Whose requests to a service are signed, with Signature Version 4. */
+/** Signs requests to a service with Signature Version 4. */
 interface Signing {
   readonly service: string;
   readonly region: string;
-  readonly credentials?: ReturnType<typeof defaultProvider>;
+  readonly credentials: () => Promise<Credentials>;
   readonly at?: Date;
 }
 
@@ -14,7 +14,7 @@ const EMPTY = sha256('');
 
 /** Returns the headers of a POST to a service's path `/`, with those that sign it. */
 export async function signedHeaders(
-  { service, region, credentials = defaultProvider(), at = new Date() }: Signing,
+  { service, region, credentials, at = new Date() }: Signing,
   headers: Readonly<Record<string, string>>,
   body: string,
 ): Promise<Readonly<Record<string, string>>> {
@@ -44,7 +44,7 @@ interface SignedConnection {
 
 /** Returns the address of a GET of a service's path `/` that is signed for a time, without the protocol. */
 export async function presignedAddress(
-  { service, region, credentials = defaultProvider(), at = new Date() }: Signing,
+  { service, region, credentials, at = new Date() }: Signing,
   { host, query, seconds }: SignedConnection,
 ): Promise<string> {
   const { accessKeyId, secretAccessKey, sessionToken } = await credentials();
