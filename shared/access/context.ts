@@ -69,6 +69,8 @@ interface Found {
   readonly longColumns: LongColumns;
   /** Writes under way by index table. */
   readonly entries: Map<string, number>;
+  /** Groups whose hints came late. */
+  readonly late: Quarantine;
 }
 
 export function openContext(options: DeploymentOptions): StoreContext {
@@ -91,6 +93,12 @@ export function openContext(options: DeploymentOptions): StoreContext {
     bufferCopies,
     admit,
     report,
-    found: { erasures: new Set(), closed: new Quarantine(), longColumns: new LongColumns(), entries: new Map() },
+    found: {
+      erasures: new Set(),
+      closed: new Quarantine(),
+      longColumns: new LongColumns(),
+      entries: new Map(),
+      late: new Quarantine(),
+    },
   };
 }

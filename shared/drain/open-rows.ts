@@ -1,8 +1,8 @@
+import type { EncodedCell } from '../sql/encoded-cell.ts';
 import { addressKey } from '../address.ts';
 import { decodeBody } from '../body/codec.ts';
 import type { Json } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
-import type { EncodedCell } from '../sql/statements/append-cells.ts';
 import { bodyHash } from '../sql/statements/insert-buffered.ts';
 import {
   selectBuffered,

@@ -1,6 +1,6 @@
+import type { PlacedCell } from '../sql/encoded-cell.ts';
 import type { StoreContext } from '../access/context.ts';
 import { comesWithin } from '../sql/comes-within.ts';
-import type { PlacedCell } from '../sql/statements/insert-buffered.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { concernedIndexes, rowsOf, statesAfter, type RowsAfter } from './rows-after.ts';
 import { DEPTH, wantedEntries } from './wanted-entries.ts';

@@ -1,5 +1,5 @@
+import type { PlacedCell } from '../sql/encoded-cell.ts';
 import type { ReadAfterCommit, SqlRow } from '../sql/client.ts';
-import type { PlacedCell } from '../sql/statements/insert-buffered.ts';
 import {
   branchesOf,
   cellsOfRow,

@@ -19,7 +19,7 @@ import { parseForIndex, type IndexesAsked, type ParsedQuery } from './query.ts';
 import { type PhysicalIndex, indexTableName } from './index-table.ts';
 import { STRING_BYTES, type FieldValue } from '../definitions/field-value.ts';
 import { unionOf } from '../sql/union.ts';
-import { batchedByKey } from '../access/batched.ts';
+import { batchedByKey } from '../batched.ts';
 
 /** Bytes of an entry in an answer besides its values. */
 const ENTRY_ENVELOPE_BYTES = 120;

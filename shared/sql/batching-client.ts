@@ -1,7 +1,10 @@
 import { Quarantine } from './quarantine.ts';
-import { NOTIFICATIONS, dropNotifications, notifyFollowers, NOTIFICATIONS_A_DROP } from './statements/notifications.ts';
+import { dropOldNotifications } from './drop-notifications.ts';
+import { NOTIFICATIONS, notifyFollowers } from './statements/notifications.ts';
 import { READ_ONLY, SqlError, type SqlChange, type SqlClient, type SqlTransactions, type Statement } from './client.ts';
 import { checkParameters } from './names.ts';
+import { sharesOf } from './joint-statements.ts';
+import { joiningClient } from './joining-client.ts';
 import { forgetEnds } from './statements/number-cells.ts';
 import { numberedPlan, plainPlan, renumberedPlan, type TransactionPlan } from './transaction-plan.ts';
 import { Turns, type Turn } from './turns.ts';
@@ -27,7 +30,7 @@ const SUSPECTED_MS = 3500;
  */
 export function batchingClient(client: SqlClient): SqlClient {
   const { transactions } = client;
-  if (!transactions) return client;
+  if (!transactions) return joiningClient(client);
   const batched = new BatchedChanges(client, transactions);
   return {
     ...client,
@@ -51,8 +54,6 @@ class BatchedChanges {
   #isLonely = true;
   #unnumberedUntil = 0;
   #refused = 0;
-  /** Random, so that short-lived clients drop old notifications too. */
-  #untilDrop = Math.ceil(Math.random() * NOTIFICATIONS_A_DROP);
 
   constructor(client: SqlClient, transactions: SqlTransactions) {
     this.#client = client;
@@ -139,11 +140,10 @@ class BatchedChanges {
     const statements = statementsOf(ordered);
     const turn = this.#turns.begin(statements, true);
     this.#isLonely = statements.length === 1;
-    const appends = statements.some(({ log }) => log !== undefined);
+    const areNumbered = performance.now() >= this.#unnumberedUntil && statements.some(({ log }) => log !== undefined);
     try {
-      if (!appends) await this.#runOnce(ordered, { statements, first: 0 });
-      else if (performance.now() < this.#unnumberedUntil) await this.#runOnce(ordered, plainPlan(statements));
-      else await this.#runNumbered(ordered);
+      if (areNumbered) await this.#runNumbered(ordered);
+      else await this.#runOnce(ordered, plainPlan(statements));
     } catch (error) {
       this.#settleSingly(ordered, error);
     } finally {
@@ -172,42 +172,34 @@ class BatchedChanges {
   }
 
   /** Tells senders the outcome; returns appends that could not be numbered, whose senders were told nothing. */
-  async #runOnce(
-    ordered: readonly Waiting[],
-    { statements, first, isNumbered }: TransactionPlan,
-  ): Promise<readonly Waiting[]> {
-    const notifications = this.#notificationsOf(statements);
+  async #runOnce(ordered: readonly Waiting[], { before, parts, after }: TransactionPlan): Promise<readonly Waiting[]> {
+    const statements = [...before, ...parts.map(({ statement }) => statement), ...after];
+    const notifications = this.#notificationsOf(ordered);
     try {
       const changes = await this.#transactions.run([...statements, ...notifications]);
-      if (notifications.length > 0) this.#dropNotifications(changes.at(-1)?.insertId ?? 0);
-      return ordered.filter(({ statement, resolve }, position) => {
-        const change = changes[first + position] as SqlChange;
-        if (isNumbered && statement.log?.numbered && change.affectedRows === 0) return true;
-        resolve(notifications.length > 0 && statement.moves ? { ...change, hasNotified: true } : change);
-        return false;
-      });
+      if (notifications.length > 0) dropOldNotifications(this.#client, changes.at(-1)?.insertId ?? 0);
+      const left: Waiting[] = [];
+      for (const [position, { of, isNumbered }] of parts.entries()) {
+        const change = changes[before.length + position] as SqlChange;
+        const some = of.map((place) => ordered[place] as Waiting);
+        if (isNumbered && change.affectedRows === 0) left.push(...some);
+        else tell(some, change, notifications.length > 0);
+      }
+      return left;
     } catch (error) {
       if (!(error instanceof SqlError) || error.position === undefined) throw error;
       if (notifications.length > 0 && error.position === statements.length) this.#isolated.keep(NOTIFICATIONS);
       // All of them lock these rows: whose fault it was is not known.
-      if (error.position < first && error.isLockWait)
+      if (error.position < before.length && error.isLockWait)
         for (const { statement } of ordered) if (statement.log) this.#isolated.keep(tableOf(statement), SUSPECTED_MS);
-      throw error.at(error.position - first);
+      throw error.at(parts[error.position - before.length]?.of[0] ?? -1);
     }
   }
 
   /** Returns the notification for moved shards; none if it failed a moment ago. */
-  #notificationsOf(statements: readonly Statement[]): readonly Statement[] {
-    const moved = statements.flatMap(({ moves }) => (moves ? [moves] : []));
+  #notificationsOf(some: readonly Waiting[]): readonly Statement[] {
+    const moved = some.flatMap(({ statement: { moves } }) => moves ?? []);
     return moved.length === 0 || this.#isolated.has(NOTIFICATIONS) ? [] : [notifyFollowers(moved)];
-  }
-
-  /** Drops old notifications once in a while; nothing waits for it. */
-  #dropNotifications(newest: number): void {
-    this.#untilDrop -= 1;
-    if (this.#untilDrop > 0) return;
-    this.#untilDrop = NOTIFICATIONS_A_DROP;
-    this.#client.change(dropNotifications(newest)).catch(() => undefined);
   }
 
   /**
@@ -273,6 +265,14 @@ class BatchedChanges {
   #checkLater(): void {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.#beginDue(), Math.max(POLL_MS, this.#turns.leftMs()));
+  }
+}
+
+function tell(some: readonly Waiting[], change: SqlChange, hasNotified: boolean): void {
+  const shares = sharesOf(change, statementsOf(some));
+  for (const [position, { statement, resolve }] of some.entries()) {
+    const share = shares[position] as SqlChange;
+    resolve(hasNotified && statement.moves ? { ...share, hasNotified } : share);
   }
 }
 

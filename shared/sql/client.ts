@@ -1,3 +1,5 @@
+import type { BufferedCell, EncodedCell } from './encoded-cell.ts';
+
 /** The port to one group's MySQL: text with `?` for each bound value, autocommitted, so nothing is held. */
 
 /** Adapters refuse numbers that are neither safe integers nor finite doubles. */
@@ -19,11 +21,13 @@ export interface Statement {
   readonly withinMs?: number;
   /** Asked before it is sent: `unreachable` if it is false by then. @default it is wanted */
   readonly isWanted?: (() => boolean) | undefined;
-  /** A read from the writer after the commit, in the same round trip if possible; may be skipped. */
-  readonly readAfter?: ReadAfterCommit;
+  /** Reads from the writer after the commit, in the same round trip if possible; may be skipped. */
+  readonly readAfter?: readonly ReadAfterCommit[];
   /** A shard whose followers are notified once the change is committed. */
   readonly moves?: Moved;
   readonly log?: AppendedLog;
+  /** Hints that one statement can insert with those of others. */
+  readonly hints?: { readonly datastore: string; readonly cells: readonly BufferedCell[] };
 }
 
 export interface ReadAfterCommit {
@@ -33,18 +37,13 @@ export interface ReadAfterCommit {
   from(item: number): Statement;
 }
 
+/** A log that a statement appends to. */
 export interface AppendedLog {
   readonly datastore: string;
   readonly shard: number;
   readonly epoch: number;
-  readonly numbered?: NumberedCells;
-}
-
-/** Cells for the end of a log whose end the shard's row knows. */
-export interface NumberedCells {
-  readonly count: number;
-  /** Inserts them once they are numbered; the insert id is the last added id. */
-  readonly insert: Pick<Statement, 'sql' | 'parameters'>;
+  /** Cells that can be numbered, with those of others. Absent if something has to be looked up. */
+  readonly cells?: readonly EncodedCell[];
 }
 
 export interface Moved {
@@ -59,9 +58,11 @@ export type SqlRow = readonly SqlValue[];
 export interface SqlChange {
   readonly affectedRows: number;
   readonly insertId: number;
-  /** The rows of `readAfter` from a snapshot after the commit; absent if not read. */
-  readonly rows?: readonly SqlRow[];
+  /** The rows of each `readAfter` from a snapshot after the commit; absent if not read. */
+  readonly rows?: readonly (readonly SqlRow[])[];
   readonly hasNotified?: true;
+  /** It appended so many cells, also those of others; its sender's begin at a position among them. */
+  readonly among?: { readonly cells: number; readonly at: number };
 }
 
 export type Target = 'writer' | 'reader' | { readonly node: number };

@@ -10,7 +10,7 @@ export interface SentText {
 
 export interface PlanResult {
   readonly change: ResultSetHeader;
-  readonly rows?: readonly SqlRow[];
+  readonly rows?: readonly (readonly SqlRow[])[];
 }
 
 /** A transaction and the reads behind it; a single statement is its own transaction. */

@@ -1,4 +1,5 @@
 import type { SqlChange, SqlParameter, Statement } from './client.ts';
+import { jointOf, mayGoTogether } from './joint-statements.ts';
 
 /** Each holds its locks until the last is committed; a hundred would save little more than fifty. */
 const MOST_STATEMENTS = 50;
@@ -37,11 +38,16 @@ export class WaitingStatements {
   take(locked: ReadonlySet<string>): readonly Waiting[] {
     let count = 0;
     let bytes = 0;
-    return this.takeIf((one) => {
-      const fits = count < MOST_STATEMENTS && (count === 0 || bytes + one.bytes <= MOST_BYTES);
-      if (!fits || locked.has(tableOf(one.statement))) return false;
-      count += 1;
-      bytes += one.bytes;
+    const byShard = new Map<string, Statement[]>();
+    return this.takeIf(({ statement, bytes: size }) => {
+      const fits = count < MOST_STATEMENTS && (count === 0 || bytes + size <= MOST_BYTES);
+      if (!fits || locked.has(tableOf(statement))) return false;
+      const shard = statement.log && `${statement.log.datastore}/${statement.log.shard}`;
+      const ofShard = shard === undefined ? [] : (byShard.get(shard) ?? []);
+      if (!mayGoTogether(ofShard, statement)) return false;
+      if (shard !== undefined) byShard.set(shard, [...ofShard, statement]);
+      if (ofShard.length === 0 || jointOf(statement) === undefined) count += 1;
+      bytes += size;
       return true;
     });
   }

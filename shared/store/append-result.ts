@@ -1,10 +1,10 @@
+import type { EncodedCell } from '../sql/encoded-cell.ts';
 import { equalJson } from '../body/equal.ts';
 import type { PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { decodeCell } from '../access/decode.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
 import type { SqlChange } from '../sql/client.ts';
-import type { EncodedCell } from '../sql/statements/append-cells.ts';
 import type { Met } from './erasure-checks.ts';
 
 export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' | 'erased' }>;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EncodedCell } from '../sql/encoded-cell.ts';
 import type { CellAddress } from '../cell.ts';
 import { isOfColumns } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
@@ -8,10 +9,10 @@ import {
   areRestored,
   appendCell,
   appendCells,
-  type EncodedCell,
   type ShardFence,
 } from '../sql/statements/append-cells.ts';
-import { dropNotifications, notifyFollowers, NOTIFICATIONS_A_DROP } from '../sql/statements/notifications.ts';
+import { dropOldNotifications } from '../sql/drop-notifications.ts';
+import { notifyFollowers } from '../sql/statements/notifications.ts';
 import type { StoreContext } from '../access/context.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import { isGone } from '../sql/gone.ts';
@@ -23,7 +24,7 @@ interface Appended {
   readonly results: readonly AppendResult[];
   readonly epoch: number;
   readonly group: string;
-  readonly rows?: readonly SqlRow[];
+  readonly rows?: readonly (readonly SqlRow[])[];
 }
 
 type AppendOptions = Pick<ShardFence, 'anyWriter'> & Pick<Statement, 'readAfter'>;
@@ -123,8 +124,9 @@ async function appendOnce(
       'unclear',
       `an append of ${change.affectedRows} cells was told ${change.insertId} as its last added id: a trigger of the table, or a proxy, leaves it out`,
     );
-  if (change.affectedRows === cells.length) {
-    const first = change.insertId - cells.length + 1;
+  const { cells: count, at } = change.among ?? { cells: cells.length, at: 0 };
+  if (change.affectedRows === count) {
+    const first = change.insertId - count + 1 + at;
     const results = cells.map((_, position): AppendResult => ({
       outcome: 'stored',
       shard: fence.shard,
@@ -158,8 +160,7 @@ function statementOf(fence: ShardFence, cells: readonly EncodedCell[]): Statemen
 async function notify(client: SqlClient, moved: Moved): Promise<void> {
   const notified = client.change(notifyFollowers([moved])).catch(() => undefined);
   const change = await Promise.race([notified, sleep(NOTIFY_MS, undefined)]);
-  if (change && change.insertId > 0 && Math.random() * NOTIFICATIONS_A_DROP < 1)
-    client.change(dropNotifications(change.insertId)).catch(() => undefined);
+  if (change) dropOldNotifications(client, change.insertId);
 }
 
 /** How long a write waits for a shard that is being moved: a slower switch is given up. */

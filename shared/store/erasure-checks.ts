@@ -1,9 +1,10 @@
+import type { EncodedCell } from '../sql/encoded-cell.ts';
 import type { StoreContext } from '../access/context.ts';
 import { partsOf } from '../access/ask-parts.ts';
 import { isErasureName } from '../address.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import type { SqlClient } from '../sql/client.ts';
-import type { EncodedCell, ShardFence } from '../sql/statements/append-cells.ts';
+import type { ShardFence } from '../sql/statements/append-cells.ts';
 import { requireChecks, selectChecks, selectErasures } from '../sql/statements/erasure-checks.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { unionOf } from '../sql/union.ts';

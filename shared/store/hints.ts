@@ -1,22 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import type { BufferedCell, PlacedCell } from '../sql/encoded-cell.ts';
 import type { StoreContext } from '../access/context.ts';
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlChange, type SqlClient, type Statement } from '../sql/client.ts';
 import type { Quarantine } from '../sql/quarantine.ts';
 import { answerBuffered, deleteWithdrawn, withdrawBuffered } from '../sql/statements/change-buffered.ts';
-import { insertBuffered, type BufferedCell, type PlacedCell } from '../sql/statements/insert-buffered.ts';
+import { insertBuffered } from '../sql/statements/insert-buffered.ts';
 
 /** Hints: copies of writes in the buffer tables of other groups than their primary. */
 
-export function encodedBytes(cells: readonly BufferedCell[]): number {
+function encodedBytes(cells: readonly BufferedCell[]): number {
   return cells.reduce((sum, { encoded }) => sum + encoded.length, 0);
-}
-
-/** Cells whose hints go to one group, with those of other writes. */
-export interface HintPart {
-  readonly cells: readonly BufferedCell[];
-  /** Whether its write still lacks a hint. */
-  readonly isWanted: () => boolean;
 }
 
 /** Cells of one write, and the groups with hints of them. */
@@ -31,13 +25,23 @@ export function withNewWriter(cells: readonly PlacedCell[]): readonly BufferedCe
   return cells.map((cell) => ({ ...cell, writer }));
 }
 
-interface Secondaries extends Pick<StoreContext, 'groups'> {
+export interface Secondaries extends Pick<StoreContext, 'groups'> {
+  /** Returns whether the group holds hints of the cells; `isWanted`: whether their write still lacks a hint. */
   readonly buffer: (group: string, cells: readonly BufferedCell[], isWanted: () => boolean) => Promise<boolean>;
+  /** Takes back, in the background, hints that came when they were not wanted any more. */
   readonly withdraw: (group: string, cells: readonly BufferedCell[]) => void;
-  /** Groups whose hints came late. */
   readonly late: Quarantine;
-  /** Told when a hint is late. */
+  /** Called when a hint is late. */
   readonly stepAside?: () => void;
+}
+
+export function secondariesOf(context: StoreContext, datastore: string): Secondaries {
+  return {
+    groups: context.groups,
+    buffer: (group, cells, isWanted) => bufferOn(context, group, datastore, { cells, isWanted }),
+    withdraw: (group, cells) => void withdrawCopies(context, datastore, cells, [group]),
+    late: context.found.late,
+  };
 }
 
 /** Hints of healthy groups come far earlier, but for large ones. */
@@ -99,19 +103,23 @@ export async function bufferOnSecondaries(
 }
 
 /** Puts hints into one group's buffer, with one retry after an unclear end. Returns whether it holds them. */
-export async function bufferOn(
+async function bufferOn(
   context: StoreContext,
   group: string,
   datastore: string,
-  parts: readonly HintPart[],
+  { cells, isWanted }: { readonly cells: readonly BufferedCell[]; readonly isWanted: () => boolean },
 ): Promise<boolean> {
-  const cells = parts.flatMap((part) => part.cells);
   // The same statement twice counts once.
-  const statement = insertBuffered(datastore, cells);
+  const statement = { ...insertBuffered(datastore, cells), isWanted };
   const [isHeld] = await onHintHolders(context, [group], async (client) => {
     const isOpen = ({ failure }: SqlError): boolean => failure !== 'rejected' && failure !== 'unreachable';
-    await changeTwice(client, statement, (error) => isOpen(error) && parts.some(({ isWanted }) => isWanted()));
-    return true;
+    try {
+      await changeTwice(client, statement, (error) => isOpen(error) && isWanted());
+      return true;
+    } catch (error) {
+      if (error instanceof SqlError && !isWanted()) return false;
+      throw error;
+    }
   });
   return isHeld === true;
 }

@@ -6,7 +6,7 @@ import { readGroup, type GroupItem } from '../access/ask-parts.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decodeSizedCell, noRoomLeft } from '../access/decode.ts';
 import { byGroup, homeOf, requireDatastore } from '../access/groups.ts';
-import { batchedByKey } from '../access/batched.ts';
+import { batchedByKey } from '../batched.ts';
 import type { Found, StoreReadOptions } from '../contract/datastore.ts';
 import { told, type LookedUp, type LookUps } from './look-ups.ts';
 import { explained, isErased, type ReadFrom } from './why-erased.ts';

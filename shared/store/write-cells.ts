@@ -1,3 +1,4 @@
+import type { BufferedCell, PlacedCell } from '../sql/encoded-cell.ts';
 import { addressKey, parseAddress, parseBatch, shardOf } from '../address.ts';
 import { encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
@@ -7,12 +8,19 @@ import type { RowsAfter } from '../index/rows-after.ts';
 import { maintainEntries } from '../index/maintain-entries.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
-import type { BufferedCell, PlacedCell } from '../sql/statements/insert-buffered.ts';
 import { parseTime } from '../time.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import { isRefused } from './append-result.ts';
-import { bufferOnSecondaries, markAnswered, withdrawCopies, withNewWriter, type HeldCells } from './hints.ts';
-import { batchWrites, type BatchedWrites } from './batch-writes.ts';
+import { appendAndRead } from './append-and-read.ts';
+import {
+  bufferOnSecondaries,
+  markAnswered,
+  secondariesOf,
+  withdrawCopies,
+  withNewWriter,
+  type HeldCells,
+  type Secondaries,
+} from './hints.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
@@ -23,7 +31,7 @@ export function cellWrites(
   name: string,
   shards: number,
 ): Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'> {
-  const writes: Writes = { ...context, datastore: name, ...batchWrites(context, name) };
+  const writes: Writes = { ...context, datastore: name, secondaries: secondariesOf(context, name) };
   const prepare = (cell: NewCell, prefix: string): PlacedCell => {
     const address = parseAddress(cell, prefix);
     const encoded = encodeBody(cell.body, `${prefix}body`);
@@ -71,7 +79,7 @@ export async function reservedWrites(
   name: string,
 ): Promise<(cell: NewCell) => Promise<PutResult>> {
   const { shards } = await requireDatastore(context.topology, name);
-  const writes: Writes = { ...context, datastore: name, ...batchWrites(context, name) };
+  const writes: Writes = { ...context, datastore: name, secondaries: secondariesOf(context, name) };
   return async (cell) => {
     const shard = shardOf(cell.row_key, shards);
     const topology = await requireDatastore(context.topology, name);
@@ -109,12 +117,11 @@ function checkBounds(
 
 const NO_GROUPS: readonly string[] = [];
 
-type Writes = StoreContext & BatchedWrites & { readonly datastore: string };
+type Writes = StoreContext & { readonly datastore: string; readonly secondaries: Secondaries };
 
 interface WriteContext extends Writes {
   /** As the request found them. */
   readonly homes: DatastoreTopology['homes'];
-  readonly stepAside?: () => void;
 }
 
 /** Refuses an overload before anything is buffered: hints of refused writes would add to it. */
@@ -124,7 +131,11 @@ async function admitToGroup(
   cells: readonly BufferedCell[],
 ): Promise<readonly PutResult[]> {
   try {
-    return await context.admit(group, (stepAside) => writeToGroup({ ...context, stepAside }, group, cells), 'writes');
+    return await context.admit(
+      group,
+      (stepAside) => writeToGroup({ ...context, secondaries: { ...context.secondaries, stepAside } }, group, cells),
+      'writes',
+    );
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'overloaded') throw error;
     return unavailable(cells, error.message);
@@ -141,7 +152,13 @@ async function writeToGroup(
   const hintHolders =
     context.bufferCopies === 0
       ? NO_GROUPS
-      : await bufferOnSecondaries(context, cells, context.bufferCopies, [group], copyGroups(context, cells));
+      : await bufferOnSecondaries(
+          context.secondaries,
+          cells,
+          context.bufferCopies,
+          [group],
+          copyGroups(context, cells),
+        );
   // The primary is not tried: a cell on it alone could be lost with it.
   if (hintHolders.length < Math.min(1, context.bufferCopies))
     return unavailable(cells, 'no other group could take a copy');
@@ -151,7 +168,7 @@ async function writeToGroup(
     ({ shard }) => shard,
     async (shard, ofShard): Promise<readonly PutResult[]> => {
       try {
-        const { results, after, group: at } = await context.append(shard, ofShard);
+        const { results, after, group: at } = await appendAndRead(context, datastore, shard, ofShard);
         if (after) found.push(after);
         return at === group
           ? results
@@ -197,7 +214,7 @@ async function withCopiesElsewhere(
   const stored = cells.filter((_, position) => isStored(results[position] as PutResult));
   if (stored.length === 0 || hintHolders.length === 0 || hintHolders.some((hintHolder) => hintHolder !== primary))
     return results;
-  if ((await bufferOnSecondaries(context, withNewWriter(stored), 1, [primary])).length > 0) return results;
+  if ((await bufferOnSecondaries(context.secondaries, withNewWriter(stored), 1, [primary])).length > 0) return results;
   const reason = `shard ${cells[0]?.shard} was moved to ${primary}, and no other group could take a copy`;
   return results.map((result) => (isStored(result) ? { outcome: 'unavailable', shard: result.shard, reason } : result));
 }
@@ -246,7 +263,7 @@ async function settleWithoutPrimary(
   const more =
     hintHolders.length >= 2
       ? []
-      : await bufferOnSecondaries(context, again, 2 - hintHolders.length, [group, ...hintHolders]);
+      : await bufferOnSecondaries(context.secondaries, again, 2 - hintHolders.length, [group, ...hintHolders]);
   const held = [
     { cells, hintHolders },
     { cells: again, hintHolders: more },

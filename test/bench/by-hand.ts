@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createPool, type Pool, type PoolOptions, type ResultSetHeader } from 'mysql2';
+import type { EncodedCell } from '../../shared/sql/encoded-cell.ts';
 import { rowKeyBytes, shardOf } from '../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
 import { LIMITS, type NewCell } from '../../shared/cell.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import type { PhysicalIndex } from '../../shared/index/index-table.ts';
 import type { SqlRow, Statement } from '../../shared/sql/client.ts';
-import type { EncodedCell } from '../../shared/sql/statements/append-cells.ts';
 import { numberCells } from '../../shared/sql/statements/number-cells.ts';
 import { numberedAppend } from '../../shared/sql/statements/numbered-append.ts';
 import { renumber } from '../../shared/sql/statements/renumber.ts';
@@ -68,13 +68,13 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   const dummy: EncodedCell = { row_key: DUMMY_KEY, column_name: 'BASE', ref_key: 1, body: null, encoded: DUMMY };
   const fenceOf = (shard: number) => ({ datastore, shard, epoch: topology.homes[shard]?.epoch ?? 0 });
   const texts = Array.from({ length: shards }, (_, shard) => ({
-    append: numberedAppend(fenceOf(shard), [dummy]).insert.sql,
+    append: numberedAppend(fenceOf(shard), [dummy]).sql,
     state: unionOf(selectRowStates(datastore, [{ row_key: DUMMY_KEY, shard }], columns, LIMITS.answerBytes)).sql,
     entry: insertEntries(datastore, shard, index, [
       { row_key: DUMMY_KEY, values: [DUMMY_KEY], version: { epoch: 1, added_id: 1 } },
     ]).sql,
   }));
-  const [numbers] = numberCells([{ ...fenceOf(0), numbered: numberedAppend(fenceOf(0), [dummy]) }]);
+  const [numbers] = numberCells([{ ...fenceOf(0), cells: [dummy] }]);
   if (!numbers) throw new Error('wanted numbers, got none');
   const bufferText = insertBuffered(datastore, [{ ...dummy, shard: 0, writer: new Uint8Array(8) }]).sql;
   const groupOf = (shard: number): string => topology.homes[shard]?.group ?? '';

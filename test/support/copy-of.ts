@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { BufferedCell } from '../../shared/sql/encoded-cell.ts';
 import { encodeBody } from '../../shared/body/codec.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import type { SqlParameter } from '../../shared/sql/client.ts';
-import type { BufferedCell } from '../../shared/sql/statements/insert-buffered.ts';
 
 /** A write's copy, as it waits in a buffer table. */
 export function copyOf(cell: NewCell, shard = 0): BufferedCell {

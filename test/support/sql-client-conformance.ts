@@ -301,28 +301,25 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
       it('bring what is to be read behind them, once they are committed; of a lone statement, too', async () => {
         const reading = (statement: Statement, of: number): Statement => ({
           ...statement,
-          readAfter: {
-            branches: 1,
-            from: (item) => sql(`SELECT ${item}, id, note FROM ${table} WHERE id = ?`, of),
-          },
+          readAfter: [{ branches: 1, from: (item) => sql(`SELECT ${item}, id, note FROM ${table} WHERE id = ?`, of) }],
         });
         expect(
           await run([reading(inserted(ids[0], EVIL), ids[1]), inserted(ids[1]), reading(inserted(ids[2]), 0)]),
         ).toEqual([
-          { affectedRows: 1, insertId: ids[0], rows: [[expect.anything(), String(ids[1]), null]] },
+          { affectedRows: 1, insertId: ids[0], rows: [[[expect.anything(), String(ids[1]), null]]] },
           { affectedRows: 1, insertId: ids[1] },
-          { affectedRows: 1, insertId: ids[2], rows: [] },
+          { affectedRows: 1, insertId: ids[2], rows: [[]] },
         ]);
         next += 1;
         expect(await run([reading(inserted(next, EVIL), next)])).toEqual([
-          { affectedRows: 1, insertId: next, rows: [[expect.anything(), String(next), EVIL]] },
+          { affectedRows: 1, insertId: next, rows: [[[expect.anything(), String(next), EVIL]]] },
         ]);
       });
 
       it('tell what they changed, where what is to be read behind them is refused, or takes too long', async () => {
         const behind = (id: number, text: string): Statement => ({
           ...inserted(id),
-          readAfter: { branches: 1, from: () => sql(text) },
+          readAfter: [{ branches: 1, from: () => sql(text) }],
         });
         const [first, second, third] = ids.map((insertId) => ({ affectedRows: 1, insertId }));
         const refused = behind(ids[0], 'SELECT 1 FROM not_there_at_all.t');

@@ -1,16 +1,9 @@
 import { rowKeyBytes } from '../../address.ts';
-import type { NewCell } from '../../cell.ts';
+import type { EncodedCell } from '../encoded-cell.ts';
 import { toSqlTime } from '../../time.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 import { boundByCheck, erasureCheck } from './erasure-checks.ts';
-import { numberedAppend } from './numbered-append.ts';
-
-export interface EncodedCell extends NewCell {
-  readonly encoded: Uint8Array;
-  /** When it was stored before: UTC, six decimals. Absent for a new cell. */
-  readonly stored_at?: string;
-}
 
 export type RestoredEncodedCell = EncodedCell & Required<Pick<EncodedCell, 'stored_at'>>;
 
@@ -46,7 +39,7 @@ function sharing(fence: ShardFence, cells: readonly EncodedCell[]): Pick<Stateme
   const isNumbered = !checksErasures && !cells.some(isRestored);
   return {
     mayShareCommit: true,
-    log: { datastore, shard, epoch, ...(isNumbered && { numbered: numberedAppend(fence, cells) }) },
+    log: { datastore, shard, epoch, ...(isNumbered && { cells }) },
   };
 }
 

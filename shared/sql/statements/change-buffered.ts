@@ -1,3 +1,4 @@
+import type { BufferedCell } from '../encoded-cell.ts';
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import {
@@ -10,7 +11,6 @@ import {
   updateCopies,
   type CopyKey,
 } from './copy-key.ts';
-import type { BufferedCell } from './insert-buffered.ts';
 
 export function deleteBuffered(rows: readonly CopyKey[]): Statement {
   return {

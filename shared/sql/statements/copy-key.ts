@@ -1,7 +1,8 @@
+import type { BufferedCell } from '../encoded-cell.ts';
 import { rowKeyBytes } from '../../address.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { bodyHash, type BufferedCell } from './insert-buffered.ts';
+import { bodyHash } from './insert-buffered.ts';
 import type { CopyTable, WaitingRow } from './select-buffered.ts';
 
 /** Names a hint by its key `copy`, never by id: a promoted replica gives ids of lost rows to other writes. */

@@ -1,18 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { BufferedCell } from '../encoded-cell.ts';
 import { rowKeyBytes } from '../../address.ts';
 import { toSqlTime } from '../../time.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import type { EncodedCell } from './append-cells.ts';
-
-export interface PlacedCell extends EncodedCell {
-  readonly shard: number;
-}
-
-export interface BufferedCell extends PlacedCell {
-  /** The write's id, 8 bytes. A hint lists the writes that rely on it, so that repeated statements count once. */
-  readonly writer: Uint8Array;
-}
 
 /** Bytes of the column: 500 writes. A full hint counts as maybe stored. */
 const MOST_WRITERS = 4000;
@@ -29,6 +20,7 @@ const MOST_WRITERS = 4000;
 export function insertBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
     mayShareCommit: true,
+    hints: { datastore, cells },
     table: `${CONTROL}.buffer`,
     sql:
       `INSERT INTO ${CONTROL}.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, stored_at, writers) ` +

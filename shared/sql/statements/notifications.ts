@@ -5,8 +5,6 @@ import { CONTROL } from '../names.ts';
 export const NOTIFICATIONS = `${CONTROL}.notification`;
 /** Notifications that are kept: those of the last seconds. */
 const KEPT = 10_000;
-/** One of so many notifications deletes old ones: more than came since. */
-export const NOTIFICATIONS_A_DROP = 100;
 const TAKEN = 500;
 /** Notifications read at a time; if more come, all shards count as moved. */
 const PAGE = 1000;

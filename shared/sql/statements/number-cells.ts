@@ -14,10 +14,10 @@ export const IS_NUMBERED = `head_epoch = epoch AND state = 'open' AND ${NOTHING_
 export function numberCells(logs: readonly AppendedLog[]): readonly Statement[] {
   return byDatastore(logs).map(([datastore, ofDatastore]): Statement => {
     const parameters: SqlParameter[] = [];
-    const several = ofDatastore.filter(({ numbered }) => numbered !== undefined && numbered.count > 1);
-    for (const { shard, numbered } of several) parameters.push(shard, numbered?.count ?? 0);
-    const cells = several.length === 0 ? '1' : `CASE shard ${several.map(() => 'WHEN ? THEN ?').join(' ')} ELSE 1 END`;
-    const others = ofDatastore.flatMap(({ shard, numbered }) => (numbered ? [] : [shard]));
+    const several = ofDatastore.filter(({ cells = [] }) => cells.length > 1);
+    for (const { shard, cells = [] } of several) parameters.push(shard, cells.length);
+    const counts = several.length === 0 ? '1' : `CASE shard ${several.map(() => 'WHEN ? THEN ?').join(' ')} ELSE 1 END`;
+    const others = ofDatastore.flatMap(({ shard, cells }) => (cells ? [] : [shard]));
     parameters.push(...others);
     const end = others.length === 0 ? '' : `, head_epoch = IF(shard IN (${marks(others)}), NULL, head_epoch)`;
     parameters.push(datastore);
@@ -27,7 +27,7 @@ export function numberCells(logs: readonly AppendedLog[]): readonly Statement[] 
     });
     return {
       sql:
-        `UPDATE ${CONTROL}.shard FORCE INDEX (PRIMARY) SET head_at = GREATEST(SYSDATE(6), head_at), head = head + ${cells}${end} ` +
+        `UPDATE ${CONTROL}.shard FORCE INDEX (PRIMARY) SET head_at = GREATEST(SYSDATE(6), head_at), head = head + ${counts}${end} ` +
         `WHERE datastore = ? AND (${which.join(' OR ')}) AND ${IS_NUMBERED}`,
       parameters,
     };

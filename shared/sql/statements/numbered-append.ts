@@ -1,6 +1,6 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { CellAddress } from '../../cell.ts';
-import type { AppendedLog, NumberedCells, SqlParameter } from '../client.ts';
+import type { AppendedLog, SqlParameter, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 import { IS_NUMBERED } from './number-cells.ts';
 
@@ -15,21 +15,18 @@ const HAS_NUMBERS = `head >= first_id AND ${IS_NUMBERED}`;
  * transaction and its numbers back. Nothing is inserted if the shard is not as the fence says. So `head` is never above
  * the last added id, and no log gets a hole. A refused append goes without numbers, and `renumber` finds the end.
  *
- * @param cells of the shard, no address twice
+ * The insert id is the last added id. `cells`: of the shard, no address twice.
  */
 export function numberedAppend(
   { datastore, shard, epoch }: AppendedLog,
   cells: readonly (CellAddress & { readonly encoded: Uint8Array })[],
-): NumberedCells {
+): Pick<Statement, 'sql' | 'parameters'> {
   const entity = entityTable(datastore, shard);
   const parameters: SqlParameter[] = [];
   for (const { row_key, column_name, ref_key, encoded } of cells)
     parameters.push(rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded);
   parameters.push(datastore, shard, epoch);
-  return {
-    count: cells.length,
-    insert: { sql: cells.length === 1 ? textOfOne(entity) : textOfSeveral(entity, cells.length), parameters },
-  };
+  return { sql: cells.length === 1 ? textOfOne(entity) : textOfSeveral(entity, cells.length), parameters };
 }
 
 const texts = new Map<string, string>();

@@ -1,9 +1,9 @@
+import type { EncodedCell } from '../encoded-cell.ts';
 import { rowKeyBytes, rowKeyOf } from '../../address.ts';
 import { isErasedBody } from '../../body/codec.ts';
 import { toBytes, toNumber, toText } from '../cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
-import type { EncodedCell } from './append-cells.ts';
 
 export interface RowOfShard {
   readonly row_key: string;

@@ -1,9 +1,10 @@
+import type { BufferedCell } from '../../../shared/sql/encoded-cell.ts';
 import { shardOf } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
 import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
-import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
+import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { Random } from '../../support/random.ts';
 import { DATASTORE, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../../support/workers/running-worker.ts';

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { BufferedCell } from '../../../shared/sql/encoded-cell.ts';
 import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { drainAtOnce, drainPass } from '../../support/drain-pass.ts';
 import { SqlError, type SqlClient, type SqlParameter } from '../../../shared/sql/client.ts';
 import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
-import { bodyHash, insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
+import { bodyHash, insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { PROTECTIONS } from '../../faults/without/protections.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';

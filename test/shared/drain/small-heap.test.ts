@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { BufferedCell } from '../../../shared/sql/encoded-cell.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
-import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
+import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { change } from '../../support/plain-sql.ts';

@@ -19,8 +19,9 @@ const { between, wrap } = changeable(asItIs);
 /** Nothing was done: statements go one by one. */
 const SINGLY = new SqlError('contention', 'no transactions');
 
-const note = ({ sql, readAfter }: Statement): void => {
-  read += readAfter?.from(0).parameters.filter((one) => one instanceof Uint8Array && one.length === 16).length ?? 0;
+const note = ({ sql, readAfter = [] }: Statement): void => {
+  const keys = readAfter.flatMap((one) => one.from(0).parameters.filter((value) => value instanceof Uint8Array));
+  read += keys.filter(({ length }) => length === 16).length;
   const [, name] = /^INSERT INTO `[^`]+`\.`([a-z]+)_[0-9a-f]+` \(f0, /u.exec(sql) ?? [];
   if (name !== undefined) written.push(`${name} ${sql.includes('ON DUPLICATE KEY') ? 'put' : 'inserted'}`);
 };

@@ -94,13 +94,15 @@ describe('changes that come together', () => {
 
 const readAfterCommit = (statement: Statement): Statement => ({
   ...statement,
-  readAfter: {
-    branches: 1,
-    from: (item) => ({
-      sql: `SELECT ${item}, id FROM ${statement.table ?? ''} WHERE id = ?`,
-      parameters: statement.parameters.slice(0, 1),
-    }),
-  },
+  readAfter: [
+    {
+      branches: 1,
+      from: (item) => ({
+        sql: `SELECT ${item}, id FROM ${statement.table ?? ''} WHERE id = ?`,
+        parameters: statement.parameters.slice(0, 1),
+      }),
+    },
+  ],
 });
 
 describe('a read after a change', () => {
@@ -114,7 +116,7 @@ describe('a read after a change', () => {
     });
     const counted = ({ rows, ...change }: SqlChange): unknown => ({
       ...change,
-      ...(rows && { rows: rows.map((row) => Number(row[1])) }),
+      ...(rows && { rows: rows.flat().map((row) => Number(row[1])) }),
     });
     expect(counted(await client.change(first))).toEqual(wanted(first));
     const ends = await all(others);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BufferedCell } from '../../../shared/sql/encoded-cell.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
-import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
+import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import {
   answerBuffered,
   deleteBuffered,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { EncodedCell } from '../../../shared/sql/encoded-cell.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { SqlError, type SqlChange, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
 import { batchingClient } from '../../../shared/sql/batching-client.ts';
@@ -7,7 +8,6 @@ import {
   appendCell,
   appendCells,
   appendRestored,
-  type EncodedCell,
   type ShardFence,
 } from '../../../shared/sql/statements/append-cells.ts';
 import { numberCells } from '../../../shared/sql/statements/number-cells.ts';
@@ -103,13 +103,34 @@ describe('appends that are committed together', () => {
     expect(await isWhole(one)).toBe(true);
   });
 
-  it('may be two of a shard that know nothing of each other', async () => {
+  it('are one of a shard where several callers append to it, and each is told which cells are its own', async () => {
     const last = await lastIn(one);
-    const changes = await all([appendTo(two), appendTo(one), appendTo(one)]);
-    expect(changes.slice(1).map(({ insertId }) => insertId)).toEqual([last + 1, last + 2]);
-    expect(sent).toHaveLength(2);
-    await client.change(appendTo(one));
-    expect(await endOf(one)).toEqual([last + 3, 1]);
+    const pair = appendCells(fenceOf(one), [newCell(one), newCell(one)]);
+    const [, ...ofOne] = await all([appendTo(two), appendTo(one), pair, appendTo(one)]);
+    const told = { affectedRows: 4, insertId: last + 4 };
+    expect(ofOne).toEqual([0, 1, 3].map((at) => ({ ...told, among: { cells: 4, at } })));
+    // The first goes alone, at once.
+    expect(sent.map((texts) => texts.length)).toEqual([2, 2]);
+    expect([await endOf(one), await isWhole(one)]).toEqual([[last + 4, 1], true]);
+  });
+
+  it('are of different addresses, and of a hundred cells at most: the others come with the next transaction', async () => {
+    const cell = newCell(one);
+    const some = (count: number) => Array.from({ length: count }, () => newCell(one));
+    const [, first, again, many, more] = await all([
+      appendTo(two),
+      appendTo(one, cell),
+      appendTo(one, cell),
+      appendCells(fenceOf(one), some(60)),
+      appendCells(fenceOf(one), some(40)),
+    ]);
+    expect([first, again, many, more].map((change) => [change?.affectedRows, change?.among?.cells])).toEqual([
+      [61, 61],
+      [0, undefined],
+      [61, 61],
+      [40, undefined],
+    ]);
+    expect(await isWhole(one)).toBe(true);
   });
 
   it('are not numbered for a second after three transactions were refused, and leave the others theirs', async () => {
@@ -198,14 +219,15 @@ describe('appends that are committed together', () => {
     const empty = shards.at(-1) ?? -1;
     await change(direct, `DELETE FROM ${entity(empty)}`);
     await setRow(empty, `head = 0, head_epoch = epoch, ${off}`);
-    const { log } = appendTo(empty);
-    const [numbers] = numberCells(log ? [log] : []);
+    const cells = [newCell(empty)];
+    const [numbers] = numberCells([{ ...fenceOf(empty), cells }]);
+    const numbered = numberedAppend(fenceOf(empty), cells);
     await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
     try {
       await connection.query('START TRANSACTION');
       await connection.query(numbers?.sql ?? '', [...(numbers?.parameters ?? [])]);
       await setRow(empty, on);
-      await connection.query(log?.numbered?.insert.sql ?? '', [...(log?.numbered?.insert.parameters ?? [])]);
+      await connection.query(numbered.sql, [...numbered.parameters]);
       await connection.query('COMMIT');
     } finally {
       await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
@@ -298,15 +320,12 @@ describe('appends that are committed together', () => {
 });
 
 it('read a row or two for each shard, however long its log is', async () => {
-  const numbered = (shard: number) => ({
-    ...fenceOf(shard),
-    numbered: numberedAppend(fenceOf(shard), [newCell(shard)]),
-  });
+  const numbered = (shard: number) => ({ ...fenceOf(shard), cells: [newCell(shard)] });
   const [numbers] = numberCells(shards.map(numbered));
   expect(await rowsRead(connection, numbers as Statement)).toBeLessThanOrEqual(2 * shards.length + 2);
   await connection.query('UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ?', [datastore]);
   expect(await rowsRead(connection, renumber(fenceOf(one)))).toBeLessThanOrEqual(6);
   const [next] = numberCells([numbered(one)]);
   await connection.query((next as Statement).sql, [...(next as Statement).parameters]);
-  expect(await rowsRead(connection, numbered(one).numbered.insert)).toBeLessThanOrEqual(4);
+  expect(await rowsRead(connection, numberedAppend(fenceOf(one), [newCell(one)]))).toBeLessThanOrEqual(4);
 });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import type { EncodedCell } from '../../../shared/sql/encoded-cell.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import {
@@ -6,7 +7,6 @@ import {
   type RestoredEncodedCell,
   appendCell,
   appendCells,
-  type EncodedCell,
 } from '../../../shared/sql/statements/append-cells.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
 import { findLocations } from '../../../shared/sql/statements/find-locations.ts';

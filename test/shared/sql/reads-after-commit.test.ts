@@ -5,27 +5,32 @@ import { readsAfterCommit } from '../../../shared/sql/reads-after-commit.ts';
 const reading = (name: string, branches: number): Statement => ({
   sql: 'a change',
   parameters: [],
-  readAfter: {
-    branches,
-    from: (item) => ({
-      sql: Array.from({ length: branches }, (_, branch) => `(SELECT ${item}, '${name}${branch}')`).join(' UNION ALL '),
-      parameters: [],
-    }),
-  },
+  readAfter: [
+    {
+      branches,
+      from: (item) => ({
+        sql: Array.from({ length: branches }, (_, branch) => `(SELECT ${item}, '${name}${branch}')`).join(
+          ' UNION ALL ',
+        ),
+        parameters: [],
+      }),
+    },
+  ],
 });
 const answer = ({ sql }: Statement): SqlRow[] =>
   [...sql.matchAll(/SELECT (\d+), '(\w+)'/gu)].map(([, item = '', name = '']) => [item, name]);
 
 it('reads are one SELECT, and each gets its own rows', () => {
-  const statements = [reading('a', 2), { sql: 'nothing', parameters: [] }, reading('b', 1), reading('c', 3)];
+  const both = { ...reading('b', 1), readAfter: ['b', 'd'].flatMap((name) => reading(name, 1).readAfter ?? []) };
+  const statements = [reading('a', 2), { sql: 'nothing', parameters: [] }, both, reading('c', 3)];
   const { selects, rowsOf } = readsAfterCommit(statements);
   expect(selects).toHaveLength(1);
   const rows = rowsOf(selects.map((select) => answer(select).toReversed()));
-  expect(rows.map((ofOne) => ofOne?.map(([, name]) => String(name)).sort())).toEqual([
-    ['a0', 'a1'],
+  expect(rows.map((reads) => reads?.map((ofOne) => ofOne.map(([, name]) => String(name)).sort()))).toEqual([
+    [['a0', 'a1']],
     undefined,
-    ['b0'],
-    ['c0', 'c1', 'c2'],
+    [['b0'], ['d0']],
+    [['c0', 'c1', 'c2']],
   ]);
 });
 

@@ -5,8 +5,7 @@ import { drainPass } from '../../support/drain-pass.ts';
 import { DEPTH, wantedEntries } from '../../../shared/index/wanted-entries.ts';
 import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { shardOf } from '../../../shared/address.ts';
-import { bufferOnSecondaries, markAnswered, withNewWriter } from '../../../shared/store/hints.ts';
-import { batchWrites } from '../../../shared/store/batch-writes.ts';
+import { bufferOnSecondaries, markAnswered, secondariesOf, withNewWriter } from '../../../shared/store/hints.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
 import { indexOn } from '../../support/index-on.ts';
@@ -169,7 +168,7 @@ describe('over the RDS Data API, an index', () => {
 describe('over the RDS Data API, the buffer', () => {
   it('of large bodies is drained, and its conflicts are listed in pages', async () => {
     const row_key = rowIn(0);
-    const secondaries = { ...store.context, ...batchWrites(store.context, name) };
+    const secondaries = secondariesOf(store.context, name);
     const buffer = async (given: readonly NewCell[]) => {
       const cells = withNewWriter(given.map((cell) => copyOf(cell)));
       return { cells, hintHolders: await bufferOnSecondaries(secondaries, cells, 1, [primary]) };

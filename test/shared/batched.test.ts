@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batched, batchedByKey } from '../../../shared/access/batched.ts';
+import { batched, batchedByKey } from '../../shared/batched.ts';
 
 interface Run {
   readonly items: readonly number[];

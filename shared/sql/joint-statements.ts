@@ -1,0 +1,47 @@
+import type { CellAddress } from '../cell.ts';
+import type { SqlChange, Statement } from './client.ts';
+
+/** Cells of one append, or hints of one insert. */
+const MOST_CELLS = 100;
+
+/** Names what this statement may be a part of: one append to a shard, or one insert of hints. */
+export function jointOf({ log, hints }: Statement): string | undefined {
+  if (hints) return `hints of ${hints.datastore}`;
+  return log?.cells && `${log.datastore}/${log.shard} at ${log.epoch}`;
+}
+
+/** Whether parts of one joint statement take another: it stays small, and appends no address twice. */
+export function mayJoin(parts: readonly Statement[], next: Statement): boolean {
+  const [taken, cells] = [cellsOf(parts), cellsOf([next])];
+  if (taken.length + cells.length > MOST_CELLS) return false;
+  return next.hints !== undefined || !taken.some((one) => cells.some((other) => isSameAddress(one, other)));
+}
+
+/** Whether a transaction with some appends of a shard takes another: all are joined, or none can be numbered. */
+export function mayGoTogether(some: readonly Statement[], next: Statement): boolean {
+  const [first] = some;
+  if (!first) return true;
+  const joint = jointOf(first);
+  return joint === jointOf(next) && (joint === undefined || mayJoin(some, next));
+}
+
+function cellsOf(parts: readonly Statement[]): readonly CellAddress[] {
+  return parts.flatMap(({ log, hints }): readonly CellAddress[] => hints?.cells ?? log?.cells ?? []);
+}
+
+function isSameAddress(a: CellAddress, b: CellAddress): boolean {
+  return a.ref_key === b.ref_key && a.row_key === b.row_key && a.column_name === b.column_name;
+}
+
+/** Returns what each sender is told of the change of a joint statement. */
+export function sharesOf(change: SqlChange, parts: readonly Statement[]): readonly SqlChange[] {
+  if (parts.length === 1) return [change];
+  const cells = cellsOf(parts).length;
+  const { rows, ...joint } = change;
+  let [at, read] = [0, 0];
+  return parts.map(({ log, readAfter }): SqlChange => {
+    const share = { ...joint, ...(log && { among: { cells, at } }) };
+    at += log?.cells?.length ?? 0;
+    return readAfter && rows ? { ...share, rows: rows.slice(read, (read += readAfter.length)) } : share;
+  });
+}
