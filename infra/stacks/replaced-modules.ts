@@ -8,6 +8,7 @@ const replacement = (file: string): string => join(import.meta.dirname, 'bundled
 const REPLACED_FOR_THE_STORE = {
   '@aws-sdk/client-dynamodb': 'dynamodb.ts',
   '@aws-sdk/client-secrets-manager': 'secrets-manager.ts',
+  '@aws-sdk/client-sqs': 'sqs.ts',
   '@aws-sdk/rds-signer': 'rds-signer.ts',
 };
 

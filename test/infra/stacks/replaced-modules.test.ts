@@ -13,6 +13,7 @@ import {
   ResourceNotFoundException,
   SecretsManagerClient,
 } from '../../../infra/stacks/bundled/secrets-manager.ts';
+import { SQSClient } from '../../../infra/stacks/bundled/sqs.ts';
 import { signedHeaders } from '../../../infra/stacks/bundled/sign.ts';
 import { Signer as BundledSigner } from '../../../infra/stacks/bundled/rds-signer.ts';
 import { newTable, startDynamo, dynamoClient, type LocalDynamo } from '../../support/dynamo.ts';
@@ -162,6 +163,7 @@ const cut = (response: ServerResponse): void => void response.socket?.destroy();
 describe('a request to a service', () => {
   it.each([
     ['AWS_ENDPOINT_URL_SECRETS_MANAGER', SecretsManagerClient, 'secretsmanager.GetSecretValue'],
+    ['AWS_ENDPOINT_URL_SQS', SQSClient, 'AmazonSQS.GetSecretValue'],
     ['AWS_ENDPOINT_URL_DYNAMODB', dynamodb.DynamoDBClient, 'DynamoDB_20120810.GetSecretValue'],
   ])('goes where %s says', async (variable, Client, target) => {
     const { endpoint, targets } = await answering(answer({}));

@@ -1,0 +1,37 @@
+import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
+import { appliedQueues } from '../../../shared/migrate/applied-queues.ts';
+import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
+import { startSqs } from '../../support/sqs.ts';
+
+vi.mock('@aws-sdk/client-sqs', () => import('../../../infra/stacks/bundled/sqs.ts'));
+
+const TRIGGER: TriggerDefinition = {
+  name: 'bill',
+  start: 'start',
+  maxAttempts: 5,
+  stopAfterParked: 100,
+  timeoutSeconds: 30,
+};
+const message = (item: number) => ({ body: `é \u{1f389} ${item}`, groupId: 'a', deduplicationId: `${item}` });
+
+it('the client of SQS in the bundles makes, finds, fills, reads and deletes queues, and knows those that are gone', async () => {
+  const sqs = await startSqs();
+  onTestFinished(() => sqs.stop());
+  const applied = appliedQueues(sqs.client, 'dev');
+  const queues = sqsQueues(sqs.client);
+  expect(await applied.find('trips', 'bill')).toBeUndefined();
+  const { queueUrl } = await applied.make('trips', TRIGGER, true);
+  expect(await applied.find('trips', 'bill')).toMatchObject({ queueUrl });
+  expect(await queues.send(queueUrl, [1, 2].map(message))).toEqual([undefined, undefined]);
+  expect(await queues.depth(queueUrl)).toBe(2);
+  const received = await queues.receive(queueUrl, 30);
+  expect(received.map(({ body }) => body)).toEqual([1, 2].map((item) => message(item).body));
+  expect(received.every(({ sentAt }) => sentAt > 0)).toBe(true);
+  await queues.hide(queueUrl, received, 0);
+  await queues.remove(queueUrl, await queues.receive(queueUrl, 30));
+  expect(await queues.depth(queueUrl)).toBe(0);
+  await applied.remove('trips', 'bill');
+  await expect(queues.depth(queueUrl)).rejects.toBeInstanceOf(QueueDoesNotExist);
+});
