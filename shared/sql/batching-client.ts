@@ -29,9 +29,10 @@ const SUSPECTED_MS = 3500;
  * - After an unclear end each caller is told so.
  */
 export function batchingClient(client: SqlClient): SqlClient {
-  const { transactions } = client;
-  if (!transactions) return joiningClient(client);
-  const batched = new BatchedChanges(client, transactions);
+  // A hot shard whose table goes alone still has one append under way.
+  const singly = joiningClient(client);
+  if (!client.transactions) return singly;
+  const batched = new BatchedChanges(singly, client.transactions);
   return {
     ...client,
     change: (statement) => batched.change(statement),
@@ -291,9 +292,7 @@ function isOfAppend(some: readonly Waiting[], error: SqlError): boolean {
 }
 
 /** Something goes with it that needs a transaction. */
-function hasMore({ readAfter, moves, log }: Statement): boolean {
-  return readAfter !== undefined || moves !== undefined || log !== undefined;
-}
+const hasMore = ({ readAfter, moves, log }: Statement): boolean => (readAfter ?? moves ?? log) !== undefined;
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);

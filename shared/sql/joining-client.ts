@@ -5,8 +5,8 @@ import { joinedOf } from './transaction-plan.ts';
 import { bytesOf, MOST_BYTES } from './waiting-statements.ts';
 
 /**
- * Sends appends to one shard as one while another is under way, and hints alike, over a client without transactions.
- * More at once would wait for the shard's lock with a call each.
+ * Sends appends to one shard as one while another is under way, and hints alike, where no transaction joins them. More
+ * at once would wait for the shard's lock, each with a connection or a call.
  */
 export function joiningClient(client: SqlClient): SqlClient {
   const join = batchedByKey<Statement, SqlChange>(

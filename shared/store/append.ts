@@ -70,7 +70,7 @@ export async function appendToPrimary(
       const done = await checkingErasures(context, client, { fence, cells }, (checked) =>
         appendOnce(client, checked, cells, once),
       );
-      if (done) return { ...done, group: home.group };
+      if (done !== 'elsewhere') return { ...done, group: home.group };
     } catch (error) {
       if (!isGone(error)) {
         failures += 1;
@@ -104,13 +104,13 @@ interface AppendOnce {
 
 type AppendedHere = Omit<Appended, 'group'>;
 
-/** Appends once. Undefined if this group does not own the shard at this epoch; `unchecked` as in `checkingErasures`. */
+/** Appends once. `elsewhere`: this group does not own the shard at this epoch; `unchecked` as in `checkingErasures`. */
 async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
   cells: readonly EncodedCell[],
   { readAfter, isFollowed, isRepeated }: AppendOnce,
-): Promise<AppendedHere | 'unchecked' | undefined> {
+): Promise<AppendedHere | 'unchecked' | 'elsewhere'> {
   const append = statementOf(fence, cells);
   const isToNotify = isFollowed && client.abilities.hasNotifications === true;
   const change = await client.change({
@@ -144,9 +144,10 @@ async function appendOnce(
       return { results, epoch: fence.epoch };
     }
     // None is there and none was inserted: the shard's row did not match.
-    if (poll >= SURE_POLLS && change.affectedRows === 0 && found.every((cell) => cell === undefined)) return undefined;
+    if (poll >= SURE_POLLS && change.affectedRows === 0 && found.every((cell) => cell === undefined))
+      return 'elsewhere';
   }
-  if (change.affectedRows === 0) return undefined;
+  if (change.affectedRows === 0) return 'elsewhere';
   throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');
 }
 
