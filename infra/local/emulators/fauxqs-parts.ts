@@ -58,6 +58,8 @@ export interface FauxqsQueue {
   ): ReceivedMessage[];
   changeVisibility(receiptHandle: string, seconds: number): void;
   processTimers(): void;
+  pollTimer: NodeJS.Timeout | undefined;
+  startPollTimerIfNeeded(): void;
 }
 
 interface FauxqsStore {
@@ -93,6 +95,7 @@ export async function fauxqsParts() {
       'dequeueFifo',
       'changeVisibility',
       'processTimers',
+      'startPollTimerIfNeeded',
     ]),
     prototypeOf<FauxqsFile>('persistence.js', 'PersistenceManager', [
       'load',
