@@ -114,7 +114,7 @@ function watching(of: HeldDrain): () => Promise<number> {
     }
     const report = drain.report();
     if (report.seen > 0) run.report(group, report);
-    return pauseAfter(took);
+    return pauseAfter(took, drain.oldest() === null);
   };
 }
 
@@ -133,6 +133,8 @@ async function measure({ run, group, drain }: HeldDrain): Promise<void> {
   run.measured(group, { ...status, oldest_age: oldest === null ? null : oldest / 1000 });
 }
 
+/** Poll interval for shards of a new writer, which take no appends until then. */
+const RECOVER_MS = 2000;
 /** Longest pause between recoveries that did no good: each reads all that waits. */
 const LONGEST_RECOVERY_PAUSE_MS = 8000;
 
@@ -143,27 +145,31 @@ function openRecovering({
   held: { signal },
 }: HeldDrain): () => Promise<number> {
   const since = inDoubtSince();
-  let pauseMs = PAUSE_MS;
+  let pauseMs = RECOVER_MS;
   return async () => {
     const recovery = await recoverPrimary(context, group, { since, topologyTable, signal });
     const isStuck =
       recovery !== undefined && recovery.appended === 0 && recovery.opened === 0 && recovery.closed.length > 0;
-    pauseMs = isStuck ? Math.min(LONGEST_RECOVERY_PAUSE_MS, 2 * pauseMs) : PAUSE_MS;
+    pauseMs = isStuck ? Math.min(LONGEST_RECOVERY_PAUSE_MS, 2 * pauseMs) : RECOVER_MS;
     if (recovery && (recovery.opened > 0 || recovery.closed.length > 0)) recovered?.(group, recovery);
     return pauseMs;
   };
 }
 
 const SHORTEST_MS = 1000;
+/** Longest pause while nothing waits. */
+const IDLE_MS = 4000;
 /** Pause per time of a poll, so that polls take a twentieth of the time. */
 const SHARE = 20;
 
 /** Returns the pause after each poll, by the shorter of the last two: one long poll is no evidence. */
-export function pollPauses(): (tookMs: number) => number {
+export function pollPauses(): (tookMs: number, isIdle?: boolean) => number {
   let before = 0;
-  return (tookMs) => {
+  let shortest = SHORTEST_MS;
+  return (tookMs, isIdle = false) => {
     const usual = Math.min(before, tookMs);
     before = tookMs;
-    return Math.max(SHORTEST_MS, SHARE * usual);
+    shortest = isIdle ? Math.min(IDLE_MS, 2 * shortest) : SHORTEST_MS;
+    return Math.max(shortest, SHARE * usual);
   };
 }

@@ -14,7 +14,7 @@ interface ErasureRun extends ErasureWork, JobRun {
   readonly failed?: (error: unknown) => void;
   /** Receives the number of open erasures and the age of the oldest, every half minute while there are any. */
   readonly measured?: (open: number, oldestSeconds: number) => void;
-  /** Milliseconds between polls. @default 5000 */
+  /** Milliseconds between polls. @default 10,000 */
   readonly pollMs?: number;
   /** How often retention polls. @default its own defaults */
   readonly retention?: RetentionSettings;
@@ -27,7 +27,7 @@ const YOUNG_MS = 15_000;
 
 /** Continues erasures and retention of all datastores until a successor takes over, or the deadline. */
 export async function runErasures(run: ErasureRun): Promise<void> {
-  const { pollMs = 5000, failed = () => undefined } = run;
+  const { pollMs = 10_000, failed = () => undefined } = run;
   await runJob(run, {
     lease: ERASURES_LEASE,
     begin({ lease: { token }, signal, work }) {

@@ -80,7 +80,7 @@ export class AssignedPartitions {
 
   /** Makes one step towards the assignment. An error of DynamoDB loses nothing: the next step continues. */
   async align(): Promise<void> {
-    const { workers, partitions } = this.#options;
+    const { items, workers, partitions } = this.#options;
     this.#dropLost();
     if (this.#isForgotten) return;
     const { mine, others } = workers.assignment(partitions);
@@ -88,10 +88,15 @@ export class AssignedPartitions {
     for (const partition of wanted) if (this.#closing.delete(partition)) this.#held.get(partition)?.stay();
     await this.#close([...this.#held.values()].filter(({ partition }) => !wanted.has(partition)));
     await this.#releaseIdle();
-    await each(
-      mine.filter((partition) => !this.#held.has(partition)),
-      (partition) => this.#take(partition, others),
-    );
+    const lacking = mine.filter((partition) => !this.#held.has(partition));
+    const seen = await items.readAll(lacking);
+    await each(lacking, async (partition) => {
+      const taken = await items.take(partition, workers.owner, others, seen);
+      if (!taken) return;
+      const held = new HeldPartition(items, partition, taken, partitions, await items.readCheckpoints(partition));
+      this.#held.set(partition, held);
+      this.#report('partition_taken', held);
+    });
   }
 
   /**
@@ -129,15 +134,6 @@ export class AssignedPartitions {
       await this.#releaseIdle();
       if (this.#closing.size > 0) await wait();
     }
-  }
-
-  async #take(partition: number, others: readonly string[]): Promise<void> {
-    const { items, workers, partitions } = this.#options;
-    const taken = await items.take(partition, workers.owner, others);
-    if (!taken) return;
-    const held = new HeldPartition(items, partition, taken, partitions, await items.readCheckpoints(partition));
-    this.#held.set(partition, held);
-    this.#report('partition_taken', held);
   }
 
   /** Lets partitions go once no page of theirs is under way. A hanging handler keeps none: commits are fenced. */

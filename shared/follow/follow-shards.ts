@@ -85,7 +85,8 @@ export async function followShards(work: FollowWork, group: string, shards: read
   }
   // Nothing new was found to be wrong with them.
   for (const [item, { held }] of shards.entries()) if (held.trouble === troubles[item]) held.trouble = undefined;
-  if (done.every(({ count }) => count === 0)) return 'none';
+  const isYoung = ({ log }: WholeLog): boolean => work.behindMs > 0 && (log.head ?? 0) > log.offset.added_id;
+  if (done.every(({ count }) => count === 0)) return whole.some(isYoung) ? 'some' : 'none';
   return whole.some(({ log }, item) => log.full && done[item]?.count === log.entries.length) ? 'full' : 'some';
 }
 

@@ -97,12 +97,9 @@ export async function committedLocations(
   const offsets: (CommittedLocation | undefined)[] = Array.from({ length: shards }, () => undefined);
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
   const items = new OffsetItems(stateTable, { ...follower, shards, partitions });
-  await Promise.all(
-    Array.from({ length: partitions }, async (_, partition) => {
-      const item = await items.read(partition);
-      for (const [position, offset] of item?.offsets.entries() ?? [])
-        offsets[partition + position * partitions] = offset && item && { ...offset, generation: item.generation };
-    }),
-  );
+  const all = await items.readAll(Array.from({ length: partitions }, (_, partition) => partition));
+  for (const [partition, { offsets: ofItem, generation }] of all)
+    for (const [position, offset] of ofItem.entries())
+      offsets[partition + position * partitions] = offset && { ...offset, generation };
   return offsets;
 }

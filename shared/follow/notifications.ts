@@ -19,13 +19,13 @@ export interface Notifiers {
 interface NotifierOptions {
   /** The role to poll: the one that the logs are read from. */
   readonly read: (group: string) => Role;
-  /** Between polls. @default 10 ms while notifications arrive, 640 when idle for 15 s */
+  /** Between polls. @default 10 ms while notifications arrive, 1280 when idle for half a minute */
   readonly pauses?: Pauses;
   readonly now?: () => number;
 }
 
 /** A cell waits at most a twenty-fourth of the time since the last one, so that an idle group costs few statements. */
-const PAUSES: Pauses = { leastMs: 10, mostMs: 640, shareOfQuiet: 1 / 24 };
+const PAUSES: Pauses = { leastMs: 10, mostMs: 1280, shareOfQuiet: 1 / 24 };
 /**
  * A missing number may still come: its transaction becomes visible after one with a higher number. A newest number that
  * stays lower for longer is of a promoted node; for less, of a reader that is behind the one that answered before.

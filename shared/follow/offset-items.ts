@@ -9,7 +9,7 @@ import {
   type ShardOffset,
 } from './offsets.ts';
 import { shardsIn, type FollowerName } from './follower-item.ts';
-import { deleteState, readState, setState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { deleteState, readState, readStates, setState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
 /**
  * A partition's lease and its offsets in one item: taking it fences off the previous worker in the same write.
@@ -58,21 +58,37 @@ export class OffsetItems {
     return item && toItem(item, this.#shardsIn(partition));
   }
 
+  /** Reads the items of partitions together; missing ones are left out. */
+  async readAll(partitions: readonly number[]): Promise<ReadonlyMap<number, OffsetItem>> {
+    const keyOf = (partition: number): string => this.#keyOf('offsets', partition);
+    const items = await readStates(this.#table, partitions.map(keyOf));
+    return new Map(
+      partitions.flatMap((partition) => {
+        const item = items.get(keyOf(partition));
+        return item ? [[partition, toItem(item, this.#shardsIn(partition))] as const] : [];
+      }),
+    );
+  }
+
   /**
    * Takes a partition unless one of `others`, the other workers alive, holds it. From then on no other commit passes.
    *
    * The owner is read first and the write is conditional on its token. DynamoDB refuses a condition that names more
-   * than 100 others, and charges for each write whose condition fails.
+   * than 100 others, and charges for each write whose condition fails. `items`: what was read of several partitions.
    */
-  async take(partition: number, owner: string, others: readonly string[]): Promise<OffsetItem | undefined> {
-    const key = this.#keyOf('offsets', partition);
-    const { owner: holder, token } = (await readState(this.#table, key)) ?? {};
-    if (others.includes(holder?.S ?? '')) return undefined;
+  async take(
+    partition: number,
+    owner: string,
+    others: readonly string[],
+    items?: ReadonlyMap<number, OffsetItem>,
+  ): Promise<OffsetItem | undefined> {
+    const { owner: holder = '', token = 0 } = (items ?? (await this.readAll([partition]))).get(partition) ?? {};
+    if (others.includes(holder)) return undefined;
     const taken = await updateState(this.#table, {
-      key,
+      key: this.#keyOf('offsets', partition),
       update: 'SET #owner = :me ADD #token :one',
-      condition: token ? '#token = :seen' : 'attribute_not_exists(#token)',
-      values: { ':me': { S: owner }, ':one': { N: '1' }, ...(token ? { ':seen': token } : {}) },
+      condition: token > 0 ? '#token = :seen' : 'attribute_not_exists(#token)',
+      values: { ':me': { S: owner }, ':one': { N: '1' }, ...(token > 0 && { ':seen': { N: String(token) } }) },
     });
     return taken && toItem(taken, this.#shardsIn(partition));
   }

@@ -23,7 +23,8 @@ export function adaptivePause({
   shareOfQuiet = 1 / 4,
 }: Pauses = {}): (end: PassEnd) => number {
   let pause = leastMs;
-  let quietMs = 0;
+  // A new run, one each minute, counts as quiet until something comes.
+  let quietMs = Number.POSITIVE_INFINITY;
   return (end) => {
     if (end === 'full' || end === 'some') {
       pause = end === 'full' ? 0 : leastMs;

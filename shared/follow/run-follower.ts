@@ -49,12 +49,12 @@ export interface FollowerRun {
 }
 
 /** Between comparisons of what is held and what should be. */
-const ALIGN_EVERY_MS = 200;
+const ALIGN_EVERY_MS = 500;
 /** While other workers still hold partitions to be taken. */
-const TAKE_EVERY_MS = 100;
+const TAKE_EVERY_MS = 200;
 /** While partitions change hands. */
 const MOVE_EVERY_MS = 20;
-/** Between checks for rewinds. */
+/** Least time between checks for rewinds, which a commit notices as well. */
 const CHANGES_EVERY_MS = 2000;
 /** Between checks for offsets to be written. */
 const COMMIT_STEP_MS = 100;
@@ -163,7 +163,8 @@ async function keepOffsets(
   known: number,
 ): Promise<void> {
   const everyMs = Math.min(commitEveryMs, COMMIT_STEP_MS);
-  const seen = { changes: known, lives: workers.lives(), at: now(), saved: now() };
+  const changesEveryMs = Math.max(CHANGES_EVERY_MS, 2 * commitEveryMs);
+  const seen = { changes: known, lives: Math.max(1, workers.lives()), at: now(), saved: now() };
   const poll = async (): Promise<void> => {
     await assigned.commit(commitEveryMs - everyMs);
     const turns = Math.floor(((now() - seen.saved) / CHECKPOINTS_EVERY_MS) * assigned.count());
@@ -171,8 +172,8 @@ async function keepOffsets(
       await assigned.saveCheckpoints(turns);
       seen.saved = now();
     }
-    if (now() - seen.at < CHANGES_EVERY_MS) return;
     const lives = workers.lives();
+    if (now() - seen.at < changesEveryMs && lives === seen.lives) return;
     // No item means that the follower was forgotten, which its partitions will show.
     const changes = (await readFollower(stateTable, follower))?.changes ?? -1;
     if (changes !== seen.changes || lives !== seen.lives) await assigned.reload();

@@ -8,7 +8,7 @@ export interface WorkersOptions {
   readonly owner: string;
   /** The next worker of the same slot succeeds this one. @default a slot of its own */
   readonly slot?: string;
-  /** At least; a large worker group beats more slowly, see `UNITS_A_SECOND`. @default 1000 */
+  /** At least; a large worker group beats more slowly, see `UNITS_A_SECOND`. @default 2000 */
   readonly heartbeatMs?: number;
   /** A worker that is silent for so long counts as dead. @default 6000 */
   readonly silenceMs?: number;
@@ -44,7 +44,7 @@ export class Workers {
   #asking: Promise<void> | undefined;
 
   constructor(options: WorkersOptions) {
-    const { owner, slot = owner, heartbeatMs = 1000, silenceMs = 6000, now = () => performance.now() } = options;
+    const { owner, slot = owner, heartbeatMs = 2000, silenceMs = 6000, now = () => performance.now() } = options;
     this.owner = owner;
     this.#slot = slot;
     this.#heartbeatMs = heartbeatMs;

@@ -9,6 +9,8 @@ import { slicesOf } from '../../slices-of.ts';
 
 const PAGE_CELLS = 100;
 
+/** Marks are read this much less often while there are none. */
+const IDLE_POLLS = 3;
 /** Growing rests of a group that answers, but cannot take some entries. */
 const REST_MS = { first: 1000, most: 60_000 };
 
@@ -16,34 +18,41 @@ const REST_MS = { first: 1000, most: 60_000 };
  * Writes the entries that unavailable groups missed: reads the marked shards' logs from their marks to their ends, then
  * clears the marks. A shard whose log, rows or entries fail keeps its mark alone. Returns a poll, to be repeated.
  */
-export function watchPending(work: RepairWork, pending: PendingMarks, signal: AbortSignal): () => Promise<void> {
+export function watchPending(
+  work: RepairWork,
+  pending: PendingMarks,
+  signal: AbortSignal,
+): () => Promise<number | void> {
   const rests = new Map<string, { readonly ms: number; readonly until: number }>();
 
-  async function poll(group: string): Promise<void> {
+  async function poll(group: string, marked: readonly PendingShard[]): Promise<void> {
     if (work.unavailable.has(group)) return void rests.delete(group);
     const rest = rests.get(group);
     if (rest && performance.now() < rest.until) return;
-    const isStuck = await catchUpGroup(work, pending, group, signal);
+    const isStuck = await catchUpGroup(work, pending, { group, marked }, signal);
     const ms = Math.min(rest ? 2 * rest.ms : REST_MS.first, REST_MS.most);
     if (isStuck) rests.set(group, { ms, until: performance.now() + ms });
     else rests.delete(group);
   }
 
   return async () => {
-    const ends = await Promise.allSettled((await work.context.groups.names()).map(poll));
+    const { shards } = await requireDatastore(work.context.topology, work.datastore);
+    const marked = await pending.read(await work.context.groups.names(), shards);
+    if (marked.length === 0) return IDLE_POLLS * work.settings.pollMs;
+    const ofGroups = Map.groupBy(marked, ({ group }) => group);
+    const ends = await Promise.allSettled([...ofGroups].map(([group, some]) => poll(group, some)));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    return undefined;
   };
 }
 
 async function catchUpGroup(
   work: RepairWork,
   pending: PendingMarks,
-  group: string,
+  { group, marked }: { readonly group: string; readonly marked: readonly PendingShard[] },
   signal: AbortSignal,
 ): Promise<boolean> {
   const topology = await requireDatastore(work.context.topology, work.datastore);
-  const marked = await pending.read(group, topology.shards);
-  if (marked.length === 0) return false;
   const pages = [...byGroup(topology, marked)].map(async ([rowGroup, shards]) => {
     const done = { ended: 0, stuck: 0 };
     for (const some of slicesOf(shards, SHARDS_A_PAGE))

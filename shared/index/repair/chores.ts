@@ -1,6 +1,6 @@
 import type { Leases } from '../../dynamo/lease.ts';
 import type { HeldJob } from '../../dynamo/run-job.ts';
-import { ofFirst } from '../../repeat.ts';
+import { ofFirst, type Turns } from '../../repeat.ts';
 import { watchPending } from './catch-up.ts';
 import { watchBuilds } from './complete-builds.ts';
 import { dropRetired } from './drop-retired.ts';
@@ -13,7 +13,7 @@ import { verifyCutShards } from './verify-cut-shards.ts';
 import { watchWriters } from './watch-writers.ts';
 
 /** Interval of polls of the writers: for so long entries of lost cells may win. */
-const WRITERS_MS = 1000;
+const WRITERS_MS = 3000;
 const RARE_MS = 10_000;
 
 /** Begins what one run alone does for the indexes of a datastore. */
@@ -27,7 +27,7 @@ export function beginChores(
   const { pollMs } = work.settings;
   const due = dueTimes(work.stateTable, work.datastore);
   const shares = largestShares(work, due);
-  const chores: readonly (readonly [string, number, () => Promise<void>])[] = [
+  const chores: readonly (readonly [string, number, Turns['turn']])[] = [
     ['catch-up', pollMs, watchPending(work, pending, signal)],
     ['builds', pollMs, watchBuilds(work, shares)],
     ['counts', pollMs, () => shares.poll()],

@@ -11,7 +11,7 @@ import type { RepairWork } from './repair-work.ts';
 
 /** How long looked-up log ends are worth reaching. */
 const TARGETS_MS = 10_000;
-/** Progress is written this much less often while nothing is built. */
+/** Progress is read this much less often while nothing is built. */
 const IDLE_POLLS = 5;
 
 interface Build {
@@ -34,6 +34,8 @@ interface Build {
 export function watchBuilds(work: RepairWork, shares: LargestShares): () => Promise<void> {
   const { context, stateTable, topologyTable, datastore, settings, report } = work;
   const builds = new Map<string, Build>();
+  /** The lag last written by index, for one that is not built. */
+  const written = new Map<string, number>();
   let polls = 0;
 
   const lagOf = (name: string): Promise<readonly ShardLag[]> => followerLag(stateTable, context, { name, datastore });
@@ -85,6 +87,9 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
         await shares.countSoon();
         context.topology.refresh();
       }
+      if (Object.keys(progress).length > 0) written.delete(name);
+      else if (written.get(name) === lag) continue;
+      else written.set(name, lag);
       await writeIndexProgress(
         topologyTable,
         { datastore, name },

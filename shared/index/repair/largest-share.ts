@@ -22,7 +22,7 @@ export function largestShares(work: RepairWork, due: DueTimes) {
 
   return {
     /** After a version became live; the catalogue in hand may not list it yet. */
-    countSoon: (): Promise<void> => due.doneFor('counts', 2 * settings.versionsAgeMs),
+    countSoon: (): Promise<void> => due.doneFor('counts', settings.pollMs),
     async poll(): Promise<void> {
       if (!(await due.isDue('counts'))) return;
       // Set first: the next run comes within a minute, and must not count as well.

@@ -1,6 +1,5 @@
-import { readState, setState, updateState, type StateItem } from '../../dynamo/state-table.ts';
+import { readStates, setState, updateState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import { sideBySide } from '../../side-by-side.ts';
 import { slicesOf } from '../../slices-of.ts';
 
 /** A shard whose log is to be read again for a group that was unavailable. */
@@ -15,7 +14,6 @@ export interface PendingShard {
 const MARKS_A_WRITE = 25;
 /** Shards of one item: a mark costs write units for the whole item, 12 KB at most. */
 const SHARDS_OF_AN_ITEM = 256;
-const READS_AT_ONCE = 16;
 
 function blockOf(shard: number): number {
   return Math.floor(shard / SHARDS_OF_AN_ITEM);
@@ -52,21 +50,22 @@ export function pendingMarks(table: DynamoTable, datastore: string) {
       }
     },
 
-    async read(group: string, shards: number): Promise<PendingShard[]> {
-      const items: (StateItem | undefined)[] = [];
-      await sideBySide(
-        Array.from({ length: blockOf(shards - 1) + 1 }, (_, block) => block),
-        async (block) => void (items[block] = await readState(table, itemOf(group, block))),
-        READS_AT_ONCE,
+    async read(groups: readonly string[], shards: number): Promise<(PendingShard & { readonly group: string })[]> {
+      const blocks = Array.from({ length: blockOf(shards - 1) + 1 }, (_, block) => block);
+      const keys = groups.flatMap((group) => blocks.map((block) => ({ group, key: itemOf(group, block) })));
+      const items = await readStates(
+        table,
+        keys.map(({ key }) => key),
       );
-      return items.flatMap((item = {}) =>
-        Object.entries(item).flatMap(([attribute, value]) => {
+      return keys.flatMap(({ group, key }) => {
+        const item = items.get(key) ?? {};
+        return Object.entries(item).flatMap(([attribute, value]) => {
           const [, shard] = /^from(\d+)$/u.exec(attribute) ?? [];
           return shard === undefined
             ? []
-            : [{ shard: Number(shard), from: Number(value.N), marks: Number(item[`marks${shard}`]?.N ?? 0) }];
-        }),
-      );
+            : [{ group, shard: Number(shard), from: Number(value.N), marks: Number(item[`marks${shard}`]?.N ?? 0) }];
+        });
+      });
     },
 
     /** Moves a mark forward, unless it was lowered since. */

@@ -25,12 +25,12 @@ export interface DatastoreRun {
   readonly signal: AbortSignal;
 }
 
-const TAKE_PAUSE_MS = 300;
+const TAKE_PAUSE_MS = 1000;
 /** Cells of a shard at a time. Few for a build, so that it shows progress and ends soon. */
 const BUILD_CELLS = 40;
 const REPAIR_CELLS = 100;
 /** Nothing waits for the repair: at 20 ms its comparisons made a third of all statements. */
-const REPAIR_PAUSES: Pauses = { leastMs: 1000, mostMs: 1000 };
+const REPAIR_PAUSES: Pauses = { leastMs: 1000, mostMs: 5000, shareOfQuiet: 1 };
 
 interface RunningFollower {
   readonly end: () => void;

@@ -52,9 +52,9 @@ export const REPAIR_SETTINGS = {
   commitEveryMs: 5000,
   /** For all builds of a datastore together. */
   buildCellsPerSecond: 5000,
-  /** Interval of polls of topology, pending groups and builds. */
-  pollMs: 2000,
-  /** Greatest age of the known index versions. */
+  /** Interval of polls of topology, pending groups and builds: a new index waits for up to three. */
+  pollMs: 3000,
+  /** Greatest age of the index versions that cells are compared with. */
   versionsAgeMs: 1500,
   /** Delay from a cut log to its verification: writes under way have ended by then. */
   afterCutMs: 5000,
@@ -63,7 +63,7 @@ export const REPAIR_SETTINGS = {
   /** How long a retired version's tables stay. */
   retiredForMs: RETIRED_FOR_MS,
   /** Interval of counts for the largest shard's share; longer if they take long. */
-  countEveryMs: MINUTE,
+  countEveryMs: 5 * MINUTE,
   /** How long a shard whose rows timed out is left out: about as long as an ALTER. */
   slowShardRestMs: 30_000,
 };

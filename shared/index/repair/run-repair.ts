@@ -24,8 +24,8 @@ export interface RepairRun {
   readonly report?: (event: RepairEvent) => void;
 }
 
-/** As the tailers': what a killed run held is free soon. */
-const HEARTBEAT = { heartbeatMs: 1000, silenceMs: 6000 };
+/** The next run comes up to a minute after a killed one, and what that one held is free soon after. */
+const HEARTBEAT = { heartbeatMs: 3000, silenceMs: 10_000 };
 
 type Going = RepairRun & DatastoreRun & Pick<RepairWork, 'settings' | 'report'>;
 
@@ -60,17 +60,12 @@ export async function runRepair(run: RepairRun): Promise<void> {
 
 async function repairAll(going: Going, repairs: Map<string, DatastoreRepair>): Promise<void> {
   const { context, topologyTable, settings, workers, report, signal } = going;
-  const indexes = watchIndexes(topologyTable, settings.versionsAgeMs, settings.retiredForMs);
+  const indexes = watchIndexes(context.topology, settings);
   const unavailable = unavailableGroups(context.groups, signal);
-  let readAt = Number.NEGATIVE_INFINITY;
 
   async function poll(): Promise<'over' | void> {
     if (workers.assignment(1).successor?.ready && [...repairs.values()].every((repair) => repair.isOver()))
       return 'over';
-    if (performance.now() - readAt >= settings.pollMs) {
-      context.topology.refresh();
-      readAt = performance.now();
-    }
     const isSucceeded = workers.assignment(1).successor !== undefined;
     for (const datastore of await indexes.datastores()) {
       const catalogues = await indexes.catalogues(datastore);
@@ -92,5 +87,5 @@ async function repairAll(going: Going, repairs: Map<string, DatastoreRepair>): P
   await repeat({ turn: poll, everyMs: Math.min(settings.pollMs, SHORT_MS), failed }, signal);
 }
 
-/** A poll costs nothing: `versionsAgeMs` bounds readings of the catalogue. */
+/** A poll costs nothing: `pollMs` bounds readings of the catalogue. */
 const SHORT_MS = 500;

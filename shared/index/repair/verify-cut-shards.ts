@@ -1,5 +1,6 @@
 import type { PhysicalIndex } from '../index-table.ts';
 import { verifyIndex, type VerifyLocation } from '../verify.ts';
+import { requireDatastore } from '../../access/groups.ts';
 import { repairEpoch } from '../../access/raise-epoch.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { RepairWork } from './repair-work.ts';
@@ -25,10 +26,14 @@ const SAVE_EVERY_MS = 1000;
 export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Promise<void> {
   const { context, datastore, settings } = work;
   const seen = new Map<string, number>();
+  /** Epochs up to which shards are verified. */
+  const done = new Map<number, number>();
   let restUntil = 0;
 
   return async () => {
     if (performance.now() < restUntil) return;
+    const { homes } = await requireDatastore(context.topology, datastore);
+    if (homes.every(({ epoch }, shard) => epoch <= (done.get(shard) ?? 1))) return;
     const topology = await readDatastore(work.topologyTable, datastore);
     const raised = topology?.homes.flatMap(({ epoch }, shard) => (epoch > 1 ? [{ shard, epoch }] : [])) ?? [];
     if (raised.length === 0) return;
@@ -38,6 +43,7 @@ export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Pr
       raised.map(({ shard }) => shard),
     );
     const due = raised.filter(({ shard, epoch }) => {
+      done.set(shard, verified(shard));
       if (verified(shard) >= epoch) return false;
       const since = seen.get(`${shard}/${epoch}`) ?? performance.now();
       seen.set(`${shard}/${epoch}`, since);

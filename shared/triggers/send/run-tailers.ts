@@ -11,7 +11,7 @@ import { tailTrigger, type ListedTrigger, type TailerGroup, type TriggerTail } f
 import { readTailerCount } from './tailer-count.ts';
 
 /** Between checks for triggers that ended, and for a successor that is ready. */
-const SHORT_MS = 200;
+const SHORT_MS = 500;
 
 /**
  * Sends the cells of all datastores to the queues of their triggers, with other workers. Ends with the deadline, the
@@ -93,13 +93,13 @@ function align(
   for (const [key, one] of wanted) if (!tails.has(key)) tails.set(key, tailTrigger(workerGroup, one));
 }
 
-/** Returns whether this slot is among those configured, read about once a second; the last answer holds. */
+/** Returns whether this slot is among those configured, read every 15 s; the last answer holds. */
 function watchCount(
   { stateTable, slot, tailers = Number.POSITIVE_INFINITY }: TailRun,
   report: (what: string, error: unknown) => void,
 ): () => Promise<boolean> {
   const count = known(async () => (await readTailerCount(stateTable)) ?? tailers, {
-    maxAgeMs: 1000,
+    maxAgeMs: 15_000,
     failed: (error) => report('looking at how many tailers there are to be', error),
   });
   return async () => slot < (await count.read().catch(() => tailers));

@@ -92,8 +92,8 @@ export interface TailRun {
 const MINUTE = 60_000;
 
 export const TAIL_SETTINGS = {
-  /** Between polls of a trigger's state, and of its shards that are not in order. */
-  pollMs: 1000,
+  /** Between polls of a trigger's state, and of its shards that are not in order: a pause holds within 2 s. */
+  pollMs: 1500,
   /** Between reads of the list of triggers. */
   listMs: 5000,
   /** Between polls of a queue's depth. */

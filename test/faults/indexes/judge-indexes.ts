@@ -170,7 +170,6 @@ async function isCaughtUp({ context, name, stateTable }: OpenStore): Promise<boo
   const lag = await followerLag(stateTable, context, { name: REPAIR_FOLLOWER, datastore: name });
   // A shard without cells may have no offset.
   if (lag.some(({ offset = 0, head }) => head === undefined || offset !== head)) return false;
-  const marks = pendingMarks(stateTable, name);
-  const pending = await Promise.all((await context.groups.names()).map((group) => marks.read(group, lag.length)));
-  return pending.every((shards) => shards.length === 0);
+  const pending = await pendingMarks(stateTable, name).read(await context.groups.names(), lag.length);
+  return pending.length === 0;
 }

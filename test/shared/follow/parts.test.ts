@@ -163,7 +163,7 @@ describe('the pause', () => {
     expect(
       pausesOf(['some', 'full', 'none', 'some', 'failed', 'failed', 'failed', 'failed', 'failed', 'some']),
     ).toEqual([10, 0, 10, 10, 20, 40, 80, 100, 100, 10]);
-    expect(pausesOf(['none', 'none'], { leastMs: 0 })).toEqual([1, 1]);
+    expect(pausesOf(['some', 'none', 'none'], { leastMs: 0 })).toEqual([0, 1, 1]);
   });
 
   it.each([
@@ -172,10 +172,11 @@ describe('the pause', () => {
   ])(
     'is at most a share of the time for which nothing has come (%d), and comes to its most in the end',
     (share, more) => {
-      const pauses = pausesOf(
-        Array.from({ length: 600 }, () => 'none'),
-        { leastMs: 10, mostMs: 100, ...more },
-      );
+      const pauses = pausesOf(['some', ...Array.from({ length: 600 }, () => 'none' as const)], {
+        leastMs: 10,
+        mostMs: 100,
+        ...more,
+      });
       let quiet = 0;
       for (const pause of pauses) {
         quiet += pause;
@@ -185,6 +186,10 @@ describe('the pause', () => {
       expect(new Set(pauses)).toEqual(new Set([10, 20, 40, 80, 100]));
     },
   );
+
+  it('doubles with each pass of a new run to which nothing has come', () => {
+    expect(pausesOf(['none', 'none', 'none', 'none', 'some', 'none'])).toEqual([20, 40, 80, 100, 10, 10]);
+  });
 });
 
 describe('passes and slow polls', () => {

@@ -10,7 +10,7 @@ const SPREAD = 4;
 const table = await sharedTable();
 const marks = pendingMarks(table, 'trips');
 
-const one = async (group: string) => (await marks.read(group, 60))[0] ?? { shard: -1, from: 0, marks: 0 };
+const one = async (group: string) => (await marks.read([group], 60))[0] ?? { shard: -1, from: 0, marks: 0 };
 
 it('marks keep the lowest added id of each shard, of more shards than one write takes', async () => {
   await marks.mark('group-1', new Map(Array.from({ length: 60 }, (_, shard) => [shard, 100 + shard])));
@@ -21,14 +21,14 @@ it('marks keep the lowest added id of each shard, of more shards than one write 
       [4, 7],
     ]),
   );
-  const found = (await marks.read('group-1', 60)).sort((a, b) => a.shard - b.shard);
+  const found = (await marks.read(['group-1'], 60)).sort((a, b) => a.shard - b.shard);
   expect(found).toHaveLength(60);
   expect(found.slice(2, 5).map(({ shard, from }) => [shard, from])).toEqual([
     [2, 102],
     [3, 103],
     [4, 7],
   ]);
-  expect(await marks.read('group-2', 60)).toEqual([]);
+  expect(await marks.read(['group-2'], 60)).toEqual([]);
 });
 
 it('a mark that is set while a shard is caught up is not cleared with the one before', async () => {
@@ -39,7 +39,7 @@ it('a mark that is set while a shard is caught up is not cleared with the one be
   expect(await marks.advance('group-3', seen, 30)).toBe(true);
   expect(await one('group-3')).toMatchObject({ from: 30 });
   expect(await marks.clear('group-3', await one('group-3'))).toBe(true);
-  expect(await marks.read('group-3', 60)).toEqual([]);
+  expect(await marks.read(['group-3'], 60)).toEqual([]);
 });
 
 it('a mark that is set further back while a shard is caught up stays there', async () => {
@@ -59,11 +59,11 @@ it('marks of as many shards as a datastore may have are taken, and found and cle
     ]),
   );
   await marks.mark('group-5', lowest);
-  const found = await marks.read('group-5', MAX_SHARDS);
+  const found = await marks.read(['group-5'], MAX_SHARDS);
   expect(new Map(found.map(({ shard, from }) => [shard, from]))).toEqual(lowest);
   const last = found.toSorted((one, other) => one.shard - other.shard).at(-1);
   expect(last && (await marks.clear('group-5', last))).toBe(true);
-  expect(await marks.read('group-5', MAX_SHARDS)).toHaveLength(lowest.size - 1);
+  expect(await marks.read(['group-5'], MAX_SHARDS)).toHaveLength(lowest.size - 1);
 });
 
 it('a mark costs few write units, however many shards are marked', async () => {
@@ -74,5 +74,5 @@ it('a mark costs few write units, however many shards are marked', async () => {
   );
   // A write unit is a kilobyte of the whole item.
   expect(JSON.stringify(Item).length / 1024).toBeLessThan(20);
-  expect(await marks.read('group-units', 600)).toHaveLength(600);
+  expect(await marks.read(['group-units'], 600)).toHaveLength(600);
 });

@@ -177,7 +177,7 @@ describe('the repair', () => {
     const poll = watchPending(work, pending, new AbortController().signal);
     await until('no mark is left', async () => {
       await poll();
-      return (await pending.read(group, SHARDS)).length === 0;
+      return (await pending.read([group], SHARDS)).length === 0;
     });
     expect(await indexed.problems()).toEqual([]);
   });
