@@ -179,14 +179,16 @@ export function runTemplate({ options, folder, services, log, gateway, setRights
 
 function partsOf(
   { resources, context }: Pick<LocalResources, 'resources' | 'context'>,
-  { functionMemory, functionArguments }: TemplateOptions,
+  { functions, functionMemory, functionArguments }: TemplateOptions,
 ) {
   const routes = httpRoutes(resources, context);
   const scheduled = schedules(resources, context);
   checkRolesOfSchedules(resources, context, scheduled);
   const sources = eventSources(resources, context);
   const custom = customResources(resources, context);
-  const shared = new Set(routes.map(({ functionArn }) => functionArn));
+  // A run and its successor share a thread: another instance takes 35 MB.
+  const loops = functions === 'threads' ? scheduled.filter(({ slot }) => slot === undefined) : [];
+  const shared = new Set([...routes, ...loops].map(({ functionArn }) => functionArn));
   const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) =>
     isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn],
   );
