@@ -195,7 +195,8 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     functionsInVpc: true,
     breakGlass: true,
     passwordDays: 30,
-    // Beyond the 35 days in which clusters and tables restore to any second. `-c backupVault=ARN`: another region.
+    // A weekly copy beyond the 35 days in which clusters and tables restore to any second: each is billed at full size.
+    // `-c backupVault=ARN`: another region.
     backups: { keepDays: 90 },
     protectedFromDeletion: true,
     schedules: true,

@@ -111,7 +111,7 @@ export interface AlarmTopics {
   readonly events: readonly ITopic[];
 }
 
-/** A list gets all alarms. RDS events go to `others` only: a list's topics may allow CloudWatch alone to publish. */
+/** A list gets all alarms. Events go to `others` only: a list's topics may allow CloudWatch alone to publish. */
 export type GivenTopics = readonly ITopic[] | Partial<Omit<AlarmTopics, 'events'>>;
 
 export function topicsOf(given: GivenTopics = []): AlarmTopics {
@@ -154,7 +154,7 @@ export class MadeTopics extends Construct implements AlarmTopics {
     this.events = [others];
     this.arns = {
       urgent: shown('urgent', urgent, 'Receives alarms that need attention now'),
-      others: shown('others', others, 'Receives all other alarms, and RDS events of the clusters'),
+      others: shown('others', others, 'Receives all other alarms, RDS events of the clusters, and failed backups'),
     };
   }
 }

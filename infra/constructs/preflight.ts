@@ -8,6 +8,7 @@ import { acknowledge, acknowledgeArn, acknowledgeLambdaPolicies, acknowledgeVers
 import { keptLog } from './kept-log.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { MACHINE } from './worker.ts';
+import { CfnBackupSelection } from 'aws-cdk-lib/aws-backup';
 import { CfnSubnet, CfnVPC, CfnVPCEndpoint } from 'aws-cdk-lib/aws-ec2';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import {
@@ -25,6 +26,7 @@ const SWITCH = 'schemaless:preflight';
 
 /** Actions without a resource, by the Service Authorization Reference. */
 const OF_NO_RESOURCE = [
+  'backup:DescribeRegionSettings',
   'ec2:DescribeAvailabilityZones',
   'ec2:DescribeSubnets',
   'ec2:DescribeVpcEndpoints',
@@ -151,7 +153,14 @@ function decisiveOf(resource: CfnResource): object | undefined {
   return isCounted(resource) ? {} : undefined;
 }
 
-const COUNTED = [CfnDBClusterParameterGroup, CfnDBParameterGroup, CfnDBSubnetGroup, CfnSchedule, CfnVPC];
+const COUNTED = [
+  CfnBackupSelection,
+  CfnDBClusterParameterGroup,
+  CfnDBParameterGroup,
+  CfnDBSubnetGroup,
+  CfnSchedule,
+  CfnVPC,
+];
 
 /** Only the number of these resources matters. */
 function isCounted(resource: CfnResource): boolean {

@@ -1,29 +1,33 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupSelection, BackupVault } from 'aws-cdk-lib/aws-backup';
-import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import { Construct } from 'constructs';
+import type { AlarmTopics } from './alarms.ts';
 import { acknowledge } from './evidence.ts';
 import type { ShardGroup } from './shard-group.ts';
 import type { StorageParts } from './storage-parts.ts';
-import type { BackupSettings } from './store-environment.ts';
+import { backupRules, type BackupSettings } from './store-environment.ts';
 
-/** Night in most of Europe. */
-const AT = Schedule.cron({ hour: '2', minute: '0' });
+/** Night in most of Europe. AWS Backup makes one copy at a time: that of the rule by which it stays longest. */
+const AT = { hour: '2', minute: '0' };
 const START_WINDOW = Duration.hours(1);
 const COMPLETION_WINDOW = Duration.hours(8);
 
 /**
- * Daily AWS Backup copies of clusters and both tables, for a lost region or account. They are of different moments: a
+ * AWS Backup copies of clusters and both tables, for a lost region or account. They are of different moments: a
  * restore uses point-in-time recovery, see `docs/operations/restore.md`.
  */
 export class StoreBackups extends Construct {
   readonly vault: BackupVault;
   readonly plan: BackupPlan;
+  /** Reports failed copies; undefined without a topic. */
+  readonly failures: Rule | undefined;
 
   constructor(
     scope: Construct,
     id: string,
-    { environment, tables, encryptionKey }: StorageParts,
+    { environment, tables, encryptionKey, alarmTopics }: StorageParts,
     groups: readonly ShardGroup[],
     backups: BackupSettings,
   ) {
@@ -34,27 +38,24 @@ export class StoreBackups extends Construct {
       blockRecoveryPointDeletion: protectedFromDeletion,
       removalPolicy: protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
-    const deleteAfter = Duration.days(backups.keepDays);
+    const vault = backups.copyTo && BackupVault.fromBackupVaultArn(this, 'elsewhere', backups.copyTo);
     this.plan = new BackupPlan(this, 'plan', {
       backupVault: this.vault,
-      backupPlanRules: [
-        new BackupPlanRule({
-          ruleName: 'daily',
-          scheduleExpression: AT,
-          startWindow: START_WINDOW,
-          completionWindow: COMPLETION_WINDOW,
-          deleteAfter,
-          ...(backups.copyTo !== undefined && {
-            copyActions: [
-              {
-                destinationBackupVault: BackupVault.fromBackupVaultArn(this, 'elsewhere', backups.copyTo),
-                deleteAfter,
-              },
-            ],
+      backupPlanRules: backupRules(backups).map(
+        ({ name, on, days, elsewhere }) =>
+          new BackupPlanRule({
+            ruleName: name,
+            scheduleExpression: Schedule.cron({ ...AT, ...on }),
+            startWindow: START_WINDOW,
+            completionWindow: COMPLETION_WINDOW,
+            deleteAfter: Duration.days(days),
+            ...(vault && {
+              copyActions: [{ destinationBackupVault: vault, deleteAfter: Duration.days(elsewhere) }],
+            }),
           }),
-        }),
-      ],
+      ),
     });
+    this.failures = alarmTopics.events.length === 0 ? undefined : this.reportFailures(alarmTopics);
     const selection = this.plan.addSelection('all', {
       resources: [
         ...clustersOf(groups),
@@ -62,6 +63,22 @@ export class StoreBackups extends Construct {
       ],
     });
     acknowledgeBackupRole(selection);
+  }
+
+  private reportFailures({ events }: AlarmTopics): Rule {
+    const ours = [this.vault.backupVaultArn];
+    return new Rule(this, 'failed', {
+      description: 'Schemaless: a copy by AWS Backup failed',
+      eventPattern: {
+        source: ['aws.backup'],
+        detailType: ['Backup Job State Change', 'Copy Job State Change'],
+        detail: {
+          state: ['ABORTED', 'EXPIRED', 'FAILED'],
+          $or: [{ backupVaultArn: ours }, { sourceBackupVaultArn: ours }],
+        },
+      },
+      targets: events.map((topic) => new SnsTopic(topic)),
+    });
   }
 
   /** Adds clusters of another stack to the same plan and vault. */

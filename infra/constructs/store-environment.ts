@@ -61,7 +61,7 @@ export interface StoreEnvironment {
   readonly breakGlass?: boolean;
   /** Days between password changes, 1 to 1,000, or 0 for never; requests do not notice. @default 30 */
   readonly passwordDays?: number;
-  /** Daily copies by AWS Backup. @default point-in-time recovery of 35 days alone */
+  /** Copies by AWS Backup. @default point-in-time recovery of 35 days alone */
   readonly backups?: BackupSettings;
   /** Days for which the keys table can be restored, 1 to 35: so long a forgotten subject could return. @default 35 */
   readonly keyDays?: number;
@@ -116,9 +116,11 @@ interface ApiDomain {
 }
 
 export interface BackupSettings {
-  /** 1 to 36,500. */
+  /** Days that a weekly copy stays, 35 to 36,500; daily ones stay 35 days. */
   readonly keepDays: number;
-  /** A vault in another region for a second copy. */
+  /** Days that a monthly copy stays, as many at least. @default no monthly copies */
+  readonly monthlyDays?: number;
+  /** A vault in another region for a second copy of each; daily ones stay there for a week. */
   readonly copyTo?: string;
 }
 
@@ -146,9 +148,21 @@ export function definitionsIn(environment: StoreEnvironment, definitions: Defini
   };
 }
 
+/** Days for which a protected cluster can be restored to a point in time, Aurora's most: snapshots are free so long. */
+export const MOST_RECOVERY_DAYS = 35;
+
 /** Days for which a cluster can be restored to a point in time. */
 export function recoveryDays({ protectedFromDeletion }: Pick<StoreEnvironment, 'protectedFromDeletion'>): number {
-  return protectedFromDeletion ? 35 : 1;
+  return protectedFromDeletion ? MOST_RECOVERY_DAYS : 1;
+}
+
+/** The rules of AWS Backup: days between copies, days that they stay here, and in another region. */
+export function backupRules({ keepDays, monthlyDays: days }: BackupSettings) {
+  return [
+    { name: 'daily', on: {}, every: 1, days: MOST_RECOVERY_DAYS, elsewhere: 7 },
+    { name: 'weekly', on: { weekDay: 'SUN' }, every: 7, days: keepDays, elsewhere: keepDays },
+    ...(days === undefined ? [] : [{ name: 'monthly', on: { day: '1' }, every: 30, days, elsewhere: days }]),
+  ];
 }
 
 /** Days for which the keys table can be restored; 0 locally, without restores. */
@@ -162,7 +176,8 @@ export function keyDays({
 /** The most days that a backup holds erased data; 0 locally, without backups. */
 export function backupDays(environment: Pick<StoreEnvironment, 'name' | 'backups' | 'protectedFromDeletion'>): number {
   if (environment.name === 'local') return 0;
-  return Math.max(environment.backups?.keepDays ?? 0, recoveryDays(environment));
+  const { keepDays = 0, monthlyDays = 0 } = environment.backups ?? {};
+  return Math.max(keepDays, monthlyDays, recoveryDays(environment));
 }
 
 /** Whether functions reach the root key of sealed fields: a VPC with token logins needs an endpoint. */

@@ -8,6 +8,7 @@ import {
   MOST_GROUPS,
   MOST_KEPT_MINUTES,
   MOST_KEY_DAYS,
+  MOST_RECOVERY_DAYS,
 } from './store-environment.ts';
 import { GATEWAY_ROUTES } from '../../shared/api/operations.ts';
 
@@ -212,8 +213,9 @@ const VAULT = /^arn:aws[a-z-]*:backup:[a-z0-9-]+:\d{12}:backup-vault:[\w-]{2,50}
 
 function checkBackups({ name, backups }: StoreEnvironment): void {
   if (!backups) return;
-  const { keepDays, copyTo } = backups;
-  wholeNumber(`${name}.backups.keepDays`, keepDays, 1, MOST_BACKUP_DAYS);
+  const { keepDays, monthlyDays = keepDays, copyTo } = backups;
+  wholeNumber(`${name}.backups.keepDays`, keepDays, MOST_RECOVERY_DAYS, MOST_BACKUP_DAYS);
+  wholeNumber(`${name}.backups.monthlyDays`, monthlyDays, keepDays, MOST_BACKUP_DAYS);
   if (copyTo !== undefined && !VAULT.test(copyTo))
     throw new Error(
       `${name}.backups.copyTo: wanted the ARN of a vault, arn:aws:backup:REGION:ACCOUNT:backup-vault:NAME, got ${copyTo}`,

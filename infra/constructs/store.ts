@@ -35,7 +35,7 @@ export interface SchemalessStoreProps extends StoreOptions {
   readonly vpcEndpoints?: boolean;
   /** For clusters, tables, queues and secrets. @default the services' own keys */
   readonly encryptionKey?: IKey;
-  /** A list gets all alarms; `{ urgent, others }` splits them by urgency, and `others` also gets RDS events. */
+  /** A list gets all alarms; `{ urgent, others }` splits them by urgency, and `others` also gets events. */
   readonly alarmTopics?: GivenTopics;
   /** A stack for clusters and tables, deployed and protected on its own. @default the store's */
   readonly storageScope?: Construct;

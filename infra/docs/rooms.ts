@@ -62,7 +62,7 @@ export const INFRA_ROOMS: readonly Room[] = [
   { path: '', holds: 'the context of the app and its environments' },
   { path: 'stacks', holds: 'the stacks that are deployed' },
   { path: 'app.ts', holds: 'the CDK app' },
-  { path: 'capacity.ts', holds: 'costs and the connection budget' },
+  { path: 'capacity', holds: 'costs and the connection budget' },
   { path: 'local', holds: 'helpers of the local stack' },
   { path: 'local/platform', holds: 'processes, as the operating system lists them' },
   { path: 'local/data-api', holds: 'the RDS Data API in front of a MySQL server, as far as the store calls it' },

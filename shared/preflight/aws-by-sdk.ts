@@ -1,3 +1,4 @@
+import { BackupClient, DescribeRegionSettingsCommand } from '@aws-sdk/client-backup';
 import {
   CloudFormationClient,
   DescribeStacksCommand,
@@ -48,12 +49,6 @@ interface Orderable {
   readonly dataApi: boolean;
 }
 
-interface Asked {
-  readonly region: string;
-  /** An AWS profile. @default the SDK's credentials */
-  readonly profile?: string | undefined;
-}
-
 /** Some services answer few requests a second. */
 const ATTEMPTS = 8;
 
@@ -66,7 +61,8 @@ export class AwsBySdk {
   private readonly asked = new Map<string, Promise<unknown>>();
   private readonly clients: ReturnType<typeof clientsOf>;
 
-  constructor({ region, profile }: Asked) {
+  /** Without a profile it takes the SDK's credentials. */
+  constructor({ region, profile }: { readonly region: string; readonly profile?: string | undefined }) {
     this.region = region;
     this.clients = clientsOf({ region, maxAttempts: ATTEMPTS, ...(profile !== undefined && { profile }) });
   }
@@ -135,6 +131,15 @@ export class AwsBySdk {
     return this.list('rds:DescribeDBProxies', '', pages, ({ DBProxies = [] }) =>
       DBProxies.map((proxy) => proxy.DBProxyName),
     );
+  }
+
+  /** Types of resources that AWS Backup copies in the region. */
+  async backedUpTypes(): Promise<ReadonlySet<string>> {
+    return this.ask('backup:DescribeRegionSettings', '', async () => {
+      const settings = await this.clients.backup.send(new DescribeRegionSettingsCommand());
+      const types = Object.entries(settings.ResourceTypeOptInPreference ?? {});
+      return new Set(types.filter(([, isEnabled]) => isEnabled).map(([type]) => type));
+    });
   }
 
   async vpcs(): Promise<number> {
@@ -244,22 +249,19 @@ export class AwsBySdk {
   /** Caches by action and subject, even empty answers. */
   private async ask<T>(action: string, about: string, question: () => Promise<T>): Promise<T> {
     const key = `${action} ${about}`;
-    const asked = (this.asked.get(key) as Promise<T> | undefined) ?? first(action, question);
+    const asked =
+      (this.asked.get(key) as Promise<T> | undefined) ??
+      question().catch((error: unknown) => {
+        throw new Unanswered(action, error);
+      });
     this.asked.set(key, asked);
     return asked;
   }
 }
 
-async function first<T>(action: string, question: () => Promise<T>): Promise<T> {
-  try {
-    return await question();
-  } catch (error) {
-    throw new Unanswered(action, error);
-  }
-}
-
 function clientsOf(config: { region: string; maxAttempts: number; profile?: string }) {
   return {
+    backup: new BackupClient(config),
     sts: new STSClient(config),
     ssm: new SSMClient(config),
     lambda: new LambdaClient(config),

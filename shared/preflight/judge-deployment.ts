@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AwsAnswers } from './aws-by-sdk.ts';
 import { type ChecksOf, type Finding, makeCheck } from './check.ts';
+import { backupChecks } from './checks/backups.ts';
 import { concurrencyChecks } from './checks/concurrency.ts';
 import { engineChecks } from './checks/engine.ts';
 import { nameChecks } from './checks/names.ts';
@@ -26,6 +27,7 @@ export const JUDGED: readonly {
   { checksOf: quotaChecks, of: added },
   { checksOf: zoneChecks, of: allWithNewSubnets },
   { checksOf: engineChecks, of: touched },
+  { checksOf: backupChecks, of: added },
 ];
 
 /** Checks what a deployment adds; late answers are unknown. Throws Unanswered without the stack's state. */

@@ -36,13 +36,18 @@ describe('a store is refused, with the option, what was expected and what came,'
       /keepCopiesMinutes: wanted 0, since no write is copied, got 5$/u,
     ],
     [
-      'backups for no day',
-      { backups: { keepDays: 0 } },
-      /backups\.keepDays: wanted a whole number from 1 to 36500, got 0/u,
+      'backups for fewer days than they are free',
+      { backups: { keepDays: 34 } },
+      /backups\.keepDays: wanted a whole number from 35 to 36500, got 34/u,
+    ],
+    [
+      'monthly backups that go before the weekly ones',
+      { backups: { keepDays: 90, monthlyDays: 60 } },
+      /backups\.monthlyDays: wanted a whole number from 90 to 36500, got 60/u,
     ],
     [
       'backups elsewhere, but not in a vault',
-      { backups: { keepDays: 30, copyTo: 'elsewhere' } },
+      { backups: { keepDays: 90, copyTo: 'elsewhere' } },
       /backups\.copyTo: wanted the ARN of a vault, .*, got elsewhere$/u,
     ],
     [

@@ -36,7 +36,7 @@ it('has the domain, the canary, the throttles and the backups that its options s
   const store = app.store({
     groups: 3,
     keepCopiesMinutes: 30,
-    backups: { keepDays: 30, copyTo },
+    backups: { keepDays: 60, monthlyDays: 365, copyTo },
     routeThrottles: { readLog: { ratePerSecond: 5, burst: 10 } },
     domain: { name: 'trips.example.com', certificateArn: CERTIFICATE },
     canaryMinutes: 15,
@@ -63,7 +63,17 @@ it('has the domain, the canary, the throttles and the backups that its options s
   expect(propertiesOf(stacks, 'AWS::ApiGatewayV2::ApiMapping')).toHaveLength(1);
   expect(store.domainTarget).toBeDefined();
   expect(propertiesOf(stacks, 'AWS::Backup::BackupPlan')).toMatchObject([
-    { BackupPlan: { BackupPlanRule: [{ CopyActions: [{ DestinationBackupVaultArn: copyTo }] }] } },
+    {
+      BackupPlan: {
+        BackupPlanRule: [['daily', 35, 7] as const, ['weekly', 60, 60] as const, ['monthly', 365, 365] as const].map(
+          ([RuleName, here, elsewhere]) => ({
+            RuleName,
+            Lifecycle: { DeleteAfterDays: here },
+            CopyActions: [{ DestinationBackupVaultArn: copyTo, Lifecycle: { DeleteAfterDays: elsewhere } }],
+          }),
+        ),
+      },
+    },
   ]);
   const kept = resourcesOf(stacks, 'AWS::Lambda::Function').flatMap(
     ({ Properties }) => Object(Properties).Environment?.Variables?.SCHEMALESS_KEEP_COPIES ?? [],
@@ -161,7 +171,7 @@ it('puts more groups than a stack takes into further stacks, within the limits o
     name: 'trips',
     groups: MOST_GROUPS,
     breakGlass: true,
-    backups: { keepDays: 7 },
+    backups: { keepDays: 90 },
     encryptionKey: new Key(home, 'Key') as IKey,
     alarmTopics,
     storageScope: home,

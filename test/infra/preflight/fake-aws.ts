@@ -57,6 +57,7 @@ function actionOf({ headers, url = '' }: IncomingMessage, body: string): string 
   const target = headers['x-amz-target'];
   if (typeof target === 'string') return target.split('.').at(-1) ?? '';
   if (url.startsWith('/2016-08-19/account-settings')) return 'GetAccountSettings';
+  if (url.startsWith('/account-settings')) return 'DescribeRegionSettings';
   return new URLSearchParams(body).get('Action') ?? url;
 }
 

@@ -11,6 +11,7 @@ export function goodAccount(otherwise: Partial<AwsAnswers> = {}): AwsAnswers {
     concurrency: async () => ({ limit: 1000, unreserved: 1000 }),
     quota: async () => 20,
     rdsQuotas: async () => new Map(rdsQuotas.map((name) => [name, { used: 1, most: 40 }])),
+    backedUpTypes: async () => new Set(['Aurora', 'DynamoDB']),
     clusters: async () => ['somebody-elses'],
     proxies: async () => ['somebody-elses'],
     vpcs: async () => 1,

@@ -1,7 +1,17 @@
 import { ec2Result, refusal, result, type FakeAnswer, type FakeAnswers } from './fake-aws.ts';
 
 /** As they are called in the names of environment variables that say where they are. */
-export const SERVICES = ['STS', 'SSM', 'LAMBDA', 'SERVICE_QUOTAS', 'RDS', 'EC2', 'CLOUDFORMATION', 'CLOUDWATCH_LOGS'];
+export const SERVICES = [
+  'BACKUP',
+  'STS',
+  'SSM',
+  'LAMBDA',
+  'SERVICE_QUOTAS',
+  'RDS',
+  'EC2',
+  'CLOUDFORMATION',
+  'CLOUDWATCH_LOGS',
+];
 
 export const member = (inner: string): string => `<member>${inner}</member>`;
 const zone = (letter: string, at: number): string =>
@@ -43,6 +53,7 @@ export const GOOD: FakeAnswers = {
   DescribeDBProxies: [
     result('DescribeDBProxies', `<DBProxies>${member('<DBProxyName>other</DBProxyName>')}</DBProxies>`),
   ],
+  DescribeRegionSettings: [{ body: { ResourceTypeOptInPreference: { Aurora: true, DynamoDB: true, EFS: false } } }],
   DescribeVpcs: [ec2Result('DescribeVpcs', '<vpcSet><item><vpcId>vpc-1</vpcId></item></vpcSet>')],
   DescribeVpcEndpoints: [ec2Result('DescribeVpcEndpoints', '<vpcEndpointSet/>')],
   DescribeAvailabilityZones: [

@@ -68,6 +68,16 @@ describe('a failed check is named, with its fix', () => {
       { concurrency: async () => ({ limit: 10, unreserved: 6 }) },
       { check: 'Lambda: concurrent executions' },
     ],
+    [
+      'a region in which AWS Backup copies no clusters',
+      'prod',
+      { backedUpTypes: async () => new Set(['DynamoDB']) },
+      {
+        check: 'AWS Backup',
+        found: 'not enabled: Aurora',
+        todo: 'aws backup update-region-settings --resource-type-opt-in-preference Aurora=true',
+      },
+    ],
     ['no bootstrap', 'dev', { parameter: async () => undefined }, { check: 'CDK bootstrap' }],
     [
       'an old bootstrap',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
@@ -12,16 +13,30 @@ describe.each(ENVIRONMENT_NAMES)('the storage of %s', (environment) => {
   const { stacks } = app;
   const properties = (type: string) => propertiesOf(stacks, type);
 
-  it('has copies of all clusters and tables made each day, where it wants any, in a vault that stays', () => {
+  it('has all clusters and tables copied, where it wants copies: as often as they are free, then weekly', () => {
     const [plan] = properties('AWS::Backup::BackupPlan');
     const { backups, groups } = ENVIRONMENTS[environment];
     if (!backups) return expect(plan).toBeUndefined();
-    expect(plan).toMatchObject({
-      BackupPlan: { BackupPlanRule: [{ Lifecycle: { DeleteAfterDays: backups.keepDays } }] },
-    });
+    expect(Object(plan?.['BackupPlan']).BackupPlanRule).toMatchObject([
+      { RuleName: 'daily', ScheduleExpression: 'cron(0 2 * * ? *)', Lifecycle: { DeleteAfterDays: 35 } },
+      {
+        RuleName: 'weekly',
+        ScheduleExpression: 'cron(0 2 ? * SUN *)',
+        Lifecycle: { DeleteAfterDays: backups.keepDays },
+      },
+    ]);
     const [selection] = properties('AWS::Backup::BackupSelection');
     expect(selection).toMatchObject({ BackupSelection: { Resources: { length: groups + 2 } } });
     expect(resourcesOf(stacks, 'AWS::Backup::BackupVault')).toMatchObject([{ DeletionPolicy: 'Retain' }]);
+    const reported = properties('AWS::Events::Rule').filter(({ EventPattern }) =>
+      isDeepStrictEqual(Object(EventPattern).source, ['aws.backup']),
+    );
+    expect(reported).toMatchObject([
+      {
+        EventPattern: { detail: { state: ['ABORTED', 'EXPIRED', 'FAILED'] } },
+        Targets: [{ Arn: { Ref: expect.stringContaining('others') } }],
+      },
+    ]);
   });
 
   it('holds data in one stack, under logical ids that never change: CloudFormation would replace it by an empty resource', () => {

@@ -1,20 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { fitOf, millionReads, millionWrites, restOf, standingOf, sumOf, tables } from '../../infra/capacity.ts';
-import { checkEnvironment } from '../../infra/constructs/store-options.ts';
-import { ENVIRONMENTS, type EnvironmentProps } from '../../infra/environments.ts';
-import { appOf, propertiesOf } from './support/synthesized.ts';
+import { tables } from '../../../infra/capacity/command.ts';
+import { backupsPerGb, millionReads, millionWrites, restOf, standingOf, sumOf } from '../../../infra/capacity/bill.ts';
+import { fitOf } from '../../../infra/capacity/plan.ts';
+import { checkEnvironment } from '../../../infra/constructs/store-options.ts';
+import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
+import { appOf, propertiesOf } from '../support/synthesized.ts';
 
 const { dev, small, staging, prod } = ENVIRONMENTS;
 const off = (environment: EnvironmentProps): EnvironmentProps => ({ ...environment, schedules: false });
-const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const read = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
 it('the page has the tables that the command prints', () => {
   for (const table of tables()) expect(read('infra/docs/operations/capacity.md'), 'npm run capacity').toContain(table);
 });
 
 // The source tree may be tested without its pages.
-it.each(['README.md', 'infra/docs/aws.md'].filter((file) => existsSync(new URL(`../../${file}`, import.meta.url))))(
+it.each(['README.md', 'infra/docs/aws.md'].filter((file) => existsSync(new URL(`../../../${file}`, import.meta.url))))(
   '%s says what idle environments cost, in two digits',
   (file) => {
     const output = [
@@ -85,6 +87,28 @@ it('a million writes and reads cost what their parts do by hand', () => {
   expect(writes['Aurora: I/O']).toBeCloseTo(1.2, 6);
   expect(millionWrites(small)['RDS Data API']).toBeCloseTo(4 * 0.35, 6);
   expect(reads['Lambda']).toBeCloseTo(17_275 * 0.0000133334 + 0.2, 3);
+});
+
+it('bills copies of AWS Backup at full size, beyond the days in which they are free', () => {
+  const copyTo = 'arn:aws:backup:eu-north-1:123456789012:backup-vault:elsewhere';
+  // One a week for the 55 days after the 35.
+  expect(backupsPerGb(prod)).toBeCloseTo((55 / 7) * 0.021, 6);
+  expect(millionWrites(prod)['Backups, each month']).toBeCloseTo((1230e6 / 1024 ** 3) * backupsPerGb(prod), 6);
+  expect(backupsPerGb({ ...prod, backups: { keepDays: 35, monthlyDays: 365 } })).toBeCloseTo(11 * 0.021, 6);
+  // Another region bills each from its first day, and that it is sent there: daily ones for a week, and weekly ones.
+  const sent = (730 / 24) * (1 + 1 / 7) * 0.02;
+  expect(backupsPerGb({ ...prod, backups: { keepDays: 90, copyTo } })).toBeCloseTo(
+    ((55 + 7 * 7 + 90) / 7) * 0.021 + sent,
+    6,
+  );
+  expect(backupsPerGb(small)).toBe(0);
+  const [, here, both] =
+    /(\d+) USD a month for each TB of cells, with `backupVault` ([\d,]+)/u.exec(
+      read('infra/docs/operations/capacity.md').replaceAll(/\s+/gu, ' '),
+    ) ?? [];
+  const perTb = (environment: EnvironmentProps): string =>
+    Number((1024 * backupsPerGb(environment)).toPrecision(2)).toLocaleString('en-US');
+  expect([here, both]).toEqual([perTb(prod), perTb({ ...prod, backups: { keepDays: 90, copyTo } })]);
 });
 
 it('the connection budget recommends the smallest capacity that synthesis accepts', () => {

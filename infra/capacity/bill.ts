@@ -1,15 +1,9 @@
-/**
- * `npm run capacity -- [WRITES …]`: what environments cost, and which rates their connections allow. Estimates, since
- * nothing was measured on AWS; the tables are those of `infra/docs/operations/capacity.md`.
- */
-import { parseArgs } from 'node:util';
-import { defaultPartitions } from '../shared/follow/follower-item.ts';
-import { SHARDS_A_PAGE } from '../shared/follow/log-pages.ts';
-import { MADE_USERS } from '../shared/topology/database-users.ts';
-import { canSeal } from './constructs/store-environment.ts';
-import { connectionBudget } from './constructs/connection-budget.ts';
-import { ZONES_UNNAMED, zonesFor } from './constructs/zones.ts';
-import { ENVIRONMENTS, type EnvironmentProps } from './environments.ts';
+import { defaultPartitions } from '../../shared/follow/follower-item.ts';
+import { SHARDS_A_PAGE } from '../../shared/follow/log-pages.ts';
+import { MADE_USERS } from '../../shared/topology/database-users.ts';
+import { backupRules, canSeal, recoveryDays } from '../constructs/store-environment.ts';
+import { ZONES_UNNAMED, zonesFor } from '../constructs/zones.ts';
+import type { EnvironmentProps } from '../environments.ts';
 
 /** USD on demand in us-east-1, from public price lists of 2025 and 2026, without free tiers, taxes and discounts. */
 const PRICES = {
@@ -17,6 +11,8 @@ const PRICES = {
   proxyAcuHour: 0.015,
   storageGb: 0.1,
   io: 0.2e-6,
+  backupGb: 0.021,
+  otherRegionGb: 0.02,
   dataApiCall: 0.35e-6,
   gbSecond: 13.3334e-6,
   invocation: 0.2e-6,
@@ -40,7 +36,7 @@ const PRICES = {
  * statements, commits, 5,200 appends a second (8 ACU are taken for two cores). The rest are estimates: replace them by
  * what your account shows.
  */
-const ASSUMPTIONS = {
+export const ASSUMPTIONS = {
   triggers: 2,
   /** Bytes on disk of a cell and of its entry, with keys and pages that are not full. */
   storedBytes: 930 + 300,
@@ -79,15 +75,13 @@ const METRICS_AT_REST = 12;
 const LOOPS = 3;
 
 const HOURS = 730;
-const SECONDS = HOURS * 3600;
+export const SECONDS = HOURS * 3600;
 const GB = 1024 ** 3;
 /** Shards of a datastore unless the environment says otherwise. */
 const SHARDS = 4096;
-/** Sizes of `capacity.max` in ACU. */
-const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 192, 256] as const;
 
 /** Lines of a bill, in USD. */
-type Bill = Readonly<Record<string, number>>;
+export type Bill = Readonly<Record<string, number>>;
 
 export const sumOf = (bill: Bill): number => Object.values(bill).reduce((sum, usd) => sum + usd, 0);
 
@@ -183,6 +177,20 @@ export function millionReads(environment: EnvironmentProps): Bill {
   return perMillion(environment, { gbSeconds, calls: 1, work: readWork, statements: 1 });
 }
 
+/**
+ * Returns the monthly cost of AWS Backup for each GB of cells. Each copy is full; here it costs nothing while clusters
+ * restore to any second. Their changes are free up to the size of the cells, which nothing deletes.
+ */
+export function backupsPerGb({ backups, ...environment }: EnvironmentProps): number {
+  if (!backups) return 0;
+  const copies = backupRules(backups).map(({ every, days, elsewhere }) => {
+    const billed = Math.max(0, days - recoveryDays(environment)) / every;
+    if (backups.copyTo === undefined) return billed * PRICES.backupGb;
+    return (billed + elsewhere / every) * PRICES.backupGb + (HOURS / 24 / every) * PRICES.otherRegionGb;
+  });
+  return copies.reduce((sum, usd) => sum + usd, 0);
+}
+
 /** The resources of one request: `bytes` are added to the storage, `queue` is in USD. */
 const NOTHING = { gbSeconds: 0, calls: 0, work: 0, io: 0, bytes: 0, statements: 0, queue: 0, metricLines: 0 };
 
@@ -199,6 +207,7 @@ function perMillion(environment: EnvironmentProps, used: Partial<typeof NOTHING>
     'Aurora: capacity': acuHours * (PRICES.acuHour + (proxy ? PRICES.proxyAcuHour : 0)),
     'Aurora: I/O': io * PRICES.io,
     'Aurora: storage, each month': (bytes / GB) * PRICES.storageGb,
+    'Backups, each month': (bytes / GB) * backupsPerGb(environment),
     'RDS Data API': access === 'data-api' ? statements * PRICES.dataApiCall : 0,
     'SQS, DynamoDB': queue,
     'Logs, X-Ray':
@@ -206,95 +215,4 @@ function perMillion(environment: EnvironmentProps, used: Partial<typeof NOTHING>
       (tracing ? calls * tracedShare * PRICES.trace : 0),
   };
   return Object.fromEntries(Object.entries(bill).map(([name, usd]) => [name, usd * 1e6]));
-}
-
-/**
- * Returns the demand of a rate of writes, and as many reads. Asks the budget to which synthesis holds an environment.
- * Throws an Error if functions hold no connections.
- */
-export function fitOf(environment: EnvironmentProps, writes: number) {
-  const { writeMs, readMs, usedShare, writesPerGroup } = ASSUMPTIONS;
-  const atOnce = (milliseconds: number): number => Math.max(1, Math.ceil((writes * milliseconds) / 1000 / usedShare));
-  const own = environment.instances;
-  const instances = { 'write-cells': atOnce(writeMs), 'read-cells': atOnce(readMs) };
-  const budgetOf = (max: number) => {
-    const capacity = { ...environment.capacity, max };
-    const budget = own && connectionBudget({ ...environment, capacity, instances: { ...own, ...instances } });
-    if (!budget) throw new Error(`${environment.name}: wanted an environment whose functions hold connections`);
-    return budget;
-  };
-  const { wanted: connections } = budgetOf(environment.capacity.max);
-  const maxAcu = SIZES.find((max) => max >= environment.capacity.min && connections <= budgetOf(max).allowed);
-  const groups = Math.max(environment.groups, Math.ceil(writes / writesPerGroup));
-  return {
-    groups,
-    instances,
-    /** Connections to a group's writer, if all instances are at work. */
-    connections,
-    /** The smallest `capacity.max` with which the app can be synthesized; undefined if there is none. */
-    maxAcu,
-    monthlyUsd:
-      sumOf(restOf({ ...environment, groups })) +
-      ((writes * SECONDS) / 1e6) * (sumOf(millionWrites(environment)) + sumOf(millionReads(environment))),
-  };
-}
-
-const RATES = [100, 1000, 10_000, 100_000] as const;
-
-export function tables(rates: readonly number[] = RATES): readonly string[] {
-  const { dev, small, staging, prod } = ENVIRONMENTS;
-  const off = (environment: EnvironmentProps): EnvironmentProps => ({ ...environment, schedules: false });
-  const each = (work: (environment: EnvironmentProps) => Bill): Readonly<Record<string, Bill>> =>
-    Object.fromEntries([dev, small, staging, prod].map((one) => [`\`${one.name}\``, work(one)]));
-  const fits = rates.map((writes) => fitOf(prod, writes));
-  const row = (name: string, of: (fit: (typeof fits)[number]) => string): readonly string[] => [name, ...fits.map(of)];
-  return [
-    billTable('USD a month, idle', {
-      '`dev`': restOf(dev),
-      '`dev` without schedules': restOf(off(dev)),
-      '`small`': restOf(small),
-      '`small` without schedules': restOf(off(small)),
-      '`staging`': restOf(staging),
-      '`prod`': restOf(prod),
-    }),
-    billTable('USD a million writes', each(millionWrites)),
-    billTable('USD a million reads', each(millionReads)),
-    table(
-      ['`prod` at writes a second', ...rates.map((writes) => writes.toLocaleString('en-US'))],
-      [
-        row('groups', ({ groups }) => String(groups)),
-        row('`instances` of `write-cells`, `read-cells`', ({ instances }) => Object.values(instances).join(', ')),
-        row('connections to a writer', ({ connections }) => connections.toLocaleString('en-US')),
-        row('`capacity.max` that allows them', ({ maxAcu }) => (maxAcu === undefined ? '**none**' : String(maxAcu))),
-        row('USD a month', ({ maxAcu, monthlyUsd }) => (maxAcu === undefined ? '-' : usd(monthlyUsd))),
-      ],
-    ),
-  ];
-}
-
-function billTable(title: string, bills: Readonly<Record<string, Bill>>): string {
-  const all = Object.values(bills);
-  const names = Object.keys(all[0] ?? {}).filter((name) => all.some((bill) => bill[name] !== 0));
-  const rows = names.map((name) => [name, ...all.map((bill) => usd(bill[name] ?? 0))]);
-  const sums = all.map((bill) => `**${usd(sumOf(bill))}**`);
-  return table([title, ...Object.keys(bills)], [...rows, ['**sum**', ...sums]]);
-}
-
-/** Two or three digits: more would promise what an estimate cannot hold. */
-function usd(amount: number): string {
-  if (amount < 10) return amount === 0 ? '0' : amount.toFixed(2);
-  return (amount < 100 ? Math.round(amount) : Number(amount.toPrecision(3))).toLocaleString('en-US');
-}
-
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(header), `|${'---|'.repeat(header.length)}`, ...rows.map(line)].join('\n');
-}
-
-if (import.meta.main) {
-  const { positionals } = parseArgs({ allowPositionals: true });
-  const rates = positionals.map(Number);
-  if (rates.some((rate) => !(rate >= 0)))
-    throw new Error(`Wanted writes a second from 0, got ${positionals.join(' ')}`);
-  process.stdout.write(`${tables(rates.length > 0 ? rates : RATES).join('\n\n')}\n`);
 }
