@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { type Bill, millionReads, millionWrites, restOf, sumOf } from './bill.ts';
-import { fitOf } from './plan.ts';
+import { planOf } from './plan.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../environments.ts';
 
 const RATES = [100, 1000, 10_000, 100_000] as const;
@@ -14,8 +14,11 @@ export function tables(rates: readonly number[] = RATES): readonly string[] {
   const off = (environment: EnvironmentProps): EnvironmentProps => ({ ...environment, schedules: false });
   const each = (work: (environment: EnvironmentProps) => Bill): Readonly<Record<string, Bill>> =>
     Object.fromEntries([dev, small, staging, prod].map((one) => [`\`${one.name}\``, work(one)]));
-  const fits = rates.map((writes) => fitOf(prod, writes));
-  const row = (name: string, of: (fit: (typeof fits)[number]) => string): readonly string[] => [name, ...fits.map(of)];
+  const plans = rates.map((writes) => planOf(prod, writes));
+  const row = (name: string, of: (plan: (typeof plans)[number]) => string): readonly string[] => [
+    name,
+    ...plans.map(of),
+  ];
   return [
     billTable('USD a month, idle', {
       '`dev`': restOf(dev),
@@ -30,11 +33,14 @@ export function tables(rates: readonly number[] = RATES): readonly string[] {
     table(
       ['`prod` at writes a second', ...rates.map((writes) => writes.toLocaleString('en-US'))],
       [
-        row('groups', ({ groups }) => String(groups)),
-        row('`instances` of `write-cells`, `read-cells`', ({ instances }) => Object.values(instances).join(', ')),
+        row('environments', ({ environments }) => String(environments)),
+        row('`groups` of each', ({ changed }) => String(changed.groups)),
+        row('`instances` of `write-cells`, `read-cells`', ({ changed: { instances } }) =>
+          [instances['write-cells'], instances['read-cells']].join(', '),
+        ),
         row('connections to a writer', ({ connections }) => connections.toLocaleString('en-US')),
-        row('`capacity.max` that allows them', ({ maxAcu }) => (maxAcu === undefined ? '**none**' : String(maxAcu))),
-        row('USD a month', ({ maxAcu, monthlyUsd }) => (maxAcu === undefined ? '-' : usd(monthlyUsd))),
+        row('`capacity.max`', ({ changed }) => String(changed.capacity.max)),
+        row('USD a month', ({ monthlyUsd }) => usd(monthlyUsd)),
       ],
     ),
   ];

@@ -5,33 +5,37 @@ import { ASSUMPTIONS, millionReads, millionWrites, restOf, SECONDS, sumOf } from
 /** Sizes of `capacity.max` in ACU. */
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 192, 256] as const;
 
+/** More environments than a client wants to split its row keys over. */
+const MOST_ENVIRONMENTS = 100;
+
 /**
- * Returns the demand of a rate of writes, and as many reads. Asks the budget to which synthesis holds an environment.
- * Throws an Error if functions hold no connections.
+ * Returns the plan for a rate of writes, and as many reads: the fewest like environments that the budget of synthesis
+ * accepts. Throws an Error if functions hold no connections.
  */
-export function fitOf(environment: EnvironmentProps, writes: number) {
+export function planOf(environment: EnvironmentProps, writes: number) {
+  for (let environments = 1; environments <= MOST_ENVIRONMENTS; environments += 1) {
+    const plan = planOfOne(environment, writes / environments);
+    if (plan) return { environments, ...plan, monthlyUsd: environments * plan.monthlyUsd };
+  }
+  throw new Error(`${environment.name}: wanted writes for ${MOST_ENVIRONMENTS} environments at most, got ${writes}`);
+}
+
+/** Undefined if no node takes the connections. */
+function planOfOne(environment: EnvironmentProps, writes: number) {
   const { writeMs, readMs, usedShare, writesPerGroup } = ASSUMPTIONS;
   const atOnce = (milliseconds: number): number => Math.max(1, Math.ceil((writes * milliseconds) / 1000 / usedShare));
   const own = environment.instances;
-  const instances = { 'write-cells': atOnce(writeMs), 'read-cells': atOnce(readMs) };
-  const budgetOf = (max: number) => {
-    const capacity = { ...environment.capacity, max };
-    const budget = own && connectionBudget({ ...environment, capacity, instances: { ...own, ...instances } });
-    if (!budget) throw new Error(`${environment.name}: wanted an environment whose functions hold connections`);
-    return budget;
-  };
-  const { wanted: connections } = budgetOf(environment.capacity.max);
-  const maxAcu = SIZES.find((max) => max >= environment.capacity.min && connections <= budgetOf(max).allowed);
+  if (!own) throw new Error(`${environment.name}: wanted an environment whose functions hold connections`);
+  const instances = { ...own, 'write-cells': atOnce(writeMs), 'read-cells': atOnce(readMs) };
   const groups = Math.max(environment.groups, Math.ceil(writes / writesPerGroup));
-  return {
-    groups,
-    instances,
-    /** Connections to a group's writer, if all instances are at work. */
-    connections,
-    /** The smallest `capacity.max` with which the app can be synthesized; undefined if there is none. */
-    maxAcu,
-    monthlyUsd:
-      sumOf(restOf({ ...environment, groups })) +
-      ((writes * SECONDS) / 1e6) * (sumOf(millionWrites(environment)) + sumOf(millionReads(environment))),
-  };
+  for (const max of SIZES.filter((size) => size >= environment.capacity.min)) {
+    const changed = { groups, instances, capacity: { ...environment.capacity, max } };
+    const budget = connectionBudget({ ...environment, ...changed });
+    if (!budget || budget.wanted > budget.allowed) continue;
+    const monthlyUsd =
+      sumOf(restOf({ ...environment, ...changed })) +
+      ((writes * SECONDS) / 1e6) * (sumOf(millionWrites(environment)) + sumOf(millionReads(environment)));
+    return { changed, connections: budget.wanted, monthlyUsd };
+  }
+  return undefined;
 }

@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../infra/capacity/command.ts';
 import { backupsPerGb, millionReads, millionWrites, restOf, standingOf, sumOf } from '../../../infra/capacity/bill.ts';
-import { fitOf } from '../../../infra/capacity/plan.ts';
+import { planOf } from '../../../infra/capacity/plan.ts';
 import { checkEnvironment } from '../../../infra/constructs/store-options.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
 import { appOf, propertiesOf } from '../support/synthesized.ts';
+import { exceededIn } from '../support/template-limits.ts';
 
 const { dev, small, staging, prod } = ENVIRONMENTS;
 const off = (environment: EnvironmentProps): EnvironmentProps => ({ ...environment, schedules: false });
@@ -111,21 +112,31 @@ it('bills copies of AWS Backup at full size, beyond the days in which they are f
   expect([here, both]).toEqual([perTb(prod), perTb({ ...prod, backups: { keepDays: 90, copyTo } })]);
 });
 
-it('the connection budget recommends the smallest capacity that synthesis accepts', () => {
-  for (const writes of [100, 1000, 5000, 10_000]) {
-    const { maxAcu, instances, groups } = fitOf(prod, writes);
-    const own = prod.instances;
-    if (maxAcu === undefined || own === undefined) throw new Error('no capacity fits');
-    const at = (max: number): EnvironmentProps => ({
-      ...prod,
-      groups,
-      capacity: { ...prod.capacity, max },
-      instances: { ...own, ...instances },
+describe('the plan for a rate of writes', () => {
+  const changedBy = (writes: number) => planOf(prod, writes).changed;
+
+  it.each([100, 1000, 10_000, 100_000])('of %i a second is the smallest that synthesis accepts', (writes) => {
+    const { environments, changed } = planOf(prod, writes);
+    const at = (max: number): EnvironmentProps => ({ ...prod, ...changed, capacity: { ...prod.capacity, max } });
+    expect(() => checkEnvironment(at(changed.capacity.max))).not.toThrow();
+    expect(() => checkEnvironment(at(changed.capacity.max / 2))).toThrow('connections to a group');
+    expect(environments).toBe(writes === 100_000 ? 5 : 1);
+  });
+
+  it('of 100,000 a second makes stacks within the limits of AWS', () => {
+    const { stacks } = appOf({ environment: 'prod', region: 'eu-west-1' }, changedBy(100_000));
+    expect(exceededIn(stacks)).toEqual([]);
+    const reserved = propertiesOf(stacks, 'AWS::Lambda::Function').map(
+      ({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions,
+    );
+    expect(reserved).toEqual(expect.arrayContaining([834, 334]));
+    expect(propertiesOf(stacks, 'AWS::RDS::DBCluster')[0]).toMatchObject({
+      ServerlessV2ScalingConfiguration: { MinCapacity: 1, MaxCapacity: 192 },
     });
-    expect(() => checkEnvironment(at(maxAcu))).not.toThrow();
-    expect(() => checkEnvironment(at(maxAcu / 2))).toThrow('connections to a group');
-  }
-  expect(fitOf(prod, 10_000).maxAcu).toBe(64);
-  expect(fitOf(prod, 100_000).maxAcu).toBeUndefined();
-  expect(() => fitOf(dev, 1)).toThrow('dev: wanted an environment whose functions hold connections');
+  });
+
+  it('exists where functions hold connections, and for rates that one client can split', () => {
+    expect(() => planOf(dev, 1)).toThrow('dev: wanted an environment whose functions hold connections');
+    expect(() => planOf(prod, 1e8)).toThrow('prod: wanted writes for 100 environments at most, got 100000000');
+  });
 });

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { checkEnvironment } from '../../../infra/constructs/store-options.ts';
 import { connectionBudget } from '../../../infra/constructs/connection-budget.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
@@ -165,6 +168,10 @@ describe('the connections of an environment', () => {
     // tenths of the 2,000 that 16 ACU allow.
     expect(budget).toMatchObject({ wanted: 1448 + 189, unpinned: 383, allowed: 1800 });
     expect(connectionBudget(ENVIRONMENTS.dev)).toBeUndefined();
+    const each = (of: string): unknown => budget?.shares.find(({ name }) => name === of)?.connections;
+    expect(readFileSync(join(PROJECT_ROOT, 'infra/docs/operations/runbook.md'), 'utf8')).toContain(
+      `An instance opens up to ${each('write-cells')} connections to a writer, a scheduled function ${each('tail-shards')}:`,
+    );
   });
 
   it('that do not fit are refused with the sum', () => {

@@ -106,7 +106,11 @@ describe('an environment', () => {
 
   const { dev, prod } = ENVIRONMENTS;
   it.each<[EnvironmentProps, Partial<EnvironmentProps>, string]>([
-    [prod, { groups: 41 }, 'groups: wanted a whole number from 1 to 40, got 41'],
+    [
+      prod,
+      { groups: 100 },
+      'groups: wanted a whole number from 1 to 40, got 100. More exceed the 60 rules of a security group, the 1,024 open files of a function',
+    ],
     [prod, { groupsInFirstStack: 0 }, 'groupsInFirstStack: wanted a whole number from 1 to 40, got 0'],
     [prod, { functionsInVpc: false }, 'functionsInVpc: wanted true'],
     [dev, { functionsInVpc: true }, 'functionsInVpc: wanted false'],
