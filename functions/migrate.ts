@@ -11,7 +11,8 @@ import { randomUUID } from 'node:crypto';
 import { leases } from '../shared/dynamo/lease.ts';
 import { underLease } from '../shared/dynamo/under-lease.ts';
 import { STORE_VARIABLES } from '../shared/environment.ts';
-import { migrate, type Migration } from '../shared/migrate/migrate.ts';
+import { setState } from '../shared/dynamo/state-table.ts';
+import { migrate } from '../shared/migrate/migrate.ts';
 import { SqlError } from '../shared/sql/client.ts';
 import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
@@ -29,29 +30,68 @@ const STATEMENT_MS = 60_000;
 const LEASE_MS = 10_000;
 const RENEW_MS = 2000;
 const TAKE_PAUSE_MS = 500;
+/** From a deployment's start, by the clock. CloudFormation gives up after an hour, without the reason. */
+const GIVE_UP_MS = 50 * 60_000;
+/** Of the last call. */
+const END_MS = 55 * 60_000;
+/** IAM spreads new rights within minutes. */
+const FRESH_RIGHTS_MS = 5 * 60_000;
+const DENIED = new Set(['AccessDeniedException', 'ForbiddenException']);
+/** MySQL's ER_ACCESS_DENIED_ERROR. */
+const LOGIN_DENIED = 1045;
+/** The start of the latest deployment. */
+const LATEST = 'migration';
 
-/** Only validates, so that the work may take many calls of `isComplete`. Delete and rollback change nothing. */
-export async function onEvent(event: CdkCustomResourceEvent): Promise<CdkCustomResourceResponse> {
-  if (event.RequestType !== 'Delete') readDesiredState(event.ResourceProperties);
-  return { PhysicalResourceId: PHYSICAL_ID };
+interface Started {
+  /** Milliseconds since 1970. */
+  readonly started: number;
 }
 
-/** Works until everything is done or the time limit is near; CloudFormation then calls it again. */
+/** Only validates, so that the work may take many calls of `isComplete`. Delete and rollback change nothing. */
+export async function onEvent(event: CdkCustomResourceEvent): Promise<CdkCustomResourceResponse<Started>> {
+  if (event.RequestType !== 'Delete') readDesiredState(event.ResourceProperties);
+  return { PhysicalResourceId: PHYSICAL_ID, Data: { started: Date.now() } };
+}
+
+type Deployment = CdkCustomResourceIsCompleteEvent<object, Started>;
+
+/**
+ * Works until everything is done or the time limit is near; CloudFormation then calls it again. Throws the reason once
+ * the deployment has taken too long, or if a later one replaces it.
+ */
 export async function isComplete(
-  event: CdkCustomResourceIsCompleteEvent,
+  event: Deployment,
   lambda: Context,
-): Promise<CdkCustomResourceIsCompleteResponse> {
+): Promise<CdkCustomResourceIsCompleteResponse<Started>> {
   if (event.RequestType === 'Delete') return { IsComplete: true };
+  const started = Number(event.Data?.started ?? Date.now());
+  const age = (): number => Date.now() - started;
+  const remainingMs = Math.min(lambda.getRemainingTimeInMillis() - TIME_TO_END_MS, END_MS - age());
+  try {
+    if (await workOn(event, started, Date.now() + remainingMs)) return { IsComplete: true };
+    if (age() >= GIVE_UP_MS)
+      throw new Error('migration: wanted to end within 50 minutes, got work left. Deploy again: it continues');
+  } catch (error) {
+    if (age() >= GIVE_UP_MS || !isPassing(error, age())) throw error;
+    logger.warn('migration waits', { error });
+  }
+  return { IsComplete: false };
+}
+
+/** Returns whether all is done: false if another migration runs, or time is up. */
+async function workOn(event: Deployment, started: number, deadline: number): Promise<boolean> {
   const config = readConfig(STORE_VARIABLES);
   const desired = readDesiredState(event.ResourceProperties);
   const dynamo = dynamoClient();
-  const deadline = Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS;
+  const stateTable = { client: dynamo, table: config.stateTable };
+  const isLatest = 'attribute_not_exists(#started) OR #started <= :started';
+  if (!(await setState(stateTable, LATEST, { started: { N: String(started) } }, { condition: isLatest })))
+    throw new Error('migration: wanted to be of the latest deployment, got one that a later deployment replaces');
 
   const signal = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
-  const leasing = leases({ client: dynamo, table: config.stateTable }, randomUUID(), LEASE_MS);
   // Waits within this call: only watching a lease shows that its owner has ended.
   const leased = {
-    leases: leasing,
+    leases: leases(stateTable, randomUUID(), LEASE_MS),
     name: 'migrate',
     renewMs: RENEW_MS,
     takeEveryMs: TAKE_PAUSE_MS,
@@ -59,9 +99,9 @@ export async function isComplete(
     signal,
   };
   const ended = await underLease(leased, (held) =>
-    unlessUnavailable({
+    migrate({
       topologyTable: { client: dynamo, table: config.topologyTable },
-      stateTable: { client: dynamo, table: config.stateTable },
+      stateTable,
       connect: connectorOf(config.access).open(config, { statementMs: STATEMENT_MS }),
       desired,
       logins: userLogins(config.databaseAuth, new SecretsManagerClient()),
@@ -69,8 +109,7 @@ export async function isComplete(
       mayGoOn: () => !held.aborted,
     }),
   );
-  // Another migration runs, or a group is not ready.
-  if (!ended) return { IsComplete: false };
+  if (!ended) return false;
   logger.info('migrated', {
     done: ended.result,
     groups: desired.groups.length,
@@ -81,16 +120,18 @@ export async function isComplete(
       triggers: triggers.map(({ definition }) => definition.name),
     })),
   });
-  return { IsComplete: ended.result };
+  return ended.result;
 }
 
-/** Waits for a cluster or proxy that may still be starting, unless MySQL itself refuses. */
-async function unlessUnavailable(migration: Migration): Promise<boolean> {
-  try {
-    return await migrate(migration);
-  } catch (error) {
-    if (!(error instanceof SqlError) || error.failure !== 'unreachable' || error.errno !== 0) throw error;
-    logger.warn('migration waits', { error });
-    return false;
-  }
+/** Whether waiting may help: a cluster or proxy still starts, or the deployment's rights are too new. */
+function isPassing(error: unknown, ageMs: number): boolean {
+  if (isDenied(error)) return ageMs < FRESH_RIGHTS_MS;
+  // MySQL's own refusals have a number.
+  return error instanceof SqlError && error.errno === 0 && /^un(?:reachable|clear)$/u.test(error.failure);
+}
+
+function isDenied(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isLogin = error instanceof SqlError && error.errno === LOGIN_DENIED;
+  return isLogin || DENIED.has(error.name) || isDenied(error.cause);
 }

@@ -52,7 +52,13 @@ export const TAIL_ITEMS = [OPENINGS_KEY, 'tailers', 'workers#tail', ...TRIGGER_I
 
 export const MANAGE_ITEMS = [OPENINGS_KEY, ...TRIGGER_ITEMS, ...follower('trigger/*')];
 
-export const MIGRATE_ITEMS = ['lease#migrate', ...TRIGGER_ITEMS, ...follower('trigger/*'), 'workers#trigger/*'];
+export const MIGRATE_ITEMS = [
+  'lease#migrate',
+  'migration',
+  ...TRIGGER_ITEMS,
+  ...follower('trigger/*'),
+  'workers#trigger/*',
+];
 
 export const MOVE_ITEMS = [OPENINGS_KEY, `lease#${MOVES_LEASE}`, 'lease#migrate', 'move#*', 'verified#*'];
 

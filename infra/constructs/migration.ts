@@ -40,7 +40,7 @@ export class Migration extends Construct {
       onEventHandler: onEvent,
       isCompleteHandler: isComplete,
       queryInterval: Duration.seconds(10),
-      // CloudFormation's maximum is an hour.
+      // A number of calls: `isComplete` ends earlier, by the clock.
       totalTimeout: Duration.minutes(55),
       // Otherwise their first calls create log groups that conflict with the deployment's.
       logGroup: keptLog(this, 'framework', environment),

@@ -11,6 +11,16 @@ interface ServiceError {
 /** Nothing was done: the cluster is paused, or calls are throttled. */
 const RESUMING = 'DatabaseResumingException';
 const THROTTLED = new Set(['ThrottlingException', 'TooManyRequestsException']);
+/** Nothing was done: the cluster, its endpoint or its secret is not ready. */
+const NOT_READY = new Set([
+  'DatabaseNotFoundException',
+  'HttpEndpointNotEnabledException',
+  'InvalidResourceStateException',
+  'SecretsErrorException',
+]);
+/** In a `BadRequestException`: the service's connection to the server broke, or was never made. */
+const BROKEN = /Communications link failure/u;
+const NEVER_MADE = /has not received any packets/u;
 /** The service broke while the statement may have been at work. */
 const UNCLEAR = new Set([
   'InternalServerErrorException',
@@ -58,14 +68,16 @@ export function toDataApiError(error: unknown, timedOut: boolean): SqlError {
       ...(failure === 'duplicate' ? { key: duplicateKey(text) } : {}),
     });
   }
-  if (name === RESUMING || THROTTLED.has(name) || NEVER_SENT.has(code))
+  const isBroken = BROKEN.test(message);
+  const isUnmade = NOT_READY.has(name) || (isBroken && NEVER_MADE.test(message));
+  if (name === RESUMING || THROTTLED.has(name) || NEVER_SENT.has(code) || isUnmade)
     return new SqlError('unreachable', `${name}: ${message}`, { cause: error });
-  if (UNCLEAR.has(name))
+  if (UNCLEAR.has(name) || isBroken)
     return new SqlError('unclear', `${name}: ${message}`, {
       cause: error,
       timedOut: name === 'StatementTimeoutException',
     });
-  // Access, arguments, an endpoint that is not enabled. Anything else is a broken connection.
+  // Access, arguments. Anything else is a broken connection.
   if (name.endsWith('Exception')) return new SqlError('rejected', `${name}: ${message}`, { cause: error });
   return new SqlError('unclear', message, { cause: error });
 }

@@ -1,10 +1,13 @@
 import type { CdkCustomResourceIsCompleteEvent, Context } from 'aws-lambda';
 import { createConnection } from 'mysql2';
 import { once } from 'node:events';
+import http from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { readConfig } from '../../functions/environment/config.ts';
 import { isComplete } from '../../functions/migrate.ts';
 import { startSecretsManager, type SecretsManager } from '../../infra/local/emulators/secrets-manager.ts';
+import { leases } from '../../shared/dynamo/lease.ts';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import type { Endpoint } from '../../shared/sql/endpoints.ts';
 import { dynamoClient, newTable } from '../support/dynamo.ts';
@@ -46,13 +49,14 @@ beforeEach(async () => {
 afterEach(() => vi.unstubAllEnvs());
 
 /** Of a deployment with one group, which is there, and no datastore. */
-function eventOf({ host, port }: Endpoint): CdkCustomResourceIsCompleteEvent {
+function eventOf({ host, port }: Endpoint, minutesAgo = 0) {
   const [group] = groups;
   if (!group) throw new Error('wanted a group');
   secrets.setSecrets(new Map([[SECRET, JSON.stringify({ username: group.user, password: group.password })]]));
   const endpoint = { host, port: String(port) };
   return {
     RequestType: 'Create',
+    Data: { started: BEGAN - minutesAgo * MINUTE },
     ResourceProperties: {
       ServiceToken: '',
       Groups: [
@@ -69,8 +73,12 @@ function eventOf({ host, port }: Endpoint): CdkCustomResourceIsCompleteEvent {
       ],
       Datastores: [],
     },
-  } as unknown as CdkCustomResourceIsCompleteEvent;
+  } as unknown as CdkCustomResourceIsCompleteEvent<object, { readonly started: number }>;
 }
+
+const MINUTE = 60_000;
+// Clock: events say how old their deployment is, which no test waits for.
+const BEGAN = Date.now();
 
 interface Proxy {
   readonly endpoint: Endpoint;
@@ -136,9 +144,65 @@ describe('a step of the migration', () => {
     }
   });
 
-  it('fails if a group refuses the login, which no waiting fixes', async () => {
-    const event = eventOf(groups[0]?.writer ?? { host: '', port: 0 });
-    secrets.setSecrets(new Map([[SECRET, JSON.stringify({ username: 'nobody', password: 'wrong' })]]));
-    await expect(isComplete(event, context)).rejects.toThrow(/Access denied/u);
+  it('waits at first for a login that a group refuses, since rights may be new, and then fails', async () => {
+    const refused = (minutes: number) => {
+      const event = eventOf(groups[0]?.writer ?? { host: '', port: 0 }, minutes);
+      secrets.setSecrets(new Map([[SECRET, JSON.stringify({ username: 'nobody', password: 'wrong' })]]));
+      return isComplete(event, context);
+    };
+    await expect(refused(6)).rejects.toThrow(/Access denied/u);
+    expect(await refused(4)).toEqual({ IsComplete: false });
+  });
+
+  it('waits in the same way for rights in AWS', async () => {
+    const denied = (minutes: number) => {
+      vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', table.url);
+      return isComplete(eventOf({ host: '127.0.0.1', port: 1 }, minutes), context);
+    };
+    await using table = await startRefusing();
+    expect(await denied(4)).toEqual({ IsComplete: false });
+    await expect(denied(6)).rejects.toThrow('not authorized');
+  });
+
+  it('fails with the reason after 50 minutes by the clock, before CloudFormation gives up without one', async () => {
+    const unavailable = { host: '127.0.0.1', port: await freePort() };
+    const late = (minutes: number) => isComplete(eventOf(unavailable, minutes), context);
+    await expect(late(51)).rejects.toThrow('ECONNREFUSED');
+    expect(await late(49)).toEqual({ IsComplete: false });
+  });
+
+  it('fails after 50 minutes of waiting for another migration', async () => {
+    const { stateTable: table } = readConfig(['stateTable']);
+    await leases({ client, table }, 'other', MINUTE).take('migrate');
+    const short = { getRemainingTimeInMillis: () => 20_100 } as Context;
+    const blocked = (minutes: number) => isComplete(eventOf({ host: '', port: 0 }, minutes), short);
+    await expect(blocked(51)).rejects.toThrow('migration: wanted to end within 50 minutes, got work left');
+    expect(await blocked(49)).toEqual({ IsComplete: false });
+  });
+
+  it('of an earlier deployment ends once a later one, such as its rollback, has begun', async () => {
+    const unavailable = { host: '127.0.0.1', port: await freePort() };
+    const of = (minutes: number) => isComplete(eventOf(unavailable, minutes), context);
+    expect(await of(2)).toEqual({ IsComplete: false });
+    expect(await of(1)).toEqual({ IsComplete: false });
+    await expect(of(2)).rejects.toThrow('that a later deployment replaces');
+    expect(await of(1)).toEqual({ IsComplete: false });
   });
 });
+
+/** Starts a DynamoDB that refuses every request. */
+async function startRefusing() {
+  const server = http.createServer((_request, response) => {
+    response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify({ __type: 'AccessDeniedException', message: 'not authorized to perform UpdateItem' }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

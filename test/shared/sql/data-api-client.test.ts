@@ -85,6 +85,24 @@ it('named parameters are as many as there are places', () => {
   expect(() => namedParameters(sql('SELECT ?, ?', 1))).toThrow('a statement of 2 values: wanted as many, got 1');
 });
 
+const LINK = 'Communications link failure\n\nThe last packet sent successfully to the server was 0 milliseconds ago.';
+
+describe('errors of a cluster that is not ready say that nothing was done', () => {
+  it.each([
+    ['DatabaseNotFoundException', 'the cluster has no instance', 'unreachable'],
+    ['InvalidResourceStateException', 'the cluster is being modified', 'unreachable'],
+    ['HttpEndpointNotEnabledException', 'HttpEndpoint is not enabled', 'unreachable'],
+    ['SecretsErrorException', 'no secret', 'unreachable'],
+    ['BadRequestException', `${LINK} The driver has not received any packets from the server.`, 'unreachable'],
+    // The statement may have been sent.
+    ['BadRequestException', `${LINK} The last packet received was 12 milliseconds ago.`, 'unclear'],
+    ['BadRequestException', 'Unknown parameter', 'rejected'],
+    ['AccessDeniedException', 'not authorized to perform rds-data:ExecuteStatement', 'rejected'],
+  ])('%s: %s', (name, message, failure) => {
+    expect(toDataApiError(Object.assign(new Error(message), { name }), false)).toMatchObject({ failure, errno: 0 });
+  });
+});
+
 describe('errors whose number the service leaves out', () => {
   it.each([
     ["Duplicate entry 'x' for key 'entity.cell'", 'duplicate', 1062],
