@@ -25,5 +25,5 @@ export async function handler({ Step, SecretId, ClientRequestToken }: SecretsMan
       dataApiClient(data, { resourceArn: clusterArn, secretArn }, { callTimeoutMs: STATEMENT_MS }),
   });
   await rotatePassword(Step, new SecretVersions(new SecretsManagerClient(), SecretId), ClientRequestToken, login);
-  logger.info('password rotated', { step: Step, secret: SecretId, kind: login.kind });
+  logger.info('password rotated', { step: Step, secret: SecretId, kind: login?.kind });
 }

@@ -35,14 +35,24 @@ export interface RotatedLogin {
  * - `testSecret`: waits until it is valid
  * - `finishSecret`: makes it current, and reverts if a server rejects it
  *
- * Throws the error that stops a step: no login changes, and the step may be repeated.
+ * Secrets Manager also calls `testSecret` alone, when a rotation is configured: before the first migration, and with a
+ * version without a password. It then does nothing.
+ *
+ * `login`: undefined for an unknown secret. Throws the error that stops a step: no login changes, and the step may be
+ * repeated.
  */
 export async function rotatePassword(
   step: RotationStep,
   secret: SecretVersions,
   version: string,
-  { kind, places }: RotatedLogin,
+  login: RotatedLogin | undefined,
 ): Promise<void> {
+  const isTest = step === 'testSecret';
+  if (!login) {
+    if (isTest) return;
+    throw new Error(`${secret.secret}: wanted a secret of a group's user, got one of no user`);
+  }
+  const { kind, places } = login;
   if (step === 'createSecret') {
     if (await secret.pending(version)) return;
     const current = await secret.current();
@@ -51,10 +61,11 @@ export async function rotatePassword(
     return;
   }
   const next = await secret.pending(version);
+  if (!next && isTest) return;
   if (!next) throw new Error(`${secret.secret}: wanted a version ${version} with a password, got none`);
   if (step === 'setSecret') {
     await Promise.all(places.map((place) => place.set(next)));
-  } else if (step === 'testSecret') {
+  } else if (isTest) {
     await Promise.all(places.map((place) => place.untilSet()));
   } else {
     const before = await secret.promote(version);
@@ -91,9 +102,9 @@ const POLLS = 48;
 /**
  * Finds whose login a secret holds. A migrated user has two names, whose passwords the servers' owner sets. RDS sets
  * the owner's password without a login, so an interrupted rotation can continue.
- * Throws an Error that names an unknown secret.
+ * Undefined for an unknown secret.
  */
-export function rotatedLogin(secret: string, given: LoginPlaces): RotatedLogin {
+export function rotatedLogin(secret: string, given: LoginPlaces): RotatedLogin | undefined {
   const { groups, connect } = given;
   const logIn = (group: GroupAddress) => async (): Promise<void> => {
     await connect(group, secret).select({ sql: 'SELECT 1', parameters: [] }, 'writer');
@@ -101,7 +112,7 @@ export function rotatedLogin(secret: string, given: LoginPlaces): RotatedLogin {
   const owned = groups.find((group) => group.secret === secret);
   if (owned) return { kind: 'single', places: [{ ...ownersPlace(owned, given), logIn: logIn(owned) }] };
   const used = groups.filter(({ userSecrets = {} }) => Object.values(userSecrets).includes(secret));
-  if (used.length === 0) throw new Error(`${secret}: wanted a secret of a group's user, got one of no user`);
+  if (used.length === 0) return undefined;
   return {
     kind: 'alternating',
     places: used.map((group) => ({

@@ -7,7 +7,7 @@ import { environmentOf } from '../../shared/environment.ts';
 import { GROUPS_KEY } from '../../shared/granted-names.ts';
 import { Alarms, SUMMED } from './alarms.ts';
 import { acknowledgeArn } from './evidence.ts';
-import { clusterName } from './store-environment.ts';
+import { clusterName, GROUP_TAG } from './store-environment.ts';
 import { grantSecretKey, grantTableKey } from './key-uses.ts';
 import type { StorageParts } from './storage-parts.ts';
 import { grantItems } from './granted-items.ts';
@@ -70,8 +70,8 @@ export class PasswordRotation extends Construct {
       resourceName: clusterName(environment, 'group-*'),
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
-    const allow = (actions: readonly string[], arn: string): void => {
-      this.work.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [arn] }));
+    const allow = (actions: readonly string[], arn: string, conditions = {}): void => {
+      this.work.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [arn], conditions }));
       acknowledgeArn(
         this.work,
         arn,
@@ -87,6 +87,8 @@ export class PasswordRotation extends Construct {
       ],
       secrets,
     );
-    allow(['rds-data:ExecuteStatement', 'rds:DescribeDBClusters', 'rds:ModifyDBCluster'], clusters);
+    allow(['rds-data:ExecuteStatement', 'rds:DescribeDBClusters'], clusters);
+    // AWS has no narrower right: it covers names and deletion protection too.
+    allow(['rds:ModifyDBCluster'], clusters, { StringLike: { [`aws:ResourceTag/${GROUP_TAG}`]: 'group-*' } });
   }
 }

@@ -38,8 +38,13 @@ let groups: readonly GroupAddress[];
 
 const overDataApi = ({ clusterArn }: GroupAddress, secretArn: string): SqlClient =>
   dataApiClient(sdk, { resourceArn: clusterArn, secretArn });
-const loginOf = (secret: string): RotatedLogin =>
+const anyLogin = (secret: string): RotatedLogin | undefined =>
   rotatedLogin(secret, { groups, rds: { send: () => expect.unreachable() }, connect: overDataApi });
+function loginOf(secret: string): RotatedLogin {
+  const login = anyLogin(secret);
+  if (!login) throw new Error(`wanted a secret of a user, got ${secret}`);
+  return login;
+}
 
 /** All steps of one rotation, as Secrets Manager asks for them. */
 async function rotate(secret: string, login = loginOf(secret), version = randomUUID()): Promise<void> {
@@ -209,8 +214,23 @@ describe('a new password', () => {
     for (const group of groups) await overDataApi(group, READS).select(SELECT, 'writer');
   });
 
-  it('is for the secret of a user, and for no other', () => {
-    expect(() => loginOf(OF('write'))).toThrow(`${OF('write')}: wanted a secret of a group's user, got one of no user`);
+  it('is for the secret of a user, and for no other', async () => {
+    const [other, login] = [OF('write'), anyLogin(OF('write'))];
+    const step = (name: (typeof ROTATION_STEPS)[number]) =>
+      rotatePassword(name, new SecretVersions(secrets.client, other), randomUUID(), login);
+    for (const name of ROTATION_STEPS.filter((one) => one !== 'testSecret'))
+      await expect(step(name)).rejects.toThrow(`${other}: wanted a secret of a group's user, got one of no user`);
+    // Secrets Manager tests a new rotation before the first migration, when no group is known.
+    await expect(step('testSecret')).resolves.toBeUndefined();
+  });
+
+  it('needs none for the test of a new rotation, whose version has no value', async () => {
+    const before = secrets.current(READS);
+    const step = (name: 'setSecret' | 'testSecret') =>
+      rotatePassword(name, new SecretVersions(secrets.client, READS), randomUUID(), loginOf(READS));
+    await expect(step('testSecret')).resolves.toBeUndefined();
+    await expect(step('setSecret')).rejects.toThrow('with a password, got none');
+    expect(secrets.current(READS)).toBe(before);
   });
 });
 

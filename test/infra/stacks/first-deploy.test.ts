@@ -93,7 +93,12 @@ describe.each(DEPLOYED)('a first deployment of %s', (environment) => {
     expect(reached).toEqual([
       expect.stringContaining(':secret:Secretgroup*'),
       expect.stringContaining(`:cluster:schemaless-${environment}-group-*`),
+      expect.stringContaining(`:cluster:schemaless-${environment}-group-*`),
     ]);
+    const changes = properties('AWS::IAM::Policy')
+      .flatMap(({ PolicyDocument }) => Object(PolicyDocument).Statement as readonly { readonly Action: unknown }[])
+      .filter(({ Action }) => [Action].flat().includes('rds:ModifyDBCluster'));
+    expect(changes).toMatchObject([{ Condition: { StringLike: { 'aws:ResourceTag/schemaless:group': 'group-*' } } }]);
   });
 });
 
