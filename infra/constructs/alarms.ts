@@ -38,8 +38,10 @@ interface AlarmProps {
   /** @default 0 without `below` */
   readonly above?: number;
   readonly below?: number;
-  /** Consecutive periods. @default 1 */
+  /** Bad periods. @default 1 */
   readonly periods?: number;
+  /** Of so many. @default consecutive ones */
+  readonly among?: number;
   /** Missing data counts as bad. @default false */
   readonly silenceIsBad?: boolean;
 }
@@ -55,7 +57,7 @@ export class Alarms extends Construct {
 
   add(
     id: string,
-    { section = id, what, metric, below, above = 0, periods = 1, silenceIsBad = false }: AlarmProps,
+    { section = id, what, metric, below, above = 0, periods = 1, among = periods, silenceIsBad = false }: AlarmProps,
   ): Alarm {
     const alarm = new Alarm(this, id, {
       alarmDescription: `Schemaless: ${what}. See ${RUNBOOK}#${section}`,
@@ -63,7 +65,8 @@ export class Alarms extends Construct {
       threshold: below ?? above,
       comparisonOperator:
         below === undefined ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
-      evaluationPeriods: periods,
+      evaluationPeriods: among,
+      ...(among !== periods && { datapointsToAlarm: periods }),
       treatMissingData: silenceIsBad ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
     for (const topic of this.topics[URGENT.has(section) ? 'urgent' : 'others']) {

@@ -44,6 +44,8 @@ export function addGroupAlarms(
     what: `${name} has nearly as many connections as it takes`,
     metric: cluster.metricDatabaseConnections(HIGHEST),
     above: Math.floor(MOST_CONNECTIONS_SHARE * connectionsOf(environment.capacity.max)),
+    periods: 2,
+    among: 3,
   });
   alarms.add('memory', {
     section: 'group-memory',

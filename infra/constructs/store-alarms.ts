@@ -1,4 +1,4 @@
-import type { Duration } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { type Alarm, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -30,6 +30,10 @@ const LATEST_RETENTION_SECONDS = 21_600;
 const OLDEST_UNCONSUMED_SECONDS = 900;
 const MOST_CIRCUITS = 3;
 const MOST_SERVER_ERRORS = 1;
+/** Two bad ones are over within the shortest canary, and a failover is at most one. */
+const OF_SERVER_ERRORS = { statistic: Stats.SUM, period: Duration.minutes(3) };
+/** A failed request among a few is no reason to wake people, or to roll back. */
+const ENOUGH = 'requests > 100 || errors > 5';
 const MOST_LATENCY_MS = 3000;
 /** Percent. An account with `prod`'s reservations and AWS's hundred is at 80. */
 const MOST_CLAIMED = 90;
@@ -169,16 +173,18 @@ function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alar
     what: `more than ${MOST_SERVER_ERRORS} % of the requests are not served`,
     metric: new MathExpression({
       // Usually no index is being built, and the metric is missing.
-      expression: '100 * (errors - FILL(building, 0)) / requests',
+      expression: `IF(${ENOUGH}, 100 * (errors - FILL(building, 0)) / requests, 0)`,
       usingMetrics: {
-        errors: api.metricServerError(SUMMED),
-        building: sum(METRICS.answeredIndexBuilding).with({ period: FIVE_MINUTES }),
-        requests: api.metricCount(SUMMED),
+        errors: api.metricServerError(OF_SERVER_ERRORS),
+        building: sum(METRICS.answeredIndexBuilding).with(OF_SERVER_ERRORS),
+        requests: api.metricCount(OF_SERVER_ERRORS),
       },
-      period: FIVE_MINUTES,
+      period: OF_SERVER_ERRORS.period,
       label: 'requests not served, percent',
     }),
     above: MOST_SERVER_ERRORS,
+    periods: 2,
+    among: 3,
   });
   alarms.add('latency', {
     what: 'one request in a hundred takes seconds',

@@ -56,6 +56,7 @@ function pointOf(checks: Polled, store: Pick<MetricStore, 'statistic'>, from: nu
 export function calculate(expression: string, results: Readonly<Record<string, number | undefined>>) {
   const FILL = (value: number | undefined, otherwise: number): number | undefined =>
     value === undefined || Number.isNaN(value) ? otherwise : value;
-  const point: unknown = runInNewContext(expression, { ...results, FILL });
+  const IF = <T>(condition: boolean, value: T, otherwise: T): T => (condition ? value : otherwise);
+  const point: unknown = runInNewContext(expression, { ...results, FILL, IF });
   return typeof point === 'number' && Number.isFinite(point) ? point : undefined;
 }

@@ -5,6 +5,7 @@ import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import type { LoadedStack } from '../../../infra/local/template/template.ts';
 import { alarmsOf, type AlarmDefinition } from '../../alarms/alarm.ts';
+import { calculate } from '../../alarms/evaluate.ts';
 import { appOf, propertiesOf, resolvedByName, resourcesOf } from '../support/synthesized.ts';
 
 const RUNBOOK = readFileSync(join(PROJECT_ROOT, 'infra/docs/operations/runbook.md'), 'utf8');
@@ -88,22 +89,47 @@ it('each proxy of prod has alarms for its writer and its readers', () => {
   expect(dimensions).toContainEqual({ ...ofWriter, TargetRole: 'READ_ONLY' });
 });
 
-it('the alarm for failing requests leaves out those that query an index while it is built', () => {
-  expect(prod.filter(({ section }) => section === 'server-errors')).toMatchObject([
-    {
-      checks: {
-        expression: '100 * (errors - FILL(building, 0)) / requests',
-        metrics: {
-          errors: { namespace: 'AWS/ApiGateway', name: '5xx', statistic: 'Sum' },
-          building: metric('Schemaless', 'answered_index_building', { service: 'prod' }),
-          requests: { namespace: 'AWS/ApiGateway', name: 'Count', statistic: 'Sum' },
+describe('the alarm for failing requests, which takes deployments back', () => {
+  const [alarm, ...others] = prod.filter(({ section }) => section === 'server-errors');
+
+  it('counts both, and leaves out errors of queries of an index that is built', () => {
+    expect([others, alarm]).toMatchObject([
+      [],
+      {
+        checks: {
+          metrics: {
+            errors: { namespace: 'AWS/ApiGateway', name: '5xx', statistic: 'Sum' },
+            building: metric('Schemaless', 'answered_index_building', { service: 'prod' }),
+            requests: { namespace: 'AWS/ApiGateway', name: 'Count', statistic: 'Sum' },
+          },
         },
+        silenceIsBad: false,
+        threshold: 1,
       },
-      periodSeconds: 300,
-      silenceIsBad: false,
-      threshold: 1,
-    },
-  ]);
+    ]);
+  });
+
+  it.each([
+    ['one failure among few', 20, 1, 0, false],
+    ['every request of few', 6, 6, 0, true],
+    ['one in a hundred', 200, 2, 0, false],
+    ['more of many', 200, 3, 0, true],
+    ['an index that is built', 200, 3, 3, false],
+  ])('%s: %i requests, %i errors, %i of them of an index', (_what, requests, errors, building, isBad) => {
+    const expression = alarm && 'expression' in alarm.checks ? alarm.checks.expression : '';
+    expect(Number(calculate(expression, { requests, errors, building })) > 1).toBe(isBad);
+  });
+
+  it('rings after two bad periods of three, within the shortest canary', () => {
+    expect(alarm).toMatchObject({ datapointsToAlarm: 2, evaluationPeriods: 3 });
+    expect(2 * (alarm?.periodSeconds ?? 0)).toBeLessThan(60 * Math.min(ENVIRONMENTS.staging.canaryMinutes ?? 0, 10));
+  });
+});
+
+it('no peak of one period wakes people, but for what is lost, held back or not started', () => {
+  const URGENT = new Set(['group-connections', 'proxy-logins', 'server-errors', 'trigger-unsent']);
+  for (const one of prod.filter(({ section }) => URGENT.has(section)))
+    expect([one.section, one.datapointsToAlarm]).not.toEqual([one.section, 1]);
 });
 
 it('an environment without proxies has no alarms or graphs of proxies', () => {
