@@ -1,10 +1,10 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { type IConstruct, Construct } from 'constructs';
 import { ofMadeUsers, userName, type MadeUser } from '../../shared/topology/database-users.ts';
 import { acknowledge } from './evidence.ts';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import { removalOf } from './kept-log.ts';
 import { grantSecretKey } from './key-uses.ts';
 import type { StorageParts } from './storage-parts.ts';
 
@@ -32,9 +32,9 @@ function makeSecret(scope: Construct, user: MadeUser, { prefix, encryptionKey, e
       passwordLength: 40,
       excludePunctuation: true,
     },
+    // It survives its stack, as the clusters do.
+    removalPolicy: removalOf(environment),
   });
-  // It survives its stack, as the clusters do.
-  if (environment.protectedFromDeletion) secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
   shortenSecretName(secret.node.defaultChild, prefix, `groups-${user}`);
   // exactOptionalPropertyTypes conflicts with the library's types.
   return secret as ISecret;
@@ -66,7 +66,6 @@ export class RootKey extends Construct {
 
   constructor(scope: Construct, id: string, { prefix, encryptionKey, environment }: StorageParts) {
     super(scope, id);
-    const removalPolicy = environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.key = encryptionKey;
     this.secret = new Secret(this, 'secret', {
       description: 'Schemaless: the root key of sealed fields. Change it only as infra/docs/forgetting.md says',
@@ -78,7 +77,7 @@ export class RootKey extends Construct {
         passwordLength: 64,
         excludePunctuation: true,
       },
-      removalPolicy,
+      removalPolicy: removalOf(environment),
     });
     shortenSecretName(this.secret.node.defaultChild, prefix, 'rootkey');
     acknowledge(

@@ -19,7 +19,7 @@ import { recoveryDays, clusterName, type StoreEnvironment, GROUP_TAG, NODE_TAG }
 import { closedSecurityGroup } from './closed-security-group.ts';
 import { acknowledge } from './evidence.ts';
 import { GroupProxy, type GroupParts } from './group-proxy.ts';
-import { keptLog } from './kept-log.ts';
+import { keptLog, removalOf } from './kept-log.ts';
 import type { PasswordRotation } from './password-rotation.ts';
 import { acknowledgeUnrotated, shortenSecretName } from './secrets.ts';
 
@@ -60,8 +60,7 @@ export class ShardGroup extends Construct {
     shortenSecretName(secret, prefix, name);
     if (!cluster.secret) throw new Error(`${name}: wanted a generated secret`);
     // A retained cluster needs its password.
-    if (environment.protectedFromDeletion && secret instanceof CfnSecret)
-      secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    if (secret instanceof CfnSecret) secret.applyRemovalPolicy(removalOf(environment));
     this.cluster = cluster;
     this.ownersSecret = cluster.secret;
     if (rotation) rotation.schedule(this, 'new-password', cluster.secret);

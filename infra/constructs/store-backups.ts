@@ -1,10 +1,11 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupSelection, BackupVault } from 'aws-cdk-lib/aws-backup';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import { Construct } from 'constructs';
 import type { AlarmTopics } from './alarms.ts';
 import { acknowledge } from './evidence.ts';
+import { removalOf } from './kept-log.ts';
 import type { ShardGroup } from './shard-group.ts';
 import type { StorageParts } from './storage-parts.ts';
 import { backupRules, type BackupSettings } from './store-environment.ts';
@@ -32,11 +33,10 @@ export class StoreBackups extends Construct {
     backups: BackupSettings,
   ) {
     super(scope, id);
-    const { protectedFromDeletion } = environment;
     this.vault = new BackupVault(this, 'vault', {
       ...(encryptionKey && { encryptionKey }),
-      blockRecoveryPointDeletion: protectedFromDeletion,
-      removalPolicy: protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      blockRecoveryPointDeletion: environment.protectedFromDeletion,
+      removalPolicy: removalOf(environment),
     });
     const vault = backups.copyTo && BackupVault.fromBackupVaultArn(this, 'elsewhere', backups.copyTo);
     this.plan = new BackupPlan(this, 'plan', {

@@ -1,9 +1,10 @@
-import { CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { CfnOutput, Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import { AnyPrincipal, Effect, PolicyStatement, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { removalOf } from './kept-log.ts';
 import type { SchemalessStorage } from './storage.ts';
 import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
 import type { DeployedTrigger } from '../../shared/topology/topology.ts';
@@ -14,7 +15,7 @@ import { READ_QUEUE_STATE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './granted-item
 const CONSUME = [...TAKE_FROM_QUEUE, ...READ_QUEUE_STATE];
 
 /** Protects messages: no purge, and a protected queue outlives its stack. */
-function keep(queue: Queue, isProtected: boolean): void {
+function keep(queue: Queue, removalPolicy: RemovalPolicy): void {
   queue.addToResourcePolicy(
     new PolicyStatement({
       effect: Effect.DENY,
@@ -23,7 +24,7 @@ function keep(queue: Queue, isProtected: boolean): void {
       resources: [queue.queueArn],
     }),
   );
-  if (isProtected) queue.applyRemovalPolicy(RemovalPolicy.RETAIN);
+  queue.applyRemovalPolicy(removalPolicy);
 }
 
 function encryptedWith(key: IKey | undefined): QueueProps {
@@ -64,7 +65,7 @@ export class TriggerQueue extends Construct {
       deadLetterQueue: { queue: parked, maxReceiveCount: mostReceipts(definition) },
       ...key,
     });
-    for (const queue of [this.queue, parked]) keep(queue, environment.protectedFromDeletion);
+    for (const queue of [this.queue, parked]) keep(queue, removalOf(environment));
     this.url = new CfnOutput(this, 'url', {
       value: this.queue.queueUrl,
       description: `The queue of trigger ${definition.name} of ${datastore}`,

@@ -70,9 +70,11 @@ function judgeStatus(name: string, status: string | undefined): Judgement {
   };
 }
 
-/** True for a finished stack, whatever its last change. */
+/** True for a stack that a deployment can change: one that failed without a rollback, too. */
 export function isStanding(status: string | undefined): boolean {
-  return status !== undefined && status.endsWith('_COMPLETE') && status !== 'ROLLBACK_COMPLETE';
+  return (
+    status !== undefined && /(?:_COMPLETE|^(?:CREATE|UPDATE)_FAILED)$/u.test(status) && status !== 'ROLLBACK_COMPLETE'
+  );
 }
 
 /** Custom resources and the CDK's metadata. */

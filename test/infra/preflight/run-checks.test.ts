@@ -153,7 +153,7 @@ describe('a failed check is named, with its fix', () => {
     ]);
   });
 
-  it.each(['ROLLBACK_COMPLETE', 'CREATE_FAILED', 'DELETE_FAILED', 'UPDATE_ROLLBACK_FAILED', 'CREATE_IN_PROGRESS'])(
+  it.each(['ROLLBACK_COMPLETE', 'DELETE_FAILED', 'UPDATE_ROLLBACK_FAILED', 'CREATE_IN_PROGRESS'])(
     'a stack in %s',
     async (status) => {
       const stackStatus = async (name: string) => (name.endsWith('-storage') ? status : undefined);
@@ -162,6 +162,14 @@ describe('a failed check is named, with its fix', () => {
       ]);
     },
   );
+});
+
+it('a stack that failed without a rollback can be deployed again', async () => {
+  const stackStatus = async (name: string) => (name.endsWith('-storage') ? 'CREATE_FAILED' : undefined);
+  expect(await troubles('prod', { stackStatus, clusters: async () => ['schemaless-prod-group-1'] })).toMatchObject([
+    { check: 'stack Schemaless-prod-storage', verdict: 'unknown' },
+    { check: 'names of clusters', verdict: 'unknown' },
+  ]);
 });
 
 it('a stack with a proposed change counts as none, and names that a standing stack may hold are not called taken', async () => {

@@ -61,7 +61,8 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     // proxies.
     const { groups, proxy } = ENVIRONMENTS[environment];
     expect(logs).toHaveLength(ofStore.length + 3 + (environment === 'local' ? 0 : 1) + groups * (proxy ? 2 : 1));
-    for (const log of logs) expect(log).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Delete' });
+    const policy = protectedFromDeletion ? 'RetainExceptOnCreate' : 'Delete';
+    for (const log of logs) expect(log).toMatchObject({ DeletionPolicy: policy });
   });
 
   it('has nothing that waits for itself in a circle', () => {

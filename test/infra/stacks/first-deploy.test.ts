@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
+import type { LoadedStack } from '../../../infra/local/template/template.ts';
 import { statementsOf } from '../support/statements.ts';
 import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
 
@@ -10,6 +11,9 @@ import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
 const ARN = 'arn:aws:rds:ap-southeast-2:123456789012:cluster:';
 const DEPLOYED = ENVIRONMENT_NAMES.filter((name) => name !== 'local');
 const MOST_SECONDS = 3600;
+
+const resourcesIn = (stacks: readonly LoadedStack[]) =>
+  stacks.flatMap(({ template }) => Object.values(template.Resources));
 
 describe.each(DEPLOYED)('a first deployment of %s', (environment) => {
   const { stacks } = appOf({ environment });
@@ -42,6 +46,18 @@ describe.each(DEPLOYED)('a first deployment of %s', (environment) => {
       expect(LoggingConfig, String(Description)).toMatchObject({ LogGroup: expect.anything() });
   });
 
+  it('that fails leaves only what is protected from deletion, besides the network and settings', () => {
+    const kept = resourcesIn(stacks).filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain');
+    const types = new Set(kept.map(({ Type }) => Type));
+    expect(types).toEqual(
+      new Set(
+        protectedFromDeletion
+          ? ['AWS::DynamoDB::Table', 'AWS::RDS::DBCluster', 'AWS::RDS::DBInstance', 'AWS::RDS::DBSubnetGroup']
+          : [],
+      ),
+    );
+  });
+
   it('names its dashboard after its region', () => {
     const [dashboard, ...others] = properties('AWS::CloudWatch::Dashboard');
     expect(others).toEqual([]);
@@ -60,7 +76,7 @@ describe.each(DEPLOYED)('a first deployment of %s', (environment) => {
     const secrets = resourcesOf(stacks, 'AWS::SecretsManager::Secret');
     expect(secrets.length).toBeGreaterThanOrEqual(groups);
     for (const secret of secrets)
-      expect(secret).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Delete' });
+      expect(secret).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'RetainExceptOnCreate' : 'Delete' });
   });
 
   it('has each password changed by a function that reaches no other cluster or secret', () => {

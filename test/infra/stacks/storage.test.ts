@@ -27,7 +27,7 @@ describe.each(ENVIRONMENT_NAMES)('the storage of %s', (environment) => {
     ]);
     const [selection] = properties('AWS::Backup::BackupSelection');
     expect(selection).toMatchObject({ BackupSelection: { Resources: { length: groups + 2 } } });
-    expect(resourcesOf(stacks, 'AWS::Backup::BackupVault')).toMatchObject([{ DeletionPolicy: 'Retain' }]);
+    expect(resourcesOf(stacks, 'AWS::Backup::BackupVault')).toMatchObject([{ DeletionPolicy: 'RetainExceptOnCreate' }]);
     const reported = properties('AWS::Events::Rule').filter(({ EventPattern }) =>
       isDeepStrictEqual(Object(EventPattern).source, ['aws.backup']),
     );

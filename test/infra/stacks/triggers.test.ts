@@ -155,7 +155,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
   it('keep their queues if the environment is protected', () => {
     for (const { resource } of ofType('AWS::SQS::Queue'))
       expect([resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual(
-        ENVIRONMENTS[environment].protectedFromDeletion ? ['Retain', 'Retain'] : ['Delete', 'Delete'],
+        ENVIRONMENTS[environment].protectedFromDeletion ? ['RetainExceptOnCreate', 'Retain'] : ['Delete', 'Delete'],
       );
   });
 
