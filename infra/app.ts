@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Annotations, App, type Environment } from 'aws-cdk-lib';
+import { Annotations, App, Token, type Environment } from 'aws-cdk-lib';
 import { VERSION } from '../shared/version.ts';
 import { CONTEXT_KEYS, readAppContext } from './app-context.ts';
 import { VERSION_TAG } from './constructs/store-environment.ts';
@@ -61,9 +61,19 @@ function environmentOf({ account, region }: EnvironmentProps): Environment {
   return { ...(account !== undefined && { account }), ...(region !== undefined && { region }) };
 }
 
+/** Throws an Error if a protected environment names no account or region: any profile could deploy another one. */
+export function checkBinding({ storage, account, region }: StorageStack): void {
+  const { name, protectedFromDeletion } = storage.environment;
+  if (!protectedFromDeletion || ![account, region].some((one) => Token.isUnresolved(one))) return;
+  const got = [account, region].map((one) => (Token.isUnresolved(one) ? 'none' : one));
+  throw new Error(
+    `${name}: wanted the account and the region that its data stays in, got ${got.join(' and ')}. Set them in infra/environments.ts, or add -c account=123456789012 -c region=eu-west-1`,
+  );
+}
+
 if (import.meta.main) {
   const app = new App();
-  buildApp(app);
+  checkBinding(buildApp(app).storage);
   // The rules take a second to load, and are for what is deployed.
   if (app.node.tryGetContext('environment') !== 'local') {
     const { checkAwsSolutions } = await import('./nag.ts');

@@ -40,6 +40,14 @@ export interface StoreApiProps {
     Readonly<Partial<Record<typeof DEFINING_HANDLER, IFunction>>>;
 }
 
+/**
+ * Below `/aws/vendedlogs/`: for other names API Gateway adds each log to a resource policy of the account, which holds
+ * 5,120 characters.
+ */
+function accessLog({ name }: StoreEnvironment): string {
+  return `/aws/vendedlogs/schemaless-${name}/access`;
+}
+
 /** A line for each request, without bodies. */
 const ACCESS_LOG = {
   request_id: '$context.requestId',
@@ -112,7 +120,9 @@ export class StoreApi extends Construct {
       autoDeploy: true,
       throttle: { rateLimit: ratePerSecond, burstLimit: burst },
       accessLogSettings: {
-        destination: new LogGroupLogDestination(keptLog(this, 'access', props.environment)),
+        destination: new LogGroupLogDestination(
+          keptLog(this, 'access', props.environment, accessLog(props.environment)),
+        ),
         format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },
     });

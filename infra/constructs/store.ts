@@ -1,4 +1,4 @@
-import { Annotations, Names, Tags } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Names, Tags } from 'aws-cdk-lib';
 import type { IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -58,6 +58,7 @@ export interface SchemalessStoreProps extends StoreOptions {
 export class SchemalessStore extends Construct {
   /** The HTTP API; requests are signed (SigV4, `execute-api`). */
   readonly url: string;
+  readonly urlOutput: CfnOutput;
   /** The target of `domain`'s DNS. */
   readonly domainTarget: string | undefined;
   readonly storage: SchemalessStorage;
@@ -98,6 +99,7 @@ export class SchemalessStore extends Construct {
       code,
     });
     this.url = this.service.api.api.apiEndpoint;
+    this.urlOutput = new CfnOutput(this, 'url', { value: this.url, description: 'The HTTP API; sign requests' });
     this.domainTarget = this.service.api.domain?.regionalDomainName;
     this.datastores = new Map(names.map((name) => [name, new SchemalessDatastore(name, this.service)]));
     for (const part of [this, storageScope]) Tags.of(part).add(VERSION_TAG, VERSION);

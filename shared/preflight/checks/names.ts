@@ -24,7 +24,11 @@ const KINDS: readonly NameKind[] = [
     many: 'log groups',
     type: 'AWS::Logs::LogGroup',
     property: 'LogGroupName',
-    taken: async (aws, names) => aws.logGroups(commonStart(names)),
+    async taken(aws, names) {
+      // /aws/rds/…
+      const byService = Map.groupBy(names, (name) => name.split('/')[2]);
+      return (await Promise.all([...byService.values()].map((some) => aws.logGroups(commonStart(some))))).flat();
+    },
   },
 ];
 

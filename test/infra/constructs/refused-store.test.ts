@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NestedStack, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { SubnetType, Vpc, type IVpc, type SubnetConfiguration } from 'aws-cdk-lib/aws-ec2';
 import { Key, type IKey } from 'aws-cdk-lib/aws-kms';
 import { describe, expect, it } from 'vitest';
+import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { readyMade } from '../../../infra/constructs/function-code.ts';
 import type { SchemalessStoreProps } from '../../../infra/constructs/index.ts';
 import { standInApp } from './stand-in-store.ts';
@@ -150,4 +152,20 @@ describe('a store is refused, with the option, what was expected and what came,'
       /^vpcEndpoints: wanted nothing without access mysql/u,
     );
   });
+});
+
+it('the page names every option of a store', () => {
+  const read = (file: string): string => readFileSync(join(PROJECT_ROOT, 'infra', file), 'utf8');
+  const namesIn = (text: string, form: RegExp): readonly string[] =>
+    [...text.matchAll(form)].map(([, name = '']) => name);
+  const [, settings = ''] =
+    /^export interface StoreEnvironment \{\n(.*?)^\}/msu.exec(read('constructs/store-environment.ts')) ?? [];
+  const [, derived = ''] = /^type Derived =\n(.*?);$/msu.exec(read('constructs/store-options.ts')) ?? [];
+  const options = new Set(namesIn(settings, /^ {2}readonly (\w+)\??:/gmu)).difference(
+    new Set(namesIn(derived, /'(\w+)'/gu)),
+  );
+  expect(options.size).toBeGreaterThan(20);
+  const page = read('docs/cdk.md');
+  // `access` chooses between the columns of the table.
+  expect([...options].filter((name) => name !== 'access' && !page.includes(`\`${name}`))).toEqual([]);
 });

@@ -62,6 +62,10 @@ it('has the domain, the canary, the throttles and the backups that its options s
   expect(called.every((integration) => integration.includes('canary'))).toBe(true);
   expect(propertiesOf(stacks, 'AWS::ApiGatewayV2::ApiMapping')).toHaveLength(1);
   expect(store.domainTarget).toBeDefined();
+  const printed = stacks.flatMap(({ template }) => Object.values(template.Outputs ?? {}));
+  expect(printed).toContainEqual(
+    expect.objectContaining({ Value: { 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] } }),
+  );
   expect(propertiesOf(stacks, 'AWS::Backup::BackupPlan')).toMatchObject([
     {
       BackupPlan: {

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { App } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { buildApp, checkBinding } from '../../../infra/app.ts';
 import type { AppContext } from '../../../infra/app-context.ts';
 import { checkEnvironment } from '../../../infra/constructs/store-options.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
 import { checkTypes } from '../../../infra/local/template/resources/local-resources.ts';
 import { CONSOLE_ROUTES, GATEWAY_ROUTES } from '../../../shared/api/operations.ts';
 import { circleIn } from '../support/references.ts';
-import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
+import { appOf, propertiesOf, resourcesOf, STAND_INS } from '../support/synthesized.ts';
 
 describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
   const { stacks } = appOf({ environment });
@@ -61,6 +64,10 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     // proxies.
     const { groups, proxy } = ENVIRONMENTS[environment];
     expect(logs).toHaveLength(ofStore.length + 3 + (environment === 'local' ? 0 : 1) + groups * (proxy ? 2 : 1));
+    // API Gateway adds logs of other names to a policy of the account that holds 5,120 characters.
+    expect(logs.map(({ Properties }) => Properties?.['LogGroupName'])).toContain(
+      `/aws/vendedlogs/schemaless-${environment}/access`,
+    );
     const policy = protectedFromDeletion ? 'RetainExceptOnCreate' : 'Delete';
     for (const log of logs) expect(log).toMatchObject({ DeletionPolicy: policy });
   });
@@ -80,6 +87,18 @@ describe('an environment', () => {
       'environment: wanted one of local, dev, small, staging, prod (-c environment=NAME), got undefined',
     );
     expect(() => appOf({ environment: 'test' })).toThrow(/got "test"/u);
+  });
+
+  it('is bound to an account and a region if its data stays', () => {
+    const check = (context: AppContext): void =>
+      checkBinding(buildApp(new App({ context }), {}, () => ({ own: () => Code.fromAsset(STAND_INS) })).storage);
+    const region = 'eu-west-1';
+    for (const environment of ['small', 'prod'])
+      expect(() => check({ environment, region })).toThrow(
+        `${environment}: wanted the account and the region that its data stays in, got none and eu-west-1.`,
+      );
+    expect(() => check({ environment: 'prod', region, account: '123456789012' })).not.toThrow();
+    expect(() => check({ environment: 'staging' })).not.toThrow();
   });
 
   it.each<[AppContext, string | RegExp]>([
