@@ -31,7 +31,7 @@ export interface JobRun {
   readonly deadline: number;
   /** @default it ends with the deadline alone, or for a successor */
   readonly signal?: AbortSignal | undefined;
-  /** Between renewals of the lease, which must last for two. @default 4000 */
+  /** Between renewals of the lease, which must last for two. @default 3000 */
   readonly renewMs?: number;
   /** Between tries to take it. @default 1000 */
   readonly takeEveryMs?: number;
@@ -47,7 +47,7 @@ const SAVE_EVERY_MS = 10_000;
  * `failed`.
  */
 export async function runJob(run: JobRun, job: Job): Promise<boolean | undefined> {
-  const { leases, deadline, renewMs = 4000, takeEveryMs = 1000 } = run;
+  const { leases, deadline, renewMs = 3000, takeEveryMs = 1000 } = run;
   const { signal, end } = untilEnd(run.signal ?? new AbortController().signal);
   const timer = setTimeout(end, Math.max(0, deadline - Date.now()));
   try {

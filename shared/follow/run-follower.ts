@@ -163,7 +163,7 @@ async function keepOffsets(
   known: number,
 ): Promise<void> {
   const everyMs = Math.min(commitEveryMs, COMMIT_STEP_MS);
-  const changesEveryMs = Math.max(CHANGES_EVERY_MS, 2 * commitEveryMs);
+  const changesEveryMs = Math.max(CHANGES_EVERY_MS, commitEveryMs);
   const seen = { changes: known, lives: Math.max(1, workers.lives()), at: now(), saved: now() };
   const poll = async (): Promise<void> => {
     await assigned.commit(commitEveryMs - everyMs);
@@ -172,7 +172,7 @@ async function keepOffsets(
       await assigned.saveCheckpoints(turns);
       seen.saved = now();
     }
-    const lives = workers.lives();
+    const lives = Math.max(1, workers.lives());
     if (now() - seen.at < changesEveryMs && lives === seen.lives) return;
     // No item means that the follower was forgotten, which its partitions will show.
     const changes = (await readFollower(stateTable, follower))?.changes ?? -1;

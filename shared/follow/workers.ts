@@ -44,7 +44,7 @@ export class Workers {
   #asking: Promise<void> | undefined;
 
   constructor(options: WorkersOptions) {
-    const { owner, slot = owner, heartbeatMs = 2000, silenceMs = 6000, now = () => performance.now() } = options;
+    const { owner, slot = owner, heartbeatMs = 2000, silenceMs = 8000, now = () => performance.now() } = options;
     this.owner = owner;
     this.#slot = slot;
     this.#heartbeatMs = heartbeatMs;

@@ -3,12 +3,22 @@ import { dropOldNotifications } from './drop-notifications.ts';
 import { NOTIFICATIONS, notifyFollowers } from './statements/notifications.ts';
 import { READ_ONLY, SqlError, type SqlChange, type SqlClient, type SqlTransactions, type Statement } from './client.ts';
 import { checkParameters } from './names.ts';
-import { sharesOf } from './joint-statements.ts';
 import { joiningClient } from './joining-client.ts';
 import { forgetEnds } from './statements/number-cells.ts';
 import { numberedPlan, plainPlan, renumberedPlan, type TransactionPlan } from './transaction-plan.ts';
 import { Turns, type Turn } from './turns.ts';
-import { bytesOf, MOST_BYTES, MOST_WAIT_MS, tableOf, WaitingStatements, type Waiting } from './waiting-statements.ts';
+import {
+  bytesOf,
+  isUnwanted,
+  MOST_BYTES,
+  MOST_WAIT_MS,
+  statementsOf,
+  tableOf,
+  tell,
+  unwanted,
+  WaitingStatements,
+  type Waiting,
+} from './waiting-statements.ts';
 
 const POLL_MS = 50;
 
@@ -62,7 +72,7 @@ class BatchedChanges {
   }
 
   change(statement: Statement): Promise<SqlChange> {
-    if (statement.isWanted?.() === false) return Promise.reject(unwanted());
+    if (isUnwanted(statement)) return Promise.reject(unwanted());
     if (statement.mayShareCommit !== true) return this.#client.change(statement);
     if (tableOf(statement) === NOTIFICATIONS) return this.#notify(statement);
     if (this.#isolated.has(tableOf(statement))) return this.#changeIsolated(statement);
@@ -240,7 +250,8 @@ class BatchedChanges {
   async #changeUnnumbered(statement: Statement): Promise<SqlChange> {
     const change = await this.#client.change(statement);
     const { log } = statement;
-    if (log && change.affectedRows > 0)
+    const isFirst = (change.among?.at ?? 0) === 0;
+    if (log && isFirst && change.affectedRows > 0)
       for (const forget of forgetEnds([log])) this.#client.change(forget).catch(() => undefined);
     return change;
   }
@@ -267,22 +278,6 @@ class BatchedChanges {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.#beginDue(), Math.max(POLL_MS, this.#turns.leftMs()));
   }
-}
-
-function tell(some: readonly Waiting[], change: SqlChange, hasNotified: boolean): void {
-  const shares = sharesOf(change, statementsOf(some));
-  for (const [position, { statement, resolve }] of some.entries()) {
-    const share = shares[position] as SqlChange;
-    resolve(hasNotified && statement.moves ? { ...share, hasNotified } : share);
-  }
-}
-
-function unwanted(): SqlError {
-  return new SqlError('unreachable', 'not wanted any more: nothing was sent', { poolExhausted: true });
-}
-
-function statementsOf(some: readonly Waiting[]): readonly Statement[] {
-  return some.map(({ statement }) => statement);
 }
 
 /** An error of unknown position may be an append's. */

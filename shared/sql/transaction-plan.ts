@@ -37,7 +37,7 @@ export function numberedPlan(statements: readonly Statement[]): TransactionPlan 
   return { before: numberCells(joint), parts: partsOf(statements, true), after: [] };
 }
 
-/** Leaves appends as they are, and forgets where their logs end. */
+/** Appends without numbers, and forgets where the logs end. */
 export function plainPlan(statements: readonly Statement[]): TransactionPlan {
   return { before: forgetEnds(logsOf(statements)), parts: partsOf(statements, false), after: [] };
 }
@@ -52,12 +52,11 @@ function logsOf(statements: readonly Statement[]): readonly AppendedLog[] {
   return statements.flatMap(({ log }) => log ?? []);
 }
 
-/** Joins hints, and appends if they are numbered. */
 function partsOf(statements: readonly Statement[], areNumbered: boolean): readonly PlanPart[] {
   const joints = new Map<string, Part>();
   const parts: Part[] = [];
   for (const [position, statement] of statements.entries()) {
-    const joint = areNumbered || statement.hints ? jointOf(statement) : undefined;
+    const joint = jointOf(statement);
     const begun = joint === undefined ? undefined : joints.get(joint);
     if (begun && mayJoin(begun.some, statement)) {
       begun.some.push(statement);

@@ -1,5 +1,5 @@
-import type { SqlChange, SqlParameter, Statement } from './client.ts';
-import { jointOf, mayGoTogether } from './joint-statements.ts';
+import { SqlError, type SqlChange, type SqlParameter, type Statement } from './client.ts';
+import { jointOf, mayGoTogether, sharesOf } from './joint-statements.ts';
 
 /** Each holds its locks until the last is committed; a hundred would save little more than fifty. */
 const MOST_STATEMENTS = 50;
@@ -60,7 +60,8 @@ export class WaitingStatements {
   }
 
   takeUnwanted(): readonly Waiting[] {
-    return this.#all.some(isUnwanted) ? this.takeIf(isUnwanted) : [];
+    const isTaken = ({ statement }: Waiting): boolean => isUnwanted(statement);
+    return this.#all.some(isTaken) ? this.takeIf(isTaken) : [];
   }
 
   takeAll(): readonly Waiting[] {
@@ -76,8 +77,12 @@ export class WaitingStatements {
   }
 }
 
-function isUnwanted({ statement }: Waiting): boolean {
-  return statement.isWanted?.() === false;
+export function isUnwanted({ isWanted }: Statement): boolean {
+  return isWanted?.() === false;
+}
+
+export function unwanted(): SqlError {
+  return new SqlError('unreachable', 'not wanted any more: nothing was sent', { poolExhausted: true });
 }
 
 export function tableOf({ table = '' }: Statement): string {
@@ -88,4 +93,17 @@ export function bytesOf(parameters: readonly SqlParameter[]): number {
   let bytes = 0;
   for (const value of parameters) if (typeof value === 'object' && value !== null) bytes += value.length;
   return bytes;
+}
+
+export function statementsOf(some: readonly Waiting[]): readonly Statement[] {
+  return some.map(({ statement }) => statement);
+}
+
+/** Tells the senders of a joint statement what it changed. */
+export function tell(some: readonly Waiting[], change: SqlChange, hasNotified: boolean): void {
+  const shares = sharesOf(change, statementsOf(some));
+  for (const [position, { statement, resolve }] of some.entries()) {
+    const share = shares[position] as SqlChange;
+    resolve(hasNotified && statement.moves ? { ...share, hasNotified } : share);
+  }
 }

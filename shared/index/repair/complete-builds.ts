@@ -89,12 +89,12 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
       }
       if (Object.keys(progress).length > 0) written.delete(name);
       else if (written.get(name) === lag) continue;
-      else written.set(name, lag);
       await writeIndexProgress(
         topologyTable,
         { datastore, name },
         { builds: progress, lag, at: new Date().toISOString() },
       );
+      if (Object.keys(progress).length === 0) written.set(name, lag);
     }
   };
 }

@@ -126,9 +126,9 @@ describe('appends that are committed together', () => {
     ]);
     expect([first, again, many, more].map((change) => [change?.affectedRows, change?.among?.cells])).toEqual([
       [61, 61],
-      [0, undefined],
+      [40, 41],
       [61, 61],
-      [40, undefined],
+      [40, 41],
     ]);
     expect(await isWhole(one)).toBe(true);
   });
