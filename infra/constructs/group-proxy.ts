@@ -1,7 +1,7 @@
-import { Duration } from 'aws-cdk-lib';
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Port } from 'aws-cdk-lib/aws-ec2';
-import { Role, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, Role, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import {
   DatabaseProxy,
   DatabaseProxyEndpoint,
@@ -15,7 +15,7 @@ import { Construct } from 'constructs';
 import { MADE_USERS, userName, type DatabaseUser } from '../../shared/topology/database-users.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import { PROXY_PERCENT } from './connection-budget.ts';
-import { acknowledge } from './evidence.ts';
+import { acknowledge, acknowledgeArn } from './evidence.ts';
 import { grantSecretKey } from './key-uses.ts';
 import { keptLog } from './kept-log.ts';
 import type { UserSecrets } from './secrets.ts';
@@ -76,7 +76,7 @@ export class GroupProxy extends Construct {
     const role = this.proxy.node.findChild('IAMRole');
     if (!(role instanceof Role)) throw new Error(`${group}: wanted a role IAMRole of its proxy, got ${String(role)}`);
     grantSecretKey(role, encryptionKey, 'read');
-    if (byToken) for (const user of MADE_USERS) cluster.grantConnect(role, userName(user));
+    if (byToken) this.grantConnections(role);
     const readers = new DatabaseProxyEndpoint(this, 'readers', {
       dbProxy: this.proxy,
       dbProxyEndpointName: `${name}-readers`,
@@ -98,6 +98,21 @@ export class GroupProxy extends Construct {
   metricTo(role: 'writer' | 'readers', metricName: string, options: MetricOptions): Metric {
     const dimensions = { ProxyName: this.name, TargetGroup: TARGET_GROUP, TargetRole: TARGET_ROLES[role] };
     return this.metricOf(metricName, dimensions, options);
+  }
+
+  /** A restored cluster has another resource id; the proxy reaches only the cluster registered with it. */
+  private grantConnections(role: Role): void {
+    const resources = MADE_USERS.map((user) =>
+      Stack.of(this).formatArn({
+        service: 'rds-db',
+        resource: 'dbuser',
+        resourceName: `*/${userName(user)}`,
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      }),
+    );
+    role.addToPrincipalPolicy(new PolicyStatement({ actions: ['rds-db:connect'], resources }));
+    for (const arn of resources)
+      acknowledgeArn(role, arn, 'A restore replaces the cluster; network and registration admit one');
   }
 
   private metricOf(metricName: string, dimensionsMap: Record<string, string>, options: MetricOptions): Metric {

@@ -80,11 +80,12 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
 
   it('log in with a token as no other user', () => {
     const all = allowed('rds-db:connect');
-    // Each proxy passes logins to its own cluster alone.
     const ofProxies = all.filter(([role]) => role.includes('proxy'));
-    expect(ofProxies.map(([, resources]) => resources.length)).toEqual(
-      databaseAuth === 'iam' ? Array.from({ length: groups }, () => MADE_USERS.length) : [],
-    );
+    expect(ofProxies).toHaveLength(databaseAuth === 'iam' ? groups : 0);
+    for (const [, resources] of ofProxies)
+      expect(resources.map((resource) => /dbuser:\*\/(\w+)/u.exec(resource)?.[1]).toSorted()).toEqual(
+        MADE_USERS.map(userName).toSorted(),
+      );
     const granted = new Map(all.filter((one) => !ofProxies.includes(one)));
     expect([...granted.keys()].sort()).toEqual(databaseAuth === 'iam' ? Object.keys(USERS).sort() : []);
     for (const [role, resources] of granted) {
@@ -94,6 +95,11 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
         expect(resource).not.toContain('*');
       }
     }
+  });
+
+  it('depend on no id that a restored cluster lacks', () => {
+    const templates = stacks.map(({ template }) => JSON.stringify(template)).join('\n');
+    expect(templates.match(/Db(?:Cluster|i)ResourceId/giu) ?? []).toEqual([]);
   });
 
   it('reach MySQL through proxies where there are some, over TLS, and leave their clusters alone', () => {
