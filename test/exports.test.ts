@@ -20,7 +20,7 @@ const TAKEN_OTHERWISE = [
     'test/faults/**/*-run.ts',
     'test/faults/**/*-cells.ts',
     'test/faults/without/*.ts',
-    'test/faults/growth/commit-line.ts',
+    'test/faults/{growth/commit-line,stacks/proxied-app}.ts',
     'test/**/*.test.ts',
   ],
   ['test/functions/support/appending-consumer.ts', 'test/support/{servers,whole-stack,brief-reporter}.ts'],

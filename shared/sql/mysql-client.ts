@@ -24,7 +24,7 @@ export interface Credentials {
 
 interface TokenLogin {
   readonly username: string;
-  /** Called for each new connection. The token is sent as it is, hence over TLS alone. */
+  /** Called for each new connection. The token is sent as it is, hence over TLS or within this machine. */
   readonly token: (endpoint: Endpoint) => Promise<string>;
 }
 
@@ -150,7 +150,8 @@ function connectionOptions(
 
 function authentication(endpoint: Endpoint, login: Login, { tls }: MysqlSettings): ConnectionOptions {
   if ('password' in login) return { password: login.password };
-  if (!tls) throw new Error(`${endpoint.host}: wanted TLS to send a token over, got none`);
+  if (!tls && !endpoint.host.startsWith('127.'))
+    throw new Error(`${endpoint.host}: wanted TLS to send a token over, got none`);
   return { authPlugins: { mysql_clear_password: () => async () => Buffer.from(`${await login.token(endpoint)}\0`) } };
 }
 

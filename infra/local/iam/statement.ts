@@ -46,7 +46,7 @@ export interface Call {
   readonly context?: Readonly<Record<string, readonly string[]>>;
 }
 
-const JUDGED = ['dynamodb', 'execute-api', 'lambda', 'rds-data', 'secretsmanager', 'sqs'];
+const JUDGED = ['dynamodb', 'execute-api', 'lambda', 'rds-data', 'rds-db', 'secretsmanager', 'sqs'];
 
 function isJudged(action: string): boolean {
   const service = pattern(action.split(':', 1)[0] ?? '', 'iu');

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { logInByToken, withPassword, type JudgeLogin } from './proxied-login.ts';
 
 /**
  * A forwarder's fault, for old and new connections.
@@ -47,6 +48,13 @@ class CommandReader {
   }
 }
 
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+  /** The password of the accounts behind a proxy, which checks tokens; undefined without a proxy. */
+  readonly password?: string | undefined;
+}
+
 export class ForwardedConnection {
   readonly #client: Socket;
   readonly #server: Socket;
@@ -58,12 +66,15 @@ export class ForwardedConnection {
   /** Delayed answers in order; separate timers would not keep it. */
   readonly #delayed: { readonly due: number; readonly work: () => void }[] = [];
 
-  constructor(client: Socket, target: { readonly host: string; readonly port: number }, closed: () => void) {
+  constructor(
+    client: Socket,
+    { host, port, password }: Target,
+    closed: () => void,
+    judge: JudgeLogin = () => undefined,
+  ) {
     this.#client = client;
-    this.#server = connect({ ...target, noDelay: true });
+    this.#server = connect({ host, port, noDelay: true });
     client.setNoDelay(true);
-    client.on('data', (chunk) => this.#request(chunk));
-    this.#server.on('data', (chunk) => this.#answer(chunk));
     client.once('end', () => this.#server.end());
     this.#server.once('end', () => {
       if (this.#fate !== 'drop' && !this.#isForgotten) this.#later(() => client.end());
@@ -73,7 +84,18 @@ export class ForwardedConnection {
       this.#server.destroy();
       closed();
     });
-    client.resume();
+    if (password === undefined) this.#forward((chunk) => chunk);
+    else
+      logInByToken(client, this.#server, { judge, password }).then(
+        (isIn) => (isIn ? this.#forward((chunk) => withPassword(chunk, password)) : client.end()),
+        () => this.reset(),
+      );
+  }
+
+  #forward(asSent: (chunk: Buffer) => Buffer): void {
+    this.#client.on('data', (chunk: Buffer) => this.#request(asSent(chunk)));
+    this.#server.on('data', (chunk: Buffer) => this.#answer(chunk));
+    for (const socket of [this.#client, this.#server]) socket.resume();
   }
 
   /** A frozen connection continues when the fault ends. */

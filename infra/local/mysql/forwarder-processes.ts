@@ -23,7 +23,7 @@ export async function openForwarderProcess(options: ForwarderProcessOptions): Pr
 
 function startThread(ended: () => void): { open(options: ForwarderProcessOptions): Promise<Forwarder> } {
   const done = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const targets = new Map<number, ForwarderProcessOptions['target']>();
+  const targets = new Map<number, Pick<ForwarderProcessOptions, 'target' | 'judge'>>();
   let opened = 0;
   // The thread's failure is this process's failure.
   const worker = new Worker(new URL('forwarder-thread.ts', import.meta.url), {
@@ -31,7 +31,10 @@ function startThread(ended: () => void): { open(options: ForwarderProcessOptions
     execArgv: [],
     name: 'forwarders',
   });
-  const call = callsOver<ForwarderCalls>(worker, { target: (id: number) => targets.get(id)?.() });
+  const call = callsOver<ForwarderCalls>(worker, {
+    target: (id: number) => targets.get(id)?.target(),
+    judge: (id: number, user: string, token: string) => targets.get(id)?.judge?.(user, token),
+  });
 
   /** Returns once the order is carried out. */
   function carryOut(id: number, order: Order, fault?: Fault): void {
@@ -53,10 +56,10 @@ function startThread(ended: () => void): { open(options: ForwarderProcessOptions
   }
 
   return {
-    async open({ host, port: wanted, target }) {
+    async open({ host, port: wanted, target, judge }) {
       opened += 1;
       const id = opened;
-      targets.set(id, target);
+      targets.set(id, { target, ...(judge && { judge }) });
       const port = await call('open', id, host, wanted).catch(async (error: unknown) => {
         await leave(id);
         throw error;

@@ -14,7 +14,12 @@ const forwarders = new Map<number, Forwarder>();
 /** By the number of a forwarder. */
 const calls = {
   async open(id: number, host: string, port: number): Promise<number> {
-    const forwarder = await openForwarder({ host, port, target: () => call('target', id) });
+    const forwarder = await openForwarder({
+      host,
+      port,
+      target: () => call('target', id),
+      judge: (user, token) => call('judge', id, user, token),
+    });
     forwarders.set(id, forwarder);
     return forwarder.port;
   },
@@ -32,4 +37,8 @@ const calls = {
 };
 export type ForwarderCalls = typeof calls;
 
-const call = callsOver<{ target(id: number): Target | undefined }>(owner, calls);
+interface OwnersCalls extends Readonly<Record<string, (...given: never[]) => unknown>> {
+  target(id: number): Target | undefined;
+  judge(id: number, user: string, token: string): string | undefined;
+}
+const call = callsOver<OwnersCalls>(owner, calls);

@@ -1,23 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { type Fault, ForwardedConnection } from './forwarded-connection.ts';
+import { type Fault, ForwardedConnection, type Target } from './forwarded-connection.ts';
+import type { JudgeLogin } from './proxied-login.ts';
+
+export type { Target };
 
 export interface ForwarderOptions {
   readonly host: string;
   readonly port: number;
   /** Asked for every connection; undefined resets it. */
   readonly target: () => Target | undefined | Promise<Target | undefined>;
-}
-
-export interface Target {
-  readonly host: string;
-  readonly port: number;
+  /** Judges the logins at a proxy. */
+  readonly judge?: JudgeLogin;
 }
 
 export type Forwarder = Awaited<ReturnType<typeof openForwarder>>;
 
 /** Rejects with the system's error (EADDRINUSE, EADDRNOTAVAIL). */
-export async function openForwarder({ host, port, target }: ForwarderOptions) {
+export async function openForwarder({ host, port, target, judge }: ForwarderOptions) {
   const connections = new Set<ForwardedConnection>();
   /** Accepted during a blackhole, or while the target is unknown. */
   const waiting = new Set<Socket>();
@@ -34,9 +34,8 @@ export async function openForwarder({ host, port, target }: ForwarderOptions) {
     // A fault that began in the meantime applies.
     if (isUnder('blackhole') || !waiting.delete(socket) || socket.destroyed) return;
     if (found === undefined || isUnder('refuse')) return void socket.resetAndDestroy();
-    const connection: ForwardedConnection = new ForwardedConnection(socket, found, () =>
-      connections.delete(connection),
-    );
+    const closed = (): unknown => connections.delete(connection);
+    const connection: ForwardedConnection = new ForwardedConnection(socket, found, closed, judge);
     connections.add(connection);
     connection.setFault(fault);
   }

@@ -153,6 +153,7 @@ export class GroupRoles {
     }
     this.#followed.clear();
     record.writer = node.name;
+    record.restores = (record.restores ?? 0) + 1;
     record.untrusted = record.untrusted.filter((name) => name !== node.name);
     this.#options.save();
     log(`${group}: ${node.name} is its writer, with what ${old.name} had been given up to ${position}.`);

@@ -11,6 +11,8 @@ export interface GroupRecord {
   serverIds: Record<string, number>;
   /** Nodes whose log is not yet known to be part of the writer's: no reads, no promotion. */
   untrusted: string[];
+  /** How often the group was restored. */
+  restores?: number;
   /** The port of the group's forwarders; 0 at first. */
   port: number;
 }

@@ -8,6 +8,7 @@ import { nodeName, type NodeStatus, SERVER_HOST } from './node-status.ts';
 import { stopOrphans } from './orphans.ts';
 import { mariaDbReplication } from './mariadb-replication.ts';
 import { mySqlReplication } from './mysql-replication.ts';
+import type { JudgeLogin } from './proxied-login.ts';
 import { ServerNode, type ServerOptions } from './server-node.ts';
 import { WorkInTurn } from './work-in-turn.ts';
 import { messageOf } from '../message-of.ts';
@@ -20,6 +21,8 @@ interface RunningGroupOptions extends ServerOptions {
   readonly folder: string;
   readonly file: GroupsFile;
   readonly restartAfterSeconds: number;
+  /** By group, for groups behind a proxy; may change. */
+  readonly logins: ReadonlyMap<string, JudgeLogin>;
   readonly log: (line: string) => void;
 }
 
@@ -59,6 +62,11 @@ export class RunningGroup {
       changed: options.changed,
       log: options.log,
     });
+  }
+
+  /** As of an Aurora cluster: a restored one has another. */
+  get resourceId(): string {
+    return `cluster-${this.name}-${this.#record.restores ?? 0}`;
   }
 
   /** Follows a promotion. */
@@ -197,10 +205,10 @@ export class RunningGroup {
   }
 
   async #openEndpoints(): Promise<void> {
-    const { file } = this.#options;
+    const { file, logins } = this.#options;
     const isServing = (node: ServerNode) => node.state === 'running';
     const address = (node: ServerNode | undefined) =>
-      node === undefined ? undefined : { host: SERVER_HOST, port: node.port };
+      node && { host: SERVER_HOST, port: node.port, password: logins.has(this.name) ? this.password : undefined };
     const nextReader = () => {
       // A group without readers answers reads from its writer, as a managed cluster does.
       const serving = (this.#nodes.length === 1 ? this.#nodes : this.#roles.readers).filter(isServing);
@@ -213,7 +221,11 @@ export class RunningGroup {
       ...this.#nodes.map((node) => () => address([node].find(isServing))),
     ];
     this.#endpoints = await openOnOnePort(
-      targets.map((target, nth) => ({ host: file.address(this.name, nth), target })),
+      targets.map((target, nth) => ({
+        host: file.address(this.name, nth),
+        target,
+        judge: (user, token) => logins.get(this.name)?.(user, token),
+      })),
       this.#record.port,
     );
     this.#record.port = this.writerEndpoint.port;

@@ -6,6 +6,7 @@ import { passwordsOf } from './accounts.ts';
 import { blankData } from './blank-data.ts';
 import { GroupsFile, type WantedGroup } from './groups-file.ts';
 import type { NodeStatus, ServerSize } from './node-status.ts';
+import type { JudgeLogin } from './proxied-login.ts';
 import { RunningGroup } from './running-group.ts';
 import type { ServerNode } from './server-node.ts';
 
@@ -29,7 +30,7 @@ export interface ShardGroupsOptions {
 
 export type ShardGroup = Pick<
   RunningGroup,
-  'name' | 'user' | 'password' | 'writerEndpoint' | 'readerEndpoint' | 'instanceEndpoints' | 'nodes'
+  'name' | 'resourceId' | 'user' | 'password' | 'writerEndpoint' | 'readerEndpoint' | 'instanceEndpoints' | 'nodes'
 >;
 
 export type ShardGroups = Awaited<ReturnType<typeof startShardGroups>>;
@@ -48,7 +49,8 @@ export async function startShardGroups(options: ShardGroupsOptions) {
     const engine = await ensureEngine({ desired: options.engine, log: options.log });
     const listeners = new Set<() => void>();
     const changed = (): void => listeners.forEach((listener) => listener());
-    const make = await makerOf(options, realpathSync(folder), engine, changed);
+    const logins = new Map<string, JudgeLogin>();
+    const make = await makerOf(options, realpathSync(folder), engine, { changed, logins });
     let groups = await startAll(options.groups.map(make));
     let stopped: Promise<void> | undefined;
     const status = (): readonly NodeStatus[] => groups.flatMap((group) => group.nodes);
@@ -71,6 +73,8 @@ export async function startShardGroups(options: ShardGroupsOptions) {
 
     return {
       engine: { kind: engine.kind, version: engine.version },
+      /** Judges of the logins at proxies, by group. */
+      logins,
       get groups(): readonly ShardGroup[] {
         return groups;
       },
@@ -125,12 +129,12 @@ async function makerOf(
   options: ShardGroupsOptions,
   folder: string,
   engine: InstalledEngine,
-  changed: () => void,
+  shared: Pick<ConstructorParameters<typeof RunningGroup>[0], 'changed' | 'logins'>,
 ): Promise<(group: WantedGroup) => RunningGroup> {
   const { shards, size = 'full', extraArguments = [], restartAfterSeconds, log } = options;
   const file = new GroupsFile(folder, engine, options.groups);
   const blank = await blankData(engine, log);
-  const servers = { engine, blank, passwords: passwordsOf(folder), shards, size, extraArguments, changed };
+  const servers = { engine, blank, passwords: passwordsOf(folder), shards, size, extraArguments, ...shared };
   return (group) => new RunningGroup({ ...group, ...servers, folder, file, restartAfterSeconds, log });
 }
 

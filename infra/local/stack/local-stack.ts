@@ -12,7 +12,7 @@ import { readNumber, writeNumber } from '../folder/state-file.ts';
 import { openFunctionLog, openLogFile } from '../lambda/function-log.ts';
 import { groupCount, rememberGroupCount } from './group-count.ts';
 import { startWantedGroups } from './start-groups.ts';
-import type { RightsByKey } from '../iam/rights.ts';
+import { readRights, type RightsByKey } from '../iam/rights.ts';
 import { openGateway } from '../gateway/gateway.ts';
 import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
 import { showProgress } from './progress.ts';
@@ -91,13 +91,25 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     };
     const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: rdsData.url };
     const judges = [dynamodb, sqs, secretsManager, rdsData, gateway];
+    let rightsNow = readRights({});
     const setRights = async (rights: RightsByKey): Promise<void> => {
+      rightsNow = readRights(rights);
       await Promise.all([...judges, running.schedules].map((judge) => judge.setRights(rights)));
       refusals.clear();
     };
     const running = runTemplate({ options, folder, services, log, gateway, setRights });
     parts.defer(() => running.stop());
-    const taking = takeSources({ sources, running, groups, world, secretsManager, rdsData, dynamodbUrl: dynamodb.url });
+    const taking = takeSources({
+      sources,
+      running,
+      groups,
+      world,
+      secretsManager,
+      rdsData,
+      dynamodbUrl: dynamodb.url,
+      rightsNow: () => rightsNow,
+      onRefused,
+    });
     await progress.during(
       'making tables and queues, bringing the databases up to date',
       taking.take({ definitions, ...made }),

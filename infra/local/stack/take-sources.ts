@@ -1,10 +1,12 @@
 import type { DatastoreDefinition, Definitions } from '../../../shared/definitions/definitions.ts';
 import type { RdsData } from '../emulators/rds-data.ts';
 import type { SecretsManager } from '../emulators/secrets-manager.ts';
+import type { Rights } from '../iam/rights.ts';
 import type { ShardGroup, ShardGroups } from '../mysql/shard-groups.ts';
 import { WorkInTurn } from '../mysql/work-in-turn.ts';
 import { localResources } from '../template/resources/local-resources.ts';
 import type { World } from '../template/resources/resource-kind.ts';
+import { checkLogins, proxiesIn } from '../template/resources/proxy.ts';
 import type { RunningTemplate } from '../template/run-template.ts';
 import type { Synthesis } from '../template/synthesize.ts';
 import { tableNames } from '../template/resources/table.ts';
@@ -22,6 +24,8 @@ interface TakeSourcesOptions {
   readonly secretsManager: Pick<SecretsManager, 'setSecrets'>;
   readonly rdsData: Pick<RdsData, 'setGroups'>;
   readonly dynamodbUrl: string;
+  readonly rightsNow: () => Rights;
+  readonly onRefused: (why: string) => void;
 }
 
 interface MadeSources extends Synthesis {
@@ -36,6 +40,8 @@ export function takeSources({
   secretsManager,
   rdsData,
   dynamodbUrl,
+  rightsNow,
+  onRefused,
 }: TakeSourcesOptions) {
   let datastores: readonly DatastoreDefinition[] = [];
   let read: ReadonlySet<string> = new Set();
@@ -47,6 +53,7 @@ export function takeSources({
     const local = localResources(stacks, world);
     secretsManager.setSecrets(local.secrets);
     rdsData.setGroups(groups.groups);
+    checkLogins(groups, proxiesIn(local.resources, local.context), rightsNow, onRefused);
     const created = await createdDatastores(tableNames(local.resources, local.context), dynamodbUrl);
     sources.checkShards(definitions, new Map(created.map(({ name, shards }) => [name, shards])));
     const count = groupsOf(stacks).length;

@@ -12,6 +12,7 @@ import { lambdaFunctions } from './resources/lambda-function.ts';
 import type { LocalResources } from './resources/local-resources.ts';
 import { rightsOfApiGateway, checkRolesOfSchedules, rightsOfRoles } from './resources/role.ts';
 import { schedules } from './resources/schedule.ts';
+import { proxiesIn } from './resources/proxy.ts';
 import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
 import { runEventSources } from './run-event-sources.ts';
@@ -98,7 +99,7 @@ export function runTemplate({ options, folder, services, log, gateway, setRights
       createQueues(resources, context),
       createTables(resources, context, services.dynamodb),
     ]);
-    const bearers = [...parts.definitions, ...parts.scheduled];
+    const bearers = [...parts.definitions, ...parts.scheduled, ...proxiesIn(resources, context)];
     const wantedRights = {
       ...rightsOfRoles(resources, context, bearers, (why) => log.line('iam', why)),
       ...rightsOfApiGateway(resources, context),

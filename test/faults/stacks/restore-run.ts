@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CellDifference } from '../../../infra/cli/files/compare-command.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
@@ -9,9 +11,10 @@ import { allWritten, type Written } from '../load/ledger.ts';
 import { addressAlone } from '../row-keys.ts';
 import { settledResult } from '../soak/settle.ts';
 import { addressOf, countUnreadable, type AckedCell } from '../stored-cells.ts';
-import { startProduct } from '../stack-program.ts';
+import { startProgram } from '../stack-program.ts';
 import { WholeStack, type IndexVerdict } from '../whole-stack.ts';
 
+const PROXIED = new URL('proxied-stack.ts', import.meta.url);
 const SHARDS = 24;
 const INDEX = 'driver_partner_index';
 /** The time for the repair to notice cuts, and to compare every index; for trips to be billed; for the rest. */
@@ -28,20 +31,24 @@ const ALL_MS = { before: 4000, since: 10_000 };
 /** The time for the trips of the controls to be billed: missing ones never are. */
 const FORGETFUL_MS = 15_000;
 const EARLIER_MS = 10_000;
+/** New cells that show whether every shard takes writes. */
+const PROBES = 60;
 const SPOIL = { pollMs: 2000, patienceMs: 60_000 };
 
 export const restoreRun: FaultRun = {
   name: 'restore',
   promise:
     'A group restored by less than the retention of copies loses nothing; a restored stack has all earlier cells, and the missing ones can be named',
-  fault: 'a whole local stack under load: one group restored to a snapshot; then everything, stopped, to another',
+  fault:
+    'a whole local stack under load, with proxies, token logins and enforced policies: one group restored to a snapshot as another cluster; then everything, stopped, to another',
   control:
-    'no copies are kept; everything is restored to an earlier snapshot; the export is compared before the restore',
+    'no copies are kept; policies name clusters by their resource ids; everything is restored to an earlier snapshot; the export is compared before the restore',
 
   async run(world) {
     const { one, all } = await whole(world);
     world.say(`the control: ${restoreRun.control}`);
     const forgetful = await withoutCopies(world);
+    const lockedOut = await withOldPolicy(world);
     const indexCheck = (whose: string, index: Share) =>
       noneOf(`${whose}: index entries missing, extra or wrong; control: trips are deleted`, 100, index, all.spoiled);
     return {
@@ -63,6 +70,17 @@ export const restoreRun: FaultRun = {
           one,
           forgetful,
         ),
+        check(
+          {
+            what: 'one group: logins refused, cells not stored afterwards; control: policies name clusters by id',
+            bar: `0, 0 of ${PROBES}`,
+            result: ({ refused, unstored }) => `${refused}, ${unstored} of ${PROBES}`,
+            holds: ({ refused, unstored }) => refused === 0 && unstored === 0,
+            fails: ({ refused, unstored }) => refused > 0 && unstored > 0,
+          },
+          one.logins,
+          lockedOut,
+        ),
         indexCheck('one group', one.index),
         lossCheck(
           'all: cells from before the snapshot lost, other faults; control: an earlier one',
@@ -83,7 +101,7 @@ export const restoreRun: FaultRun = {
           all.named,
           all.namedBefore,
         ),
-        noneOf('all: cells lost once the export is imported; control: before', 2 * CELLS, all.imported, all.gone),
+        noneOf('all: cells lost once the export is imported; control: before', CELLS, all.imported, all.gone),
       ],
       cells: all.imported.of,
       notes: [
@@ -96,18 +114,59 @@ export const restoreRun: FaultRun = {
   },
 };
 
-const start = (world: RunWorld, name: string, keepMinutes: number): Promise<WholeStack> =>
-  WholeStack.start(world, name, () => startProduct(world, name, { shards: SHARDS, 'keep-copies': keepMinutes }));
+const start = (world: RunWorld, name: string, options: object): Promise<WholeStack> =>
+  WholeStack.start(world, name, () =>
+    startProgram(world, name, PROXIED, { shards: SHARDS, serverSize: 'full', ...options }),
+  );
 
 async function whole(world: RunWorld) {
-  await using stack = await start(world, 'real', KEEP_MINUTES);
+  await using stack = await start(world, 'real', { keepCopies: KEEP_MINUTES });
   const one = await restoreOne(stack);
   return { one, all: await restoreAll(stack, one) };
 }
 
 async function withoutCopies(world: RunWorld) {
-  await using stack = await start(world, 'forgetful', 0);
+  await using stack = await start(world, 'forgetful', {});
   return await restoreOne(stack, ['--force'], FORGETFUL_MS);
+}
+
+async function withOldPolicy(world: RunWorld) {
+  await using stack = await start(world, 'locked-out', { keepCopies: KEEP_MINUTES, namesClusters: true });
+  const polling = { pollMs: POLL_MS, patienceMs: PATIENCE_MS, signal: world.signal };
+  await pollUntil(
+    () => loginsOf(stack),
+    ({ unstored }) => unstored === 0,
+    polling,
+  );
+  await stack.control('snapshot', FIRST);
+  // It never returns, since no drain can open the group's shards.
+  void stack.send('restore-group', `${GROUP} ${FIRST}`).catch(() => undefined);
+  return await pollUntil(
+    () => loginsOf(stack),
+    ({ refused }) => refused > 0,
+    polling,
+  );
+}
+
+interface Logins {
+  /** By the policies, of functions at the proxies. */
+  readonly refused: number;
+  readonly unstored: number;
+}
+
+async function loginsOf(stack: WholeStack): Promise<Logins> {
+  const log = readFileSync(join(stack.data, 'functions.log'), 'utf8');
+  const cells = Array.from({ length: PROBES }, () => ({
+    row_key: randomUUID(),
+    column_name: 'NOTES',
+    ref_key: 1,
+    body: {},
+  }));
+  const results = await stack.client().batchPut(cells);
+  return {
+    refused: log.match(/^\S+ iam .*rds-db:connect/gmu)?.length ?? 0,
+    unstored: results.filter((result) => !('outcome' in result && result.outcome === 'stored')).length,
+  };
 }
 
 async function restoreOne(stack: WholeStack, flags: readonly string[] = [], billMs?: number) {
@@ -127,8 +186,9 @@ async function restoreOne(stack: WholeStack, flags: readonly string[] = [], bill
   const aftermath = await stack.inspect(written);
   const { wrong: unbilled, of } = await unbilledOf(stack, written, billMs);
   const index = shareOf(await stack.verifyInTheEnd(INDEX, PATIENCE_MS));
+  const logins = await loginsOf(stack);
   say(`${aftermath.lost} of ${grouped(aftermath.acked)} lost, ${unbilled} of ${of} trips not billed`);
-  return { written, aftermath, rest, unbilled, index, seconds };
+  return { written, aftermath, rest, unbilled, index, logins, seconds };
 }
 
 async function restoreAll(stack: WholeStack, { written }: Pick<Awaited<ReturnType<typeof restoreOne>>, 'written'>) {

@@ -8,13 +8,13 @@ import type { ResourceKind } from './resource-kind.ts';
 export const CLUSTER: ResourceKind = {
   ref: (address, { world }) => groupOf(address, world.groups).name,
   attribute(address, name, { world }) {
-    const { name: group, writerEndpoint, readerEndpoint } = groupOf(address, world.groups);
+    const { name: group, resourceId, writerEndpoint, readerEndpoint } = groupOf(address, world.groups);
     const attributes: Readonly<Record<string, string>> = {
       'Endpoint.Address': writerEndpoint.host,
       'Endpoint.Port': String(writerEndpoint.port),
       'ReadEndpoint.Address': readerEndpoint.host,
       DBClusterArn: clusterArn(group),
-      DBClusterResourceId: `cluster-${group}`,
+      DBClusterResourceId: resourceId,
     };
     return attributes[name];
   },
@@ -42,7 +42,7 @@ export function wantedGroups(resources: readonly ResourceAddress[]): { name: str
   });
 }
 
-function groupOf(address: ResourceAddress, groups: readonly ShardGroup[]): ShardGroup {
+export function groupOf(address: ResourceAddress, groups: readonly ShardGroup[]): ShardGroup {
   const name = tagOf(address, GROUP_TAG);
   const group = groups.find((candidate) => candidate.name === name);
   if (!group) throw new Error(`${describeResource(address)}: no group ${name} is running`);

@@ -8,6 +8,7 @@ import { EVENT_SOURCE } from './event-source.ts';
 import { FUNCTION_ALIAS, FUNCTION } from './lambda-function.ts';
 import { HTTP_API } from './http-api.ts';
 import { QUEUE } from './queue.ts';
+import { PROXY, PROXY_ENDPOINT } from './proxy.ts';
 import { POLICY, ROLE } from './role.ts';
 import { NAMED, physicalName, type Context, type ResourceKind, type World } from './resource-kind.ts';
 import { SECRET, SECRET_ATTACHMENT, secretTexts } from './secret.ts';
@@ -30,6 +31,8 @@ const KINDS: Readonly<Record<string, ResourceKind>> = {
   'AWS::Lambda::Version': FUNCTION_ALIAS,
   'AWS::RDS::DBCluster': CLUSTER,
   'AWS::RDS::DBInstance': INSTANCE,
+  'AWS::RDS::DBProxy': PROXY,
+  'AWS::RDS::DBProxyEndpoint': PROXY_ENDPOINT,
   'AWS::SQS::Queue': QUEUE,
   'AWS::Scheduler::Schedule': NAMED,
   'AWS::SecretsManager::Secret': SECRET,

@@ -79,6 +79,7 @@ function addParts(service: ServiceStack): void {
 const endpoint = { host: '127.0.0.1', port: 1 } as Forwarder;
 const silentGroup: ShardGroup = {
   name: 'group-1',
+  resourceId: 'cluster-1',
   user: 'nobody',
   password: 'none',
   writerEndpoint: endpoint,
