@@ -1,7 +1,10 @@
 import { Stack } from 'aws-cdk-lib';
+import { Rule } from 'aws-cdk-lib/aws-events';
+import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import { AccountPrincipal, PolicyStatement, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Key, ViaServicePrincipal, type IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
+import type { AlarmTopics } from './alarms.ts';
 
 /**
  * A given key may belong to another stack. The CDK's grants would write each role into its policy, and the stacks would
@@ -17,6 +20,21 @@ export function keyForStore(scope: Construct, key: IKey): IKey {
   const secrets = new ViaServicePrincipal(viaService(scope, 'secretsmanager'), new AccountPrincipal(account));
   key.grantEncryptDecrypt(secrets);
   return Key.fromKeyArn(scope, 'key', key.keyArn);
+}
+
+/** Reports a key that is disabled or scheduled for deletion, if CloudTrail records management events. */
+export function reportLostKey(scope: Construct, { keyArn }: IKey, { urgent }: AlarmTopics): Rule | undefined {
+  if (urgent.length === 0) return undefined;
+  const eventPattern = {
+    source: ['aws.kms'],
+    detailType: ['AWS API Call via CloudTrail'],
+    detail: { eventName: ['DisableKey', 'ScheduleKeyDeletion'], resources: { ARN: [keyArn] } },
+  };
+  return new Rule(scope, 'key-lost', {
+    description: 'Schemaless: its key was disabled or scheduled for deletion. See infra/docs/operations/disasters.md',
+    eventPattern,
+    targets: urgent.map((topic) => new SnsTopic(topic)),
+  });
 }
 
 /** Allows the key through DynamoDB only; nothing for DynamoDB's own key. */

@@ -8,7 +8,7 @@ import { checkEnvironment } from './store-options.ts';
 import type { FunctionCode } from './function-code.ts';
 import { addGroupAlarms, addTableAlarms } from './storage-alarms.ts';
 import { groupsByStack, type GroupsInStack } from './group-stacks.ts';
-import { keyForStore } from './key-uses.ts';
+import { keyForStore, reportLostKey } from './key-uses.ts';
 import { MysqlParameters, ShardGroup } from './shard-group.ts';
 import { Network, type BroughtNetwork } from './network.ts';
 import { PasswordRotation } from './password-rotation.ts';
@@ -56,6 +56,7 @@ export class SchemalessStorage implements StorageParts {
     const encryptionKey = props.encryptionKey && keyForStore(scope, props.encryptionKey);
     this.encryptionKey = encryptionKey;
     this.alarmTopics = topicsOf(props.alarmTopics);
+    if (encryptionKey) reportLostKey(scope, encryptionKey, this.alarmTopics);
     this.preflight =
       props.code && wantsPreflight(scope)
         ? new Preflight(scope, 'preflight', environment, props.code.own('preflight'))

@@ -238,6 +238,24 @@ it('lets people run SQL in an emergency if its option says so, with the given ke
   expect(resourcesOf(stacks, 'AWS::Events::Rule')).toEqual([]);
 });
 
+it('reports to the urgent topic that its key was disabled', () => {
+  using app = standInApp();
+  const urgent = new Topic(app.stack, 'Urgent');
+  app.store({ encryptionKey: new Key(app.stack, 'Key') as IKey, alarmTopics: { urgent: [urgent] } });
+  expect(propertiesOf(app.synthesized(), 'AWS::Events::Rule')).toMatchObject([
+    {
+      EventPattern: {
+        source: ['aws.kms'],
+        detail: {
+          eventName: ['DisableKey', 'ScheduleKeyDeletion'],
+          resources: { ARN: [{ 'Fn::GetAtt': [expect.stringMatching(/^Key/u), 'Arn'] }] },
+        },
+      },
+      Targets: [{ Arn: { Ref: expect.stringMatching(/^Urgent/u) } }],
+    },
+  ]);
+});
+
 it('takes definitions as objects like those of the YAML', () => {
   using app = standInApp();
   const { definitions } = app.store({
