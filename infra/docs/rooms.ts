@@ -82,6 +82,7 @@ export const INFRA_ROOMS: readonly Room[] = [
   { path: 'local/commands', holds: 'npm start and its like' },
   { path: 'cli', holds: 'the command line' },
   { path: 'preflight', holds: 'the preflight as a command' },
+  { path: 'restore', holds: 'the commands of a restore on AWS' },
   { path: 'schemas', holds: 'JSON Schemas for editors' },
   { path: 'docs', holds: 'the documents and their checks' },
   { path: 'examples', holds: 'examples' },

@@ -14,7 +14,7 @@ interface Flags {
   readonly json?: boolean;
 }
 
-function readContext(text: string, before: AppContext): AppContext {
+export function readContext(text: string, before: AppContext): AppContext {
   const [key, ...value] = text.split('=');
   const known = CONTEXT_KEYS.find((name) => name === key);
   if (known === undefined || value.length === 0)
