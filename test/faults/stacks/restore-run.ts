@@ -133,19 +133,15 @@ async function withoutCopies(world: RunWorld) {
 async function withOldPolicy(world: RunWorld) {
   await using stack = await start(world, 'locked-out', { keepCopies: KEEP_MINUTES, namesClusters: true });
   const polling = { pollMs: POLL_MS, patienceMs: PATIENCE_MS, signal: world.signal };
-  await pollUntil(
-    () => loginsOf(stack),
-    ({ unstored }) => unstored === 0,
-    polling,
-  );
+  const poll = (): Promise<Logins> => loginsOf(stack);
+  await pollUntil(poll, ({ unstored }) => unstored === 0, polling);
   await stack.control('snapshot', FIRST);
   // It never returns, since no drain can open the group's shards.
   void stack.send('restore-group', `${GROUP} ${FIRST}`).catch(() => undefined);
-  return await pollUntil(
-    () => loginsOf(stack),
-    ({ refused }) => refused > 0,
-    polling,
-  );
+  const logins = await pollUntil(poll, ({ refused }) => refused > 0, polling);
+  // A server that starts later would outlive the stack.
+  await stack.untilAllRun();
+  return logins;
 }
 
 interface Logins {
@@ -156,12 +152,8 @@ interface Logins {
 
 async function loginsOf(stack: WholeStack): Promise<Logins> {
   const log = readFileSync(join(stack.data, 'functions.log'), 'utf8');
-  const cells = Array.from({ length: PROBES }, () => ({
-    row_key: randomUUID(),
-    column_name: 'NOTES',
-    ref_key: 1,
-    body: {},
-  }));
+  const address = { column_name: 'NOTES', ref_key: 1, body: {} };
+  const cells = Array.from({ length: PROBES }, () => ({ ...address, row_key: randomUUID() }));
   const results = await stack.client().batchPut(cells);
   return {
     refused: log.match(/^\S+ iam .*rds-db:connect/gmu)?.length ?? 0,
