@@ -1,11 +1,16 @@
-import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { sqsClient } from '../../../functions/environment/sqs.ts';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
-import { appliedQueues } from '../../../shared/migrate/applied-queues.ts';
-import { sqsQueues } from '../../../shared/triggers/state/queues.ts';
+import type { appliedQueues } from '../../../shared/migrate/applied-queues.ts';
+import type { sqsQueues } from '../../../shared/triggers/state/queues.ts';
+import { loadBundle } from '../../support/load-bundle.ts';
 import { startSqs } from '../../support/sqs.ts';
 
-vi.mock('@aws-sdk/client-sqs', () => import('../../../infra/stacks/bundled/sqs.ts'));
+interface Bundle {
+  readonly sqsClient: typeof sqsClient;
+  readonly appliedQueues: typeof appliedQueues;
+  readonly sqsQueues: typeof sqsQueues;
+}
 
 const TRIGGER: TriggerDefinition = {
   name: 'bill',
@@ -19,8 +24,23 @@ const message = (item: number) => ({ body: `é \u{1f389} ${item}`, groupId: 'a',
 it('the client of SQS in the bundles makes, finds, fills, reads and deletes queues, and knows those that are gone', async () => {
   const sqs = await startSqs();
   onTestFinished(() => sqs.stop());
-  const applied = appliedQueues(sqs.client, 'dev');
-  const queues = sqsQueues(sqs.client);
+  for (const [name, value] of Object.entries({
+    AWS_ENDPOINT_URL_SQS: sqs.url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'AKIA',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+  }))
+    vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const bundle = await loadBundle<Bundle>(
+    'functions/environment/sqs.ts',
+    'shared/migrate/applied-queues.ts',
+    'shared/triggers/state/queues.ts',
+  );
+  const client = bundle.sqsClient();
+  onTestFinished(() => client.destroy());
+  const applied = bundle.appliedQueues(client, 'dev');
+  const queues = bundle.sqsQueues(client);
   expect(await applied.find('trips', 'bill')).toBeUndefined();
   const { queueUrl } = await applied.make('trips', TRIGGER, true);
   expect(await applied.find('trips', 'bill')).toMatchObject({ queueUrl });
@@ -33,5 +53,5 @@ it('the client of SQS in the bundles makes, finds, fills, reads and deletes queu
   await queues.remove(queueUrl, await queues.receive(queueUrl, 30));
   expect(await queues.depth(queueUrl)).toBe(0);
   await applied.remove('trips', 'bill');
-  await expect(queues.depth(queueUrl)).rejects.toBeInstanceOf(QueueDoesNotExist);
+  await expect(queues.depth(queueUrl)).rejects.toThrow('queue does not exist');
 });
