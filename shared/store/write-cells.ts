@@ -1,7 +1,6 @@
 import type { BufferedCell, PlacedCell } from '../sql/encoded-cell.ts';
-import { addressKey, parseAddress, parseBatch, shardOf } from '../address.ts';
+import { parseAddress, parseBatch, shardOf } from '../address.ts';
 import { encodeBody } from '../body/codec.ts';
-import { equalJson } from '../body/equal.ts';
 import { LIMITS, type NewCell, type PutResult, type RestoredCell } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import type { RowsAfter } from '../index/rows-after.ts';
@@ -21,6 +20,7 @@ import {
   type HeldCells,
   type Secondaries,
 } from './hints.ts';
+import { settleRepeats } from './settle-repeats.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
@@ -272,37 +272,4 @@ async function settleWithoutPrimary(
   if (!(await markAnswered(context, context.datastore, held, mayBeStored)))
     return unavailable(cells, 'the primary failed, and no group confirmed its copy');
   return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies: hintHolders.length + more.length }));
-}
-
-/** Settles repeats in a batch: judged by the first one's outcome, or written after it if that is open. */
-async function settleRepeats(
-  cells: readonly PlacedCell[],
-  write: (cells: readonly PlacedCell[]) => Promise<readonly PutResult[]>,
-): Promise<readonly PutResult[]> {
-  if (cells.length === 1) return write(cells);
-  const firsts = [...Map.groupBy(cells, addressKey).values()].map(([first]) => first as PlacedCell);
-  const written = await write(firsts);
-  if (firsts.length === cells.length) return written;
-
-  const byAddress = new Map(
-    firsts.map((first, position) => [addressKey(first), { first, result: written[position] as PutResult }]),
-  );
-  const results: PutResult[] = [];
-  for (const cell of cells) {
-    const { first, result } = byAddress.get(addressKey(cell)) ?? { first: cell, result: undefined };
-    if (!result) throw new Error('a repeat without its first');
-    if (cell === first) results.push(result);
-    else {
-      const equal = equalJson(first.body, cell.body);
-      const isOpen = !equal && (result.outcome === 'conflict' || result.outcome === 'buffered');
-      results.push(...(isOpen ? await write([cell]) : [judgeRepeat(result, equal)]));
-    }
-  }
-  return results;
-}
-
-function judgeRepeat(first: PutResult, equal: boolean): PutResult {
-  if (first.outcome !== 'stored' && first.outcome !== 'stored_before') return first;
-  if (equal) return { ...first, outcome: 'stored_before' };
-  return { outcome: 'conflict', shard: first.shard, added_id: first.added_id };
 }
