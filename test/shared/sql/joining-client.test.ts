@@ -37,7 +37,7 @@ it('appends to a shard that come while one is under way are one, and each is tol
   ]);
 });
 
-it('hints that nobody wants any more are not sent with others', async () => {
+it('hints that no caller wants any more are not sent with others', async () => {
   const { sent, client } = gated();
   let isWanted = true;
   const changes = cells.map((cell, position) =>
