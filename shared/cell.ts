@@ -44,6 +44,28 @@ export interface NewCell extends CellAddress {
   readonly body: Json;
 }
 
+/** The place of a cell among those that one transaction appended: they are consecutive in their log. */
+export interface TransactionPlace {
+  readonly size: number;
+  /** 0 for the first. */
+  readonly position: number;
+}
+
+/** Cells of one row that are written together, or not at all. */
+export interface RowTransaction {
+  readonly row_key: string;
+  /** 1 to 25, of different addresses; 1 MiB of JSON in all. */
+  readonly cells: readonly Omit<NewCell, 'row_key'>[];
+  /** Writes only if each of these columns is as given. */
+  readonly if?: readonly LatestCondition[] | undefined;
+}
+
+/** A condition: the highest ref key of a column of the row, of an erased cell too; null: it has no cell. */
+export interface LatestCondition {
+  readonly column_name: string;
+  readonly latest: number | null;
+}
+
 /** A cell that was stored before, which an operator restores with its time. */
 export interface RestoredCell extends NewCell {
   /** RFC 3339, to the microsecond. A future time counts as now. */
@@ -57,6 +79,8 @@ export interface Cell extends NewCell {
   readonly created_at: string;
   /** True when the body was erased or its retention is over: `body` is null, the cell keeps its place in the log. */
   readonly erased?: true;
+  /** Its place in the transaction that wrote it, unless it was erased. Absent for a cell written alone. */
+  readonly transaction?: TransactionPlace;
   /** Paths of sealed fields whose subject was forgotten: they are unreadable, and null in `body`. */
   readonly forgotten?: readonly string[];
   /** For an erased cell: the SHA-256 of its body's JSON, in hexadecimal, for the digest of its log. */
@@ -151,6 +175,37 @@ export type PutResult =
   | { readonly outcome: 'subject_forgotten'; readonly shard: number; readonly field: string }
   | { readonly outcome: 'unavailable'; readonly shard: number; readonly reason: string };
 
+/**
+ * How a transaction ended, as a whole.
+ *
+ * - `stored`: all cells are there; those that were missing were appended together.
+ * - `stored_before`: all cells were there, with equal bodies. Any repeat ends so.
+ * - `conflict`, `erased`: the addresses in `cells` hold another body, or were erased; nothing changed.
+ * - `condition_failed`: the conditions in `failed` were not met; nothing changed.
+ * - the others as for a cell; a transaction with conditions is never `buffered`.
+ */
+export type TransactionResult =
+  | {
+      readonly outcome: 'stored' | 'stored_before';
+      readonly shard: number;
+      /** Of the cells, in their order. */
+      readonly added_ids: readonly number[];
+    }
+  | Exclude<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' | 'erased' }>
+  | {
+      readonly outcome: 'conflict' | 'erased';
+      readonly shard: number;
+      readonly cells: readonly Omit<CellAddress, 'row_key'>[];
+    }
+  | { readonly outcome: 'condition_failed'; readonly shard: number; readonly failed: readonly FailedCondition[] };
+
+export interface FailedCondition {
+  readonly column_name: string;
+  readonly wanted: number | null;
+  /** Null: the column has no cell. */
+  readonly latest: Cell | null;
+}
+
 /** The API's limits, as in the table of `infra/docs/api.md`. Sizes are bytes of UTF-8 JSON text. */
 export const LIMITS = {
   bodyBytes: 1024 * 1024,
@@ -159,6 +214,8 @@ export const LIMITS = {
   /** Cells of one batch-put, keys of one batch-get. */
   batchCells: 100,
   batchReads: 32,
+  /** Cells, and conditions, of one transaction; its bodies together take `bodyBytes`. */
+  transactionCells: 25,
   /** One request's body. */
   requestBytes: 4 * 1024 * 1024,
   /** Cells, or locations, of one log read; the default of `limit` everywhere is `defaultLimit`. */

@@ -93,6 +93,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     title: 'Another body is at this address; cells never change',
     fix: 'Read the cell, then write a higher ref key',
   },
+  condition_failed: {
+    title: 'A condition of the transaction does not hold',
+    fix: 'Read `failed`, and begin again from the latest cells',
+  },
   erased: {
     title: 'The address is erased, hidden by a retention rule, or closed to new cells',
     fix: 'Erasure is final: see `reason` and `erasure`, or `rule` if `why` is `retention`',

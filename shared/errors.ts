@@ -31,6 +31,7 @@ export const ERRORS = {
   would_discard_data: { status: 409, retry: 'never' },
   cell_not_found: { status: 404, retry: 'never' },
   conflict: { status: 409, retry: 'never' },
+  condition_failed: { status: 409, retry: 'never' },
   erased: { status: 410, retry: 'never' },
   subject_forgotten: { status: 409, retry: 'never' },
   unknown_erasure: { status: 404, retry: 'never' },

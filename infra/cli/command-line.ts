@@ -18,6 +18,7 @@ import { put } from './commands/put.ts';
 import { get, latest, row, versions } from './commands/read.ts';
 import { rebalance, shards } from './commands/shards.ts';
 import { tail } from './commands/tail.ts';
+import { transact } from './commands/transact.ts';
 import { triggers } from './commands/triggers.ts';
 import { addCompletion } from './completion.ts';
 import { compareCommand } from './files/compare-command.ts';
@@ -27,6 +28,7 @@ import { closeWithReaders } from './output/output.ts';
 
 const COMMANDS: readonly CommandOf[] = [
   put,
+  transact,
   get,
   latest,
   versions,

@@ -1,5 +1,6 @@
 import { decodeSized, JSON_GROWTH, plainBytesOf, unpackSized } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
+import { markedPlace } from '../body/transaction-mark.ts';
 import { unpacked } from '../body/packed-body.ts';
 import { LIMITS, type Cell, type Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
@@ -36,6 +37,8 @@ export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell
     );
   }
   const cell = { row_key, column_name, ref_key, body: decoded.body, added_id, shard, created_at };
+  const transaction = markedPlace(stored.body);
+  if (transaction) return withSize({ ...cell, transaction }, decoded.plainBytes);
   return withSize(unlessErasure(cell), decoded.plainBytes);
 }
 

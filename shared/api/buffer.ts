@@ -1,6 +1,6 @@
 import { LIMITS } from '../cell.ts';
 import { invalidField } from '../errors.ts';
-import { ITEM_ERROR } from './cell-shapes.ts';
+import { ITEM_ERROR, OF_TRANSACTION } from './cell-shapes.ts';
 import { ADDRESS, BODY as EXAMPLE_BODY } from './examples.ts';
 import { input, items, members } from './input.ts';
 import { operations, type Methods } from './operation.ts';
@@ -40,6 +40,7 @@ const KEPT = named(
     body: BODY,
     shard: SHARD,
     created_at: TIME,
+    transaction: OF_TRANSACTION,
   }),
 );
 export type BufferConflict = Of<typeof KEPT>;

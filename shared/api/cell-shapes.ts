@@ -3,6 +3,7 @@ import {
   type Cell,
   type ErasedBy,
   type ErasureScope,
+  type FailedCondition,
   type PutResult,
   type ReadCell,
   type ShownRetention,
@@ -26,7 +27,18 @@ import {
   type Of,
   type Shape,
 } from './shape.ts';
-import { ADDED_ID, ADDRESS_MEMBERS, BODY, DIGEST, ERASURE_ID, REF_KEY, SERVED, SHARD, TIME } from './words.ts';
+import {
+  ADDED_ID,
+  ADDRESS_MEMBERS,
+  BODY,
+  COLUMN_NAME,
+  DIGEST,
+  ERASURE_ID,
+  REF_KEY,
+  SERVED,
+  SHARD,
+  TIME,
+} from './words.ts';
 
 /** Cells of answers, and errors in their places. The types of cells are those of `shared/cell.ts`. */
 
@@ -83,7 +95,18 @@ export const PARTICULARS = {
     optional(object({ ...ADDRESS_MEMBERS, ref_key: optional(REF_KEY) })),
     'The cell concerned; without ref_key, the latest of its column.',
   ),
-  outcome: described(optional(oneOf('conflict', 'erased', 'subject_forgotten', 'unavailable')), 'How the write ended.'),
+  outcome: described(
+    optional(oneOf('conflict', 'condition_failed', 'erased', 'subject_forgotten', 'unavailable')),
+    'How the write ended.',
+  ),
+  cells: described(
+    optional(list(object({ column_name: COLUMN_NAME, ref_key: REF_KEY }))),
+    'Of a transaction: the addresses that hold another body, or were erased.',
+  ),
+  failed: described(
+    optional(list<FailedCondition>({ describe: (components) => FAILED_CONDITION.describe(components) })),
+    'Of a transaction: the conditions that did not hold, with the latest cell of each column.',
+  ),
   // Cells may have errors in turn.
   cell: described(
     optional<Shape<Cell>>({ describe: (components) => CELL.describe(components) }),
@@ -109,6 +132,16 @@ export const ITEM_ERROR = named(
 export type ItemError = Of<typeof ITEM_ERROR>;
 export const FAILED_ITEM = named('ItemError', object({ error: ITEM_ERROR }));
 
+export const OF_TRANSACTION = described(
+  optional(
+    object({
+      size: shape<number>({ type: 'integer', minimum: 1 }),
+      position: shape<number>({ type: 'integer', minimum: 0 }),
+    }),
+  ),
+  'Present if a transaction wrote it: how many cells it appended, consecutive in the log, and which of them this is.',
+);
+
 const CELL_FIELDS = {
   ...ADDRESS_MEMBERS,
   body: BODY,
@@ -120,6 +153,7 @@ const CELL_FIELDS = {
     optional(list(TEXT)),
     'Present if sealed fields are unreadable because their subject was forgotten: their paths. They are null in `body`.',
   ),
+  transaction: OF_TRANSACTION,
   body_sha256: described(
     optional(DIGEST),
     'Present if the body was erased: the SHA-256 of its JSON, for the digest of the log.',
@@ -147,6 +181,11 @@ export const CELL: Shape<Cell> = named(
       ),
     }),
   ),
+);
+
+const FAILED_CONDITION: Shape<FailedCondition> = named(
+  'FailedCondition',
+  shaped(object({ column_name: COLUMN_NAME, wanted: orNull(REF_KEY), latest: orNull(CELL) })),
 );
 
 export const READ_CELL: Shape<ReadCell> = named('ReadCell', shaped(object({ ...CELL_FIELDS, ...SERVED })));

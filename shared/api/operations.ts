@@ -1,3 +1,4 @@
+import { TRANSACTIONS } from './transactions.ts';
 import { BATCH_GET, BATCH_QUERY, BATCH_READ, BATCH_WRITES } from './batches.ts';
 import { BUFFER_CHANGES, BUFFER_READS } from './buffer.ts';
 import { CELL_READS, PUT_CELL } from './cells.ts';
@@ -16,6 +17,7 @@ import { TRIGGERS } from './triggers.ts';
 export const OPERATIONS = operations({
   ...PUT_CELL,
   ...CELL_READS,
+  ...TRANSACTIONS,
   ...BATCH_WRITES,
   ...BATCH_GET,
   ...BATCH_READ,

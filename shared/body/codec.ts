@@ -5,8 +5,9 @@ import { LIMITS, type Json } from '../cell.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import { checkBody } from './measure.ts';
 import { packedBody } from './packed-body.ts';
+import { unmarked } from './transaction-mark.ts';
 
-/** A body's format: one byte, then the value. Formats are never renumbered; 0 is an erased body's. */
+/** A body's format: one byte, then the value. Formats are never renumbered; 0 is an erased body's, 5 a mark's. */
 export const FORMAT = {
   /** MessagePack, zlib. The default. */
   messagePackZlib: 1,
@@ -53,7 +54,8 @@ export function decodeBody(stored: Uint8Array): Json {
 }
 
 /** Decodes a stored body, and returns its uncompressed bytes. Throws as `decodeBody`. */
-export function decodeSized(stored: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
+export function decodeSized(marked: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
+  const stored = unmarked(marked);
   const plain = plainOf(stored);
   return { body: decodePlain(stored[0], plain), plainBytes: plain.length };
 }
@@ -62,7 +64,8 @@ export function decodeSized(stored: Uint8Array): { readonly body: Json; readonly
  * As `decodeSized`, with a `PackedBody` instead of the value if the inflated bytes can be sent as they are. Decodes
  * JSON text, and bodies without a checksum.
  */
-export function unpackSized(stored: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
+export function unpackSized(marked: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
+  const stored = unmarked(marked);
   if (stored[0] !== FORMAT.messagePackZlib) return decodeSized(stored);
   const plain = plainOf(stored);
   return { body: packedBody(plain) ?? decodePlain(stored[0], plain), plainBytes: plain.length };
@@ -71,7 +74,7 @@ export function unpackSized(stored: Uint8Array): { readonly body: Json; readonly
 /** Returns the uncompressed bytes of a stored body; 0 if it is damaged. */
 export function plainBytesOf(stored: Uint8Array): number {
   try {
-    return plainOf(stored).length;
+    return plainOf(unmarked(stored)).length;
   } catch {
     return 0;
   }

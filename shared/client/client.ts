@@ -18,13 +18,14 @@ import { indexCalls, type IndexCalls } from './index-calls.ts';
 import { logCalls } from './log-calls.ts';
 import type { CallLimits, ClientOptions } from './options.ts';
 import { ownWrites, type OwnWrites } from './own-writes.ts';
+import { transactions, type Transaction } from './transactions.ts';
 
 /** The key of a column in a row. */
 export type ColumnKey = Parameters<Datastore['getLatest']>[0];
 
 /** A datastore over HTTP. Reads, and the calls that the contract has, behave as `Datastore` says. */
 export interface SchemalessClient
-  extends Pick<Datastore, 'name' | 'batchPut' | 'batchRestore' | 'heads' | 'digest'>, IndexCalls {
+  extends Pick<Datastore, 'name' | 'batchPut' | 'transact' | 'batchRestore' | 'heads' | 'digest'>, IndexCalls {
   /**
    * Writes a cell; without a ref key, at the next one of its column, as `putNext`. Throws SchemalessError unless the
    * write is confirmed: `unavailable` (it may be stored: repeat it at `details.address`), `conflict`, `erased` and
@@ -46,6 +47,14 @@ export interface SchemalessClient
    * as a `put` at that address. An error without an address has written nothing.
    */
   putNext(cell: Omit<NewCell, 'ref_key'>): Promise<Numbered<Confirmed>>;
+  /**
+   * Begins a transaction: several cells of one row, written all or none.
+   *
+   * ```ts
+   * await orders.transaction(row).put('ORDER', 4, order).put('OUTBOX', 17, event).ifLatest('ORDER', 3).commit();
+   * ```
+   */
+  transaction(rowKey: string): Transaction;
   get(address: Parameters<Datastore['get']>[0], options?: ReadOptions): Promise<Found>;
   getLatest(key: ColumnKey, options?: ReadOptions): Promise<Found>;
   versions(key: ColumnKey, options?: VersionsOptions): Promise<Page<number>>;
@@ -89,6 +98,7 @@ export function clientOver(parts: ClientParts, limits?: CallLimits): SchemalessC
   return {
     name: parts.name,
     ...cellWrites(send, parts.own, reads.getLatest),
+    ...transactions(send, parts.own),
     ...reads,
     ...logCalls(send),
     ...indexCalls(send),

@@ -2,6 +2,8 @@ export { schemalessClient, type SchemalessClient } from './client.ts';
 export type { CallLimits, ClientOptions, UnsignedRequest } from './options.ts';
 export type { CellToPut, Numbered, Outcome } from './cell-writes.ts';
 export type { Confirmed } from '../confirmed.ts';
+export type { ConfirmedTransaction } from '../confirmed-transaction.ts';
+export type { Transaction } from './transactions.ts';
 export type { PutAllResult, PutEnd } from './batch-writer.ts';
 export { putAll, PutAllError, tryPutAll, type PutAllOptions } from './put-all.ts';
 export { getAll, type GetAllOptions } from './get-all.ts';
@@ -15,6 +17,7 @@ export {
   type OpenedDatastore,
   type OpenOptions,
   type PageOf,
+  type TransactionOf,
 } from './open-datastore.ts';
 export type * from './datastore-definition.ts';
 export type * from './declared-index.ts';

@@ -1,4 +1,4 @@
-import type { Cell, CellAddress, CellKey, NewCell, Served } from '../cell.ts';
+import type { Cell, CellAddress, CellKey, Json, NewCell, Served } from '../cell.ts';
 import type { Confirmed } from '../confirmed.ts';
 import type { BatchItem, Found, Page, ReadOptions, RowOptions, VersionsOptions } from '../contract/datastore.ts';
 import type { CountQuery, IndexAnswer, IndexCounted, IndexEntry, Query } from '../contract/index-query.ts';
@@ -21,6 +21,7 @@ import type { CallLimits, ClientOptions } from './options.ts';
 import { queryAll } from './pages.ts';
 import { putAll, tryPutAll, type PutAllOptions } from './put-all.ts';
 import { tail, type TailOffset, type TailOptions } from './tail.ts';
+import { beginTransaction, type Transaction } from './transactions.ts';
 import { validate } from './standard-schema.ts';
 
 export interface OpenOptions extends Omit<ClientOptions, 'datastore'>, ReadChecks {}
@@ -50,6 +51,8 @@ export interface OpenedDatastore<D extends DatastoreDefinition> {
   /** As `putAll`; a cell with an invalid body fails alone. */
   putAll(cells: Many<Addressed<NewCellOf<D>>>, options?: PutAllOptions): ReturnType<typeof putAll>;
   tryPutAll(cells: Many<Addressed<NewCellOf<D>>>, options?: PutAllOptions): ReturnType<typeof tryPutAll>;
+  /** As a client's; `commit` validates the bodies first. */
+  transaction(rowKey: string): TransactionOf<D>;
   get<Column extends ColumnOf<D>>(
     address: Addressed<KeyOf<Column>>,
     options?: ReadOptions,
@@ -98,6 +101,12 @@ export interface OpenedDatastore<D extends DatastoreDefinition> {
   tail(options?: TailOptions): AsyncGenerator<{ readonly cell: CellOf<D>; readonly offset: TailOffset }, void>;
 }
 
+/** A transaction of a row whose columns and bodies have the types of the definition. */
+export interface TransactionOf<D extends DatastoreDefinition> extends Pick<Transaction, 'commit' | 'tryCommit'> {
+  put<Column extends ColumnOf<D>>(column: Column, refKey: number, body: NewCellOf<D, Column>['body']): TransactionOf<D>;
+  ifLatest(column: ColumnOf<D>, refKey: number | null): TransactionOf<D>;
+}
+
 export interface FoundOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> extends Served {
   readonly cell: CellOf<D, Column> | null;
 }
@@ -140,6 +149,21 @@ export function overClient<D extends DatastoreDefinition>(
   return untyped(definition, client, checks) as unknown as OpenedDatastore<D>;
 }
 
+type Validate = <Given extends { readonly column_name: string; readonly body: unknown }>(
+  cell: Given,
+) => Promise<Given & { readonly body: Json }>;
+
+function validWrites(client: SchemalessClient, validated: Validate) {
+  return {
+    put: async (cell: CellToPut) => client.put(await validated(cell)),
+    tryPut: async (cell: CellToPut) => client.tryPut(await validated(cell)),
+    putAll: (cells: Many<NewCell>, options?: PutAllOptions) => putAll(client, cells, options, validated),
+    tryPutAll: (cells: Many<NewCell>, options?: PutAllOptions) => tryPutAll(client, cells, options, validated),
+    transaction: (row_key: string) =>
+      beginTransaction((given) => client.transact(given), { row_key, cells: [], if: [] }, validated),
+  };
+}
+
 function untyped(definition: DatastoreDefinition, client: SchemalessClient, { validateReads }: ReadChecks) {
   const { columns } = definition;
   const schemaOf = (column: string): (typeof columns)[string] => {
@@ -172,10 +196,7 @@ function untyped(definition: DatastoreDefinition, client: SchemalessClient, { va
     definition,
     client,
     with: (limits: CallLimits) => untyped(definition, client.with(limits), { validateReads }),
-    put: async (cell: CellToPut) => client.put(await validated(cell)),
-    tryPut: async (cell: CellToPut) => client.tryPut(await validated(cell)),
-    putAll: (cells: Many<NewCell>, options?: PutAllOptions) => putAll(client, cells, options, validated),
-    tryPutAll: (cells: Many<NewCell>, options?: PutAllOptions) => tryPutAll(client, cells, options, validated),
+    ...validWrites(client, validated),
     async get(address: CellAddress, options?: ReadOptions) {
       schemaOf(address.column_name);
       return found(await client.get(address, options));

@@ -10,8 +10,10 @@ import type {
   ReadCell,
   RestoredCell,
   Role,
+  RowTransaction,
   Served,
   ShownRetention,
+  TransactionResult,
 } from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
 import type { ShardDigest } from '../api/logs.ts';
@@ -36,6 +38,12 @@ export interface Datastore {
 
   /** Writes up to 100 cells, with independent outcomes in the same order; a malformed one fails the whole batch. */
   batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]>;
+
+  /**
+   * Writes up to 25 cells of one row together, if its conditions hold. No read of the row shows a part, and its cells are
+   * consecutive in the log. Can be repeated safely: missing cells are written if those that exist are equal.
+   */
+  transact(transaction: RowTransaction): Promise<TransactionResult>;
 
   /**
    * As `batchPut`, for operators: stores each cell with its own time, or with that of its shard's last cell if that is

@@ -8,6 +8,7 @@ import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { tableOf } from '../sql/statements/select-unanswered.ts';
 import { markInDoubt } from '../sql/statements/copies-in-doubt.ts';
 import { appendToPrimary } from '../store/append.ts';
+import { appendWhole } from '../store/append-transaction.ts';
 import { eraseBodies } from '../store/erase-bodies.ts';
 import { pageBytes } from '../access/ask-parts.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -24,6 +25,7 @@ import {
   waitingBodies,
   type CopiedBody,
 } from './unanswered-copies.ts';
+import { transactionName, transactionRows, unmarkedCells } from './transaction-rows.ts';
 import { slicesOf } from '../slices-of.ts';
 
 export interface BringingBack {
@@ -43,6 +45,8 @@ interface Done {
   appended: number;
   readonly bodies: { count: number; bytes: number };
   readonly inDoubt: Set<string>;
+  /** By `transactionName`: handled, with all their addresses. */
+  readonly transactions: Set<string>;
 }
 
 const BATCH = 200;
@@ -59,7 +63,7 @@ const FEWEST_BODIES = 8;
  */
 export async function bringBackShard(work: BringingBack) {
   const { datastore, shard, hintHolders } = work;
-  const done: Done = { appended: 0, bodies: { count: 0, bytes: 0 }, inDoubt: new Set() };
+  const done: Done = { appended: 0, bodies: { count: 0, bytes: 0 }, inDoubt: new Set(), transactions: new Set() };
   const ofKind = (kind: HintHolder['kind']): readonly HintHolder[] =>
     hintHolders.filter((hintHolder) => hintHolder.kind === kind);
   for await (const rows of mergedPages(ofKind('drained'), datastore, shard)) await bringBack(work, rows, done);
@@ -148,6 +152,12 @@ async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], d
       if (!faulty.has(address)) gone = address;
       continue;
     }
+    const name = transactionName(row);
+    if (name !== undefined) {
+      if (!done.transactions.has(name)) await bringBackTransaction(work, row, copies, done);
+      done.transactions.add(name);
+      continue;
+    }
     page.push(row);
     bytes += row.encoded.length;
     done.bodies.count += 1;
@@ -184,6 +194,57 @@ async function append(
     for (const target of targets) await eraseBodies(writer, shardDatabase(datastore, shard), target);
     await maintainEntries(context, datastore, there);
   }
+}
+
+/**
+ * Appends a transaction whole, with the hints of all its cells, or nothing of it: if another body may have been
+ * acknowledged at one of its addresses, it was not.
+ */
+async function bringBackTransaction(
+  work: BringingBack,
+  row: OpenRow,
+  copies: readonly Copy[],
+  done: Done,
+): Promise<void> {
+  const { context, datastore, shard } = work;
+  const { row_key } = row;
+  const whole = await wholeTransaction(row, copies);
+  if (!whole)
+    throw new SchemalessError(
+      'unavailable',
+      `shard ${shard} of ${datastore}: no group has all of a transaction of ${row_key}`,
+    );
+  const missing = await missingOnWriter(work, whole);
+  const found = await copiesAt(work.hintHolders, datastore, missing);
+  for (const one of missing) {
+    const address = addressKey(one);
+    const all = found.get(address) ?? [];
+    const bodies = await waitingBodies(thoseThatCount(all.map(toCounted)).map(({ copy }) => copy));
+    if (bodies.length > 1) {
+      done.inDoubt.add(address);
+      if (haveWaited(work, address, bodies)) await report(work, all);
+      return;
+    }
+    const isOurs = bodies[0]?.copies.some((copy) => Buffer.compare(copy.row.body_hash, one.body_hash) === 0);
+    if (isOurs !== true) return;
+  }
+  const to = { datastore, shard, cells: unmarkedCells(whole) };
+  const { results } = await appendWhole(context, to, { anyWriter: true, skipsErased: true });
+  done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
+  await maintainEntries(
+    context,
+    datastore,
+    whole.filter((_, position) => isThere(results[position])),
+  );
+}
+
+/** Returns all hints of a transaction, of the first group that has all. */
+async function wholeTransaction(row: OpenRow, copies: readonly Copy[]): Promise<readonly OpenRow[] | undefined> {
+  for (const { hintHolder } of copies) {
+    const { rows, areAll } = await transactionRows(hintHolder.client, row, tableOf(hintHolder.kind));
+    if (areAll) return rows;
+  }
+  return undefined;
 }
 
 /** Leaves the address to an operator. Drained hints cannot be listed, so each poll reports them. */

@@ -10,7 +10,8 @@ import type { StoreContext } from '../access/context.ts';
 import type { AppendPace } from './append-pace.ts';
 import type { ShardRows } from './ask-nodes.ts';
 import type { FaultyRow } from './open-rows.ts';
-import { settlePrimary, type Settled } from './settle-primary.ts';
+import { settlePrimary } from './settle-primary.ts';
+import type { Settled } from './settled.ts';
 import { nameOf, type ShardTurn, type Turns } from './turns.ts';
 import { slicesOf } from '../slices-of.ts';
 

@@ -3,25 +3,15 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { markShown } from '../sql/statements/change-buffered.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
-import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { AppendPace } from './append-pace.ts';
-import { appendRows, refusesAll, type AppendedRows, type RefusedRow } from './append-rows.ts';
+import { appendRows, refusesAll, type AppendedRows } from './append-rows.ts';
 import { askNodes, type NodeAnswers, type ShardRows, COMPARED_ROWS, compareRows } from './ask-nodes.ts';
 import { decideCopy } from './decide.ts';
-import { openRows, type FaultyRow, type OpenRow } from './open-rows.ts';
+import { openRows, type OpenRow } from './open-rows.ts';
+import type { Settled } from './settled.ts';
+import { requireWriter, settleTransactions } from './settle-transactions.ts';
 import { slicesOf } from '../slices-of.ts';
-
-export interface Settled {
-  readonly drained: WaitingRow[];
-  readonly conflicts: WaitingRow[];
-  readonly erased: WaitingRow[];
-  readonly faulty: FaultyRow[];
-  readonly refused: RefusedRow[];
-  /** Shards that failed; their rows are tried later. */
-  readonly failed: Map<ShardRows, SqlError | SchemalessError>;
-  appended: number;
-}
 
 interface Settling {
   readonly hintHolder: SqlClient;
@@ -108,9 +98,12 @@ async function settleRows(
   { client, hintHolder, answers, pace, settled }: ShardSettling,
   { missing, different }: UnsettledRows,
 ): Promise<void> {
+  const { conflicts, erased } = settled;
+  const done: AppendedRows = { taken: 0, appended: 0, conflicts, erased, refused: [] };
+  const transactions = { client, hintHolder, answers, settled, done, names: new Set<string>() };
   for await (const page of openRows(hintHolder, different)) {
     settled.faulty.push(...page.faulty);
-    for (const some of slicesOf(page.rows, COMPARED_ROWS)) {
+    for (const some of slicesOf(await settleTransactions(context, transactions, page.rows), COMPARED_ROWS)) {
       for (const [position, action] of (await compareRows(client, some, answers)).entries()) {
         const row = some[position] as OpenRow;
         if (action === 'drain') settled.drained.push(row);
@@ -120,16 +113,15 @@ async function settleRows(
     }
   }
 
-  const { conflicts, erased } = settled;
-  const done: AppendedRows = { taken: 0, appended: 0, conflicts, erased, refused: [] };
   try {
     await requireWriter(client, missing);
     for await (const page of openRows(hintHolder, missing)) {
       settled.faulty.push(...page.faulty);
       await pace.turn(page.rows.length);
-      if (page.rows.length > 0) await hintHolder.change(markShown(page.rows));
       const begun = performance.now();
-      await appendRows(context, page.rows, done);
+      const rows = await settleTransactions(context, transactions, page.rows);
+      if (rows.length > 0) await hintHolder.change(markShown(rows));
+      await appendRows(context, rows, done);
       pace.took(performance.now() - begun);
       if (refusesAll(done)) break;
     }
@@ -140,13 +132,4 @@ async function settleRows(
   const [first] = done.refused;
   // Nothing was taken: it is tried again from this row.
   if (first && done.taken === 0) throw first.error;
-}
-
-/** Throws `unavailable` for a shard being brought back: its hints, marked as shown, would contradict stored cells. */
-async function requireWriter(client: SqlClient, [row]: readonly WaitingRow[]): Promise<void> {
-  if (!row) return;
-  const { datastore, shard } = row;
-  const found = toShardRow(await client.select(selectShard(datastore, shard), 'writer'));
-  if (found?.hasWriter !== false) return;
-  throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is being brought back from the buffers`);
 }

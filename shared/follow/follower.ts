@@ -1,4 +1,4 @@
-import type { CellAddress } from '../cell.ts';
+import type { CellAddress, TransactionPlace } from '../cell.ts';
 import type { ShardOffset } from './offsets.ts';
 
 /**
@@ -17,6 +17,8 @@ export interface LogEntry extends CellAddress {
   readonly added_id: number;
   /** RFC 3339, UTC, six decimals. */
   readonly created_at: string;
+  /** Absent for a cell written alone, and for an erased one. */
+  readonly transaction?: TransactionPlace;
   /** 16 hexadecimal digits: another cell appended later at the same added id has another. */
   readonly fingerprint: string;
   /** Of the offset: a repeated cell with a higher one is a replay. */

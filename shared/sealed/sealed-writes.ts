@@ -1,12 +1,12 @@
 import { parseBatch, shardOf } from '../address.ts';
 import { equalJson } from '../body/equal.ts';
-import type { CellAddress, NewCell, PutResult } from '../cell.ts';
+import { LIMITS, type CellAddress, type NewCell, type PutResult } from '../cell.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
 import { openCells } from './open-cells.ts';
 import { sealCells, type SealedCell, type SealedParts } from './seal-cells.ts';
 
-type Writes = Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'>;
+type Writes = Pick<Datastore, 'put' | 'batchPut' | 'transact' | 'batchRestore'>;
 
 /** Returns the writes of a datastore, which seal fields before the datastore sees them. */
 export function sealedWrites(stored: Datastore, parts: SealedParts): Writes {
@@ -34,6 +34,28 @@ export function sealedWrites(stored: Datastore, parts: SealedParts): Writes {
       return result;
     },
     batchPut: batchOf(stored.batchPut),
+    async transact(transaction) {
+      const { row_key } = transaction;
+      const given = parseBatch(transaction.cells, 'cells', (cell) => ({ ...cell, row_key }), LIMITS.transactionCells);
+      const cells = await sealed(given, (position) => `cells[${position}].`);
+      for (const { forgotten } of cells)
+        if (forgotten)
+          return {
+            outcome: 'subject_forgotten',
+            shard: shardOf(forgotten.row_key, stored.shards),
+            field: forgotten.field,
+          };
+      const result = await stored.transact({ ...transaction, cells: fitOf(cells) });
+      if (result.outcome !== 'condition_failed') return result;
+      const latest = await openCells(
+        stored.name,
+        parts,
+        result.failed.flatMap((condition) => condition.latest ?? []),
+      );
+      const opened = latest.values();
+      const failed = result.failed.map((one) => ({ ...one, latest: one.latest && (opened.next().value ?? null) }));
+      return { ...result, failed };
+    },
     batchRestore: batchOf(stored.batchRestore),
   };
 }

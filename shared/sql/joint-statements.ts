@@ -1,12 +1,14 @@
 import type { CellAddress } from '../cell.ts';
-import type { SqlChange, Statement } from './client.ts';
+import type { AppendedLog, SqlChange, Statement } from './client.ts';
 
 /** Cells of one append, or hints of one insert. */
 const MOST_CELLS = 100;
 
 /** Names what this statement may be a part of: one append to a shard, or one insert of hints. */
-export function jointOf({ log, hints }: Statement): string | undefined {
+export function jointOf({ log, hints }: Statement): string | AppendedLog | undefined {
   if (hints) return `hints of ${hints.datastore}`;
+  // A transaction is alone in its append, and so in its shard's part of a commit: see `mayGoTogether`.
+  if (log?.isWhole) return log;
   return log?.cells && `${log.datastore}/${log.shard} at ${log.epoch}`;
 }
 

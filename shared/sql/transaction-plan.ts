@@ -53,7 +53,7 @@ function logsOf(statements: readonly Statement[]): readonly AppendedLog[] {
 }
 
 function partsOf(statements: readonly Statement[], areNumbered: boolean): readonly PlanPart[] {
-  const joints = new Map<string, Part>();
+  const joints = new Map<string | AppendedLog, Part>();
   const parts: Part[] = [];
   for (const [position, statement] of statements.entries()) {
     const joint = jointOf(statement);

@@ -12,19 +12,20 @@ interface AppendedPart {
   readonly after?: RowsAfter;
 }
 
-/** Appends as `appendToPrimary`, and reads the rows that indexes need in the same round trip if possible. */
+export type Append = typeof appendToPrimary;
+
+/** Appends by `append`, and reads the rows that indexes need in the same round trip if possible. */
 export async function appendAndRead(
   context: StoreContext,
   datastore: string,
   shard: number,
   cells: readonly BufferedCell[],
+  append: Append = appendToPrimary,
 ): Promise<AppendedPart> {
   const indexes = await concernedIndexes(context.topology, datastore, cells);
-  if (indexes.length === 0) return appendToPrimary(context, datastore, shard, cells);
+  if (indexes.length === 0) return append(context, datastore, shard, cells);
   const wanted = wantRowsAfter(context.found, { datastore, shard }, cells, indexes);
-  const { results, epoch, group, rows } = await appendToPrimary(context, datastore, shard, cells, {
-    readAfter: [wanted.read],
-  });
+  const { results, epoch, group, rows } = await append(context, datastore, shard, cells, { readAfter: [wanted.read] });
   const [read] = rows ?? [];
   if (!read) return { results, group };
   const after = wanted.toRowsAfter(read, epoch);

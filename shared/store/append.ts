@@ -3,7 +3,7 @@ import type { EncodedCell } from '../sql/encoded-cell.ts';
 import type { CellAddress } from '../cell.ts';
 import { isOfColumns } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type SqlClient, type Moved, type SqlRow, type Statement } from '../sql/client.ts';
+import { SqlError, type Moved, type SqlChange, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
 import {
   appendRestored,
   areRestored,
@@ -20,22 +20,22 @@ import type { DeployedTrigger, ShardHome } from '../topology/topology.ts';
 import { judge, type AppendResult } from './append-result.ts';
 import { checkingErasures, lookUpMet } from './erasure-checks.ts';
 
-interface Appended {
+export interface Appended {
   readonly results: readonly AppendResult[];
   readonly epoch: number;
   readonly group: string;
   readonly rows?: readonly (readonly SqlRow[])[];
 }
 
-type AppendOptions = Pick<ShardFence, 'anyWriter'> & Pick<Statement, 'readAfter'>;
+export type AppendOptions = Pick<ShardFence, 'anyWriter'> & Pick<Statement, 'readAfter'>;
 
 /** The first try, and one on a fresh connection. */
 const TRIES = 2;
 /** A MariaDB snapshot may hide a cell that an append met for a moment. */
-const POLLS = 5;
+export const POLLS = 5;
 /** After so many empty polls nothing is there. */
-const SURE_POLLS = 3;
-const POLL_PAUSE_MS = 4;
+export const SURE_POLLS = 3;
+export const POLL_PAUSE_MS = 4;
 const CONTENTION_PAUSE_MS = 20;
 /** How long an append that is done waits for its notification. */
 const NOTIFY_MS = 50;
@@ -46,13 +46,34 @@ const NOTIFY_MS = 50;
  * moved or gone is tried where it is now. `cells`: of this shard, no address twice. Throws SqlError or SchemalessError
  * when the primary failed; `unclear`: the cells may be there.
  */
-export async function appendToPrimary(
+export function appendToPrimary(
   context: StoreContext,
   datastore: string,
   shard: number,
   cells: readonly EncodedCell[],
-  { anyWriter = false, readAfter }: AppendOptions = {},
+  options: AppendOptions = {},
 ): Promise<Appended> {
+  return onPrimary(context, { datastore, shard, cells }, options, appendOnce);
+}
+
+export interface AppendedTo {
+  readonly datastore: string;
+  readonly shard: number;
+  readonly cells: readonly EncodedCell[];
+}
+
+/** Appends by `once` on the primary, with the retries of `appendToPrimary`. Throws as it does. */
+export async function onPrimary<Done>(
+  context: StoreContext,
+  { datastore, shard, cells }: AppendedTo,
+  { anyWriter = false, readAfter }: AppendOptions,
+  appendOnce: (
+    client: SqlClient,
+    fence: ShardFence,
+    cells: readonly EncodedCell[],
+    once: AppendOnce,
+  ) => Promise<Done | 'unchecked' | 'elsewhere'>,
+): Promise<Exclude<Done, 'unchecked' | 'elsewhere'> & { readonly group: string }> {
   const isFollowed = areWanted(await context.topology.triggers(datastore), cells);
   const opening = whenOpened(context, datastore, shard);
   let failures = 0;
@@ -70,7 +91,7 @@ export async function appendToPrimary(
       const done = await checkingErasures(context, client, { fence, cells }, (checked) =>
         appendOnce(client, checked, cells, once),
       );
-      if (done !== 'elsewhere') return { ...done, group: home.group };
+      if (done !== 'elsewhere') return { ...(done as Exclude<Done, 'unchecked' | 'elsewhere'>), group: home.group };
     } catch (error) {
       if (!isGone(error)) {
         failures += 1;
@@ -96,7 +117,7 @@ export function areWanted(
   return triggers.some(({ definition: { columns } }) => !columns || cells.some((cell) => isOfColumns(cell, columns)));
 }
 
-interface AppendOnce {
+export interface AppendOnce {
   readonly readAfter: Statement['readAfter'];
   readonly isFollowed: boolean;
   readonly isRepeated: boolean;
@@ -109,21 +130,9 @@ async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
   cells: readonly EncodedCell[],
-  { readAfter, isFollowed, isRepeated }: AppendOnce,
+  once: AppendOnce,
 ): Promise<AppendedHere | 'unchecked' | 'elsewhere'> {
-  const append = statementOf(fence, cells);
-  const isToNotify = isFollowed && client.abilities.hasNotifications === true;
-  const change = await client.change({
-    ...append,
-    ...(readAfter && { readAfter }),
-    ...(isToNotify && { moves: fence }),
-  });
-  if (isToNotify && !change.hasNotified && (change.affectedRows > 0 || isRepeated)) await notify(client, fence);
-  if (change.affectedRows > 0 && change.insertId < change.affectedRows)
-    throw new SqlError(
-      'unclear',
-      `an append of ${change.affectedRows} cells was told ${change.insertId} as its last added id: a trigger of the table, or a proxy, leaves it out`,
-    );
+  const change = await sendAppend(client, fence, statementOf(fence, cells), once);
   const { cells: count, at } = change.among ?? { cells: cells.length, at: 0 };
   if (change.affectedRows === count) {
     const first = change.insertId - count + 1 + at;
@@ -149,6 +158,28 @@ async function appendOnce(
   }
   if (change.affectedRows === 0) return 'elsewhere';
   throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');
+}
+
+/** Sends an append with what is to be read after it, and notifies followers. */
+export async function sendAppend(
+  client: SqlClient,
+  fence: ShardFence,
+  append: Statement,
+  { readAfter, isFollowed, isRepeated }: AppendOnce,
+): Promise<SqlChange> {
+  const isToNotify = isFollowed && client.abilities.hasNotifications === true;
+  const change = await client.change({
+    ...append,
+    ...(readAfter && { readAfter }),
+    ...(isToNotify && { moves: fence }),
+  });
+  if (isToNotify && !change.hasNotified && (change.affectedRows > 0 || isRepeated)) await notify(client, fence);
+  if (change.affectedRows > 0 && change.insertId < change.affectedRows)
+    throw new SqlError(
+      'unclear',
+      `an append of ${change.affectedRows} cells was told ${change.insertId} as its last added id: a trigger of the table, or a proxy, leaves it out`,
+    );
+  return change;
 }
 
 function statementOf(fence: ShardFence, cells: readonly EncodedCell[]): Statement {

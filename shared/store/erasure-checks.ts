@@ -2,6 +2,7 @@ import type { EncodedCell } from '../sql/encoded-cell.ts';
 import type { StoreContext } from '../access/context.ts';
 import { partsOf } from '../access/ask-parts.ts';
 import { isErasureName } from '../address.ts';
+import type { CellKey } from '../cell.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { ShardFence } from '../sql/statements/append-cells.ts';
@@ -34,13 +35,21 @@ export interface Met {
   /** By cell: the one at its address, or `erased`; undefined if neither is seen. */
   readonly found: readonly (StoredCell | 'erased' | undefined)[];
   readonly isUnchecked: boolean;
+  /** The latest cell of each column that was asked for. */
+  readonly latest: readonly (StoredCell | undefined)[];
 }
 
-/** Looks up the addresses of cells that an append did not store, on the writer. */
-export async function lookUpMet(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<Met> {
+/** Looks up, on the writer, the addresses of cells that an append did not store, and the latest cells of columns. */
+export async function lookUpMet(
+  client: SqlClient,
+  fence: ShardFence,
+  cells: readonly EncodedCell[],
+  columns: readonly Pick<CellKey, 'row_key' | 'column_name'>[] = [],
+): Promise<Met> {
   const { datastore, shard, checksErasures = false } = fence;
-  const last = cells.length;
-  const keys = cells.map((key) => ({ key, shard }));
+  const last = cells.length + columns.length;
+  const ofColumns = columns.map(({ row_key, column_name }) => ({ row_key, column_name }));
+  const keys = [...cells, ...ofColumns].map((key) => ({ key, shard }));
   const asked = unionOf([...partsOf(selectCells({ datastore }, keys, false)), selectChecks(datastore, shard, last)]);
   const answers = byItem(await client.select(asked, 'writer'), last + 1);
   const there = cells.map((_, position) => answers[position]?.cells[0]);
@@ -58,5 +67,6 @@ export async function lookUpMet(client: SqlClient, fence: ShardFence, cells: rea
       return isErased ? 'erased' : one;
     }),
     isUnchecked: hasErasures && !checksErasures,
+    latest: columns.map((_, position) => answers[cells.length + position]?.cells[0]),
   };
 }

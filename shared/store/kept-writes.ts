@@ -1,5 +1,6 @@
 import { decodeSized, JSON_GROWTH } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
+import { markedPlace } from '../body/transaction-mark.ts';
 import { LIMITS, type Json } from '../cell.ts';
 import { invalidField } from '../errors.ts';
 import { selectKept, toBufferRow, type BufferRow, type KeptState } from '../sql/statements/select-buffered.ts';
@@ -56,9 +57,19 @@ function toWrite(group: string, row: BufferRow): { readonly write: BufferConflic
   } catch {
     // A damaged one keeps its place.
   }
+  const transaction = markedPlace(row.body);
   const around = ENVELOPE_BYTES + Buffer.byteLength(column_name) * JSON_GROWTH;
   return {
-    write: { id: `${group}/${id}`, row_key, column_name, ref_key, body, shard, created_at },
+    write: {
+      id: `${group}/${id}`,
+      row_key,
+      column_name,
+      ref_key,
+      body,
+      shard,
+      created_at,
+      ...(transaction && { transaction }),
+    },
     size: { atMostBytes: around + (plainBytes + 4) * JSON_GROWTH, measure: () => around + jsonBytes(body) },
   };
 }

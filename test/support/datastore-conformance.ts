@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readPages } from './read-pages.ts';
+import { transactions } from './transaction-conformance.ts';
 import { EMPTY_DIGEST } from '../../shared/body/log-digest.ts';
 import { LIMITS, type Cell, type Json, type Location, type NewCell } from '../../shared/cell.ts';
 import { SchemalessError } from '../../shared/errors.ts';
@@ -45,6 +46,7 @@ export function describeDatastore(label: string, open: () => Promise<Subject>): 
     const { first, second } = await open();
     writing(first, second);
     batches(first);
+    transactions(first);
     bodies(first);
     reading(first);
     logs(second ?? first);

@@ -18,12 +18,17 @@ import {
   LIMITS,
   type Cell,
   type CellKey,
+  type LatestCondition,
   type Location,
   type NewCell,
   type PutResult,
   type RestoredCell,
+  type RowTransaction,
   type Served,
+  type TransactionPlace,
+  type TransactionResult,
 } from '../../shared/cell.ts';
+import { parseTransaction } from '../../shared/api/parse-transaction.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import type { IndexAnswer, IndexCount, IndexCounted, IndexQuery } from '../../shared/contract/index-query.ts';
 import { referenceCount, referenceQuery } from './reference-query.ts';
@@ -62,6 +67,14 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
         checkBody(cell.body, `${prefix}body`);
         return { ...parseAddress(cell, prefix), body: cell.body };
       }).map((cell) => logs.append(cell));
+    },
+
+    async transact(given: RowTransaction): Promise<TransactionResult> {
+      const { cells, conditions } = parseTransaction(given, (cell, prefix) => {
+        checkBody(cell.body, `${prefix}body`);
+        return { ...parseAddress(cell, prefix), body: cell.body };
+      });
+      return logs.transact(cells, conditions);
     },
 
     async batchRestore(cells: readonly RestoredCell[]): Promise<readonly PutResult[]> {
@@ -146,8 +159,33 @@ class MemoryLogs {
     this.all = Array.from({ length: shards }, () => []);
   }
 
+  transact(cells: readonly NewCell[], conditions: readonly LatestCondition[]): TransactionResult {
+    const [{ row_key } = { row_key: '' }] = cells;
+    const shard = this.#shardOf(row_key);
+    const there = cells.map((cell) => ({ cell, old: this.find(cell) }));
+    const others = there.filter(({ cell, old }) => old && !equalJson(old.body, cell.body));
+    if (there.every(({ old }) => old) && others.length === 0)
+      return { outcome: 'stored_before', shard, added_ids: there.map(({ old }) => old?.added_id ?? 0) };
+    const failed = conditions
+      .map(({ column_name, latest: wanted }) => ({ column_name, wanted, latest: this.find({ row_key, column_name }) }))
+      .filter(({ wanted, latest }) => (latest?.ref_key ?? null) !== wanted);
+    if (failed.length > 0) return { outcome: 'condition_failed', shard, failed };
+    if (others.length > 0)
+      return {
+        outcome: 'conflict',
+        shard,
+        cells: others.map(({ cell: { column_name, ref_key } }) => ({ column_name, ref_key })),
+      };
+    const missing = there.filter(({ old }) => !old);
+    const size = missing.length;
+    const isMarked = size > 1 || conditions.length > 0;
+    for (const [position, { cell }] of missing.entries())
+      this.append(cell, undefined, isMarked ? { size, position } : undefined);
+    return { outcome: 'stored', shard, added_ids: cells.map((cell) => this.find(cell)?.added_id ?? 0) };
+  }
+
   /** @param desired time of a restored cell, at which it was stored before */
-  append(cell: NewCell, desired?: string): PutResult {
+  append(cell: NewCell, desired?: string, transaction?: TransactionPlace): PutResult {
     const shard = this.#shardOf(cell.row_key);
     const old = this.find(cell);
     if (old) {
@@ -160,7 +198,8 @@ class MemoryLogs {
     const time = desired !== undefined && desired < now ? desired : now;
     const last = log.at(-1)?.created_at ?? time;
     const created_at = last > time ? last : time;
-    log.push({ ...cell, body: decodeBody(encodeBody(cell.body)), added_id: log.length + 1, shard, created_at });
+    const body = decodeBody(encodeBody(cell.body));
+    log.push({ ...cell, body, added_id: log.length + 1, shard, created_at, ...(transaction && { transaction }) });
     return { outcome: 'stored', shard, added_id: log.length, created_at };
   }
 

@@ -101,22 +101,25 @@ interface AppendedRows {
   readonly values: readonly [string, string, string, string];
   readonly time: string;
   readonly from: string;
+  /** Appends all rows or none, if this holds: an existing cell is a duplicate. @default leaves out existing cells */
+  readonly ifAll?: string | undefined;
 }
 
 const OF_ONE: AppendedRows = { place: '1', values: ['?', '?', '?', '?'], time: NOW, from: '' };
 
-function appendText(fence: ShardFence, { place, values, time, from }: AppendedRows): string {
+function appendText(fence: ShardFence, { place, values, time, from, ifAll }: AppendedRows): string {
   const entity = entityTable(fence.datastore, fence.shard);
   const [rowKey, columnName, refKey] = values;
   const check = erasureCheck(entity, fence.checksErasures === true, [rowKey, columnName, refKey]);
+  const joins = `LEFT JOIN ${entity} AS old ON old.row_key = ${rowKey} AND old.column_name = ${columnName} AND old.ref_key = ${refKey} ${check.joins}`;
   return [
     `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at)`,
     `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + ${place}), ${values.join(', ')}, ${time}`,
     `FROM ${CONTROL}.shard AS log`,
     `LEFT JOIN ${entity} AS last ON last.added_id =`,
     `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE)`,
-    `${from}LEFT JOIN ${entity} AS old ON old.row_key = ${rowKey} AND old.column_name = ${columnName} AND old.ref_key = ${refKey}`,
-    `${check.joins}WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL${check.condition} FOR UPDATE`,
+    `${from}${ifAll === undefined ? joins : ''}WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)}`,
+    `${ifAll ?? `AND old.added_id IS NULL${check.condition}`} FOR UPDATE`,
   ].join(' ');
 }
 
@@ -126,23 +129,42 @@ function appendText(fence: ShardFence, { place, values, time, from }: AppendedRo
  * `cells`: of this shard, no address twice.
  */
 export function appendRestored(fence: ShardFence, cells: readonly RestoredEncodedCell[]): Statement {
+  return { ...appendRows(fence, timedValues(cells), true), ...sharing(fence, cells) };
+}
+
+function timedValues(cells: readonly RestoredEncodedCell[]): readonly (readonly SqlParameter[])[] {
   let latest = '';
-  const values = cells.map((cell) => {
+  return cells.map((cell) => {
     if (cell.stored_at > latest) latest = cell.stored_at;
     return [...valuesOf(cell), toSqlTime(latest)];
   });
-  return { ...appendRows(fence, values, true), ...sharing(fence, cells) };
 }
 
 function valuesOf({ row_key, column_name, ref_key, encoded }: EncodedCell): readonly SqlParameter[] {
   return [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded];
 }
 
-function appendRows(fence: ShardFence, cells: readonly (readonly SqlParameter[])[], haveTimes = false): Statement {
+/**
+ * Appends all cells or none, if a condition on the locked row `log` holds too, which begins with AND. An existing cell is
+ * a duplicate.
+ */
+export function appendAll(fence: ShardFence, cells: readonly EncodedCell[], ifAll: string): Statement {
+  return areRestored(cells)
+    ? appendRows(fence, timedValues(cells), true, ifAll)
+    : appendRows(fence, cells.map(valuesOf), false, ifAll);
+}
+
+function appendRows(
+  fence: ShardFence,
+  cells: readonly (readonly SqlParameter[])[],
+  haveTimes = false,
+  ifAll?: string,
+): Statement {
+  const [name, value] = haveTimes ? [', CAST(? AS DATETIME(6)) AS created_at', ', CAST(? AS DATETIME(6))'] : ['', ''];
   const rows = cells.map((_, position) =>
     position === 0
-      ? `SELECT 0 AS position, ? AS row_key, ? AS column_name, ? AS ref_key, ? AS body${haveTimes ? ', CAST(? AS DATETIME(6)) AS created_at' : ''}`
-      : `SELECT ${position}, ?, ?, ?, ?${haveTimes ? ', CAST(? AS DATETIME(6))' : ''}`,
+      ? `SELECT 0 AS position, ? AS row_key, ? AS column_name, ? AS ref_key, ? AS body${name}`
+      : `SELECT ${position}, ?, ?, ?, ?${value}`,
   );
   return {
     table: entityTable(fence.datastore, fence.shard),
@@ -151,6 +173,7 @@ function appendRows(fence: ShardFence, cells: readonly (readonly SqlParameter[])
       values: ['new.row_key', 'new.column_name', 'new.ref_key', 'new.body'],
       time: haveTimes ? "GREATEST(LEAST(new.created_at, NOW(6)), COALESCE(last.created_at, '1000-01-01'))" : NOW,
       from: `JOIN (${rows.join(' UNION ALL ')}) AS new `,
+      ifAll,
     }),
     parameters: [...cells.flat(), fence.datastore, fence.shard, fence.epoch],
   };

@@ -1,3 +1,4 @@
+import { isSameTransaction } from '../../body/transaction-mark.ts';
 import type { BufferedCell } from '../encoded-cell.ts';
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
@@ -42,9 +43,15 @@ export function noteRefusal(rows: readonly CopyKey[], error: string): Statement 
   return updateCopies('last_error = ?', "state = 'waiting'", rows, [error.slice(0, 500)]);
 }
 
+/** Deletes kept conflicts; of a transaction, all its hints. */
 export function discardConflicts(datastore: string, ids: readonly number[]): Statement {
+  // DISTINCT: a table that is read as it is changed has to be read first.
+  const those =
+    `SELECT DISTINCT one.id FROM ${CONTROL}.buffer AS chosen FORCE INDEX (PRIMARY) STRAIGHT_JOIN ${CONTROL}.buffer AS one FORCE INDEX (copy) ` +
+    `ON one.datastore = chosen.datastore AND one.row_key = chosen.row_key AND (one.id = chosen.id OR ${isSameTransaction('chosen', 'one')}) ` +
+    `WHERE chosen.state = 'conflict' AND chosen.datastore = ? AND chosen.id IN (${ids.map(() => '?').join(', ')})`;
   return {
-    sql: `DELETE /*+ INDEX(buffer PRIMARY) */ FROM ${CONTROL}.buffer WHERE state = 'conflict' AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    sql: `DELETE ${CONTROL}.buffer FROM (${those}) AS those STRAIGHT_JOIN ${CONTROL}.buffer FORCE INDEX (PRIMARY) ON buffer.id = those.id WHERE buffer.state = 'conflict'`,
     parameters: [datastore, ...ids],
   };
 }

@@ -1,6 +1,7 @@
 import type { SchemalessError } from '../../errors.ts';
 import { rowKeyOf } from '../../address.ts';
-import type { CellAddress } from '../../cell.ts';
+import { PLACE_IN_SQL, placeOf } from '../../body/transaction-mark.ts';
+import type { CellAddress, TransactionPlace } from '../../cell.ts';
 import { fromSqlTime } from '../../time.ts';
 import { toBytes, toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
@@ -22,6 +23,7 @@ export interface LogRangesWanted {
 export interface StoredLogEntry extends CellAddress {
   readonly added_id: number;
   readonly created_at: string;
+  readonly transaction?: TransactionPlace;
 }
 
 export interface ShardLogEntries {
@@ -55,7 +57,7 @@ export function selectLogEntries(
 }
 
 function selectEntries(item: number, shard: number): string {
-  return `SELECT ${item} AS item, (SELECT log.epoch FROM ${CONTROL}.shard AS log WHERE log.datastore = ? AND log.shard = ${shard}) AS epoch, added_id, row_key, column_name, ref_key, created_at`;
+  return `SELECT ${item} AS item, (SELECT log.epoch FROM ${CONTROL}.shard AS log WHERE log.datastore = ? AND log.shard = ${shard}) AS epoch, added_id, row_key, column_name, ref_key, created_at, ${PLACE_IN_SQL}`;
 }
 
 export function selectLogEntriesAt(datastore: string, shard: number, ids: readonly number[]): Statement {
@@ -74,13 +76,15 @@ export function toShardLogEntries(rows: readonly SqlRow[], ranges: number): Shar
     const answer = found[toNumber(item)];
     if (!answer) throw new Error(`a row for range ${String(item)} of ${ranges}`);
     if (epoch !== null) answer.epoch = toNumber(epoch);
-    if (cell[5] !== undefined) answer.head = toNumber(cell[5]);
+    if (cell[6] !== undefined) answer.head = toNumber(cell[6]);
+    const place = cell[5] ?? null;
     answer.entries.push({
       added_id: toNumber(cell[0]),
       row_key: rowKeyOf(toBytes(cell[1])),
       column_name: toText(cell[2]),
       ref_key: toNumber(cell[3]),
       created_at: fromSqlTime(String(cell[4])),
+      ...(place !== null && { transaction: placeOf(toBytes(place)) }),
     });
   }
   for (const { entries } of found) entries.sort((one, other) => one.added_id - other.added_id);

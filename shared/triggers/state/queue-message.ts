@@ -1,5 +1,5 @@
 import { parseAddress, parseCount, erasureName, scopeOf, targetAt } from '../../address.ts';
-import { isObject, type ErasureScope } from '../../cell.ts';
+import { isObject, LIMITS, type ErasureScope, type TransactionPlace } from '../../cell.ts';
 import { DATASTORE_NAME, MAX_SHARDS, TRIGGER_NAME } from '../../definitions/definitions.ts';
 import { invalidField, missingField, SchemalessError } from '../../errors.ts';
 import { fingerprintOf } from '../../follow/offsets.ts';
@@ -16,7 +16,7 @@ export function toMessage(
   trigger: { readonly datastore: string; readonly trigger: string },
   replayedTo: number,
 ): TriggerMessage {
-  const { shard, added_id, row_key, column_name, ref_key, created_at, generation } = cell;
+  const { shard, added_id, row_key, column_name, ref_key, created_at, generation, transaction } = cell;
   const erased = targetAt(cell);
   const replay = generation > 0 && added_id <= replayedTo;
   return {
@@ -31,6 +31,7 @@ export function toMessage(
     replay,
     generation,
     ...(erased && { erasure: scopeOf(erased) }),
+    ...(transaction && { transaction }),
   };
 }
 
@@ -56,7 +57,10 @@ const FIELDS = [
   'replay',
   'generation',
   'erasure',
-] as const satisfies readonly (keyof TriggerMessage)[];
+  'transaction',
+  'size',
+  'position',
+] as const satisfies readonly (keyof TriggerMessage | keyof TransactionPlace)[];
 
 /** Encodes a message as JSON, with the characters escaped that queues refuse. */
 export function encodeMessage(message: TriggerMessage): string {
@@ -89,6 +93,7 @@ export function parseMessage(text: string): TriggerMessage {
     created_at: parseTime(fields['created_at'], 'created_at'),
     replay: parseReplay(fields['replay']),
     generation: parseCount(fields['generation'], 'generation', 0, Number.MAX_SAFE_INTEGER),
+    ...parsePlace(fields['transaction']),
   };
 }
 
@@ -146,6 +151,13 @@ function parseScope(value: unknown): ErasureScope | undefined {
   const scope = SCOPES.find((one) => one === value);
   if (value !== undefined && scope === undefined) throw invalidField('erasure', SCOPES.join(', '), value);
   return scope;
+}
+
+function parsePlace(value: unknown): Pick<TriggerMessage, 'transaction'> {
+  if (value === undefined) return {};
+  if (!isObject(value)) throw invalidField('transaction', 'an object', value);
+  const size = parseCount(value['size'], 'transaction.size', 1, LIMITS.transactionCells);
+  return { transaction: { size, position: parseCount(value['position'], 'transaction.position', 0, size - 1) } };
 }
 
 function parseReplay(value: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { TriggerSkip, TriggerState } from '../../api/trigger-shapes.ts';
-import type { CellAddress, ErasureScope } from '../../cell.ts';
+import type { CellAddress, ErasureScope, TransactionPlace } from '../../cell.ts';
 
 /** The state of a trigger: one item that tailers and consumers poll. */
 export interface TriggerStatus {
@@ -88,6 +88,8 @@ export interface TriggerMessage extends CellAddress {
    * Set for an erasure: of the row (the column name is empty), its column, the versions up to the ref key, or the cell.
    */
   readonly erasure?: ErasureScope;
+  /** Set for a cell of a transaction: its others are next to it in the log, so a function can act once for all. */
+  readonly transaction?: TransactionPlace;
   readonly datastore: string;
   readonly trigger: string;
   readonly shard: number;

@@ -14,7 +14,7 @@ import {
   type Route,
 } from '../../../shared/api/operations.ts';
 import { PATH } from '../../../shared/api/path.ts';
-import type { Cell, Json, PutResult } from '../../../shared/cell.ts';
+import type { Cell, Json, PutResult, TransactionResult } from '../../../shared/cell.ts';
 import { ERRORS, SchemalessError, type ErrorCode } from '../../../shared/errors.ts';
 import { failingDeployment, fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { PARKED, SUMMARY } from '../../functions/support/fake-triggers.ts';
@@ -74,6 +74,22 @@ const PUT_RESULTS: readonly PutResult[] = [
   { outcome: 'stored_before', shard: 0, added_id: 1, created_at: '2026-01-31T08:00:00.000000Z' },
   { outcome: 'conflict', shard: 0, added_id: 1 },
   { outcome: 'erased', shard: 0 },
+  { outcome: 'subject_forgotten', shard: 0, field: 'cells[1].body.rider_uuid' },
+  { outcome: 'buffered', shard: 0, copies: 1 },
+  { outcome: 'unavailable', shard: 0, reason: 'no secondary was reached' },
+];
+const TRANSACTION_RESULTS: readonly TransactionResult[] = [
+  { outcome: 'stored_before', shard: 0, added_ids: [1, 2] },
+  { outcome: 'conflict', shard: 0, cells: [{ column_name: 'BASE', ref_key: 1 }] },
+  {
+    outcome: 'condition_failed',
+    shard: 0,
+    failed: [
+      { column_name: 'BASE', wanted: null, latest: CELL },
+      { column_name: 'NOTES', wanted: 1, latest: null },
+    ],
+  },
+  { outcome: 'erased', shard: 0, cells: [{ column_name: 'BASE', ref_key: 1 }] },
   { outcome: 'subject_forgotten', shard: 0, field: 'cells[1].body.rider_uuid' },
   { outcome: 'buffered', shard: 0, copies: 1 },
   { outcome: 'unavailable', shard: 0, reason: 'no secondary was reached' },
@@ -269,7 +285,12 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
   }
   const put = { method: 'PUT', path: `/v1/trips/cells/${ROW}/BASE/1` };
   const getIndex = get('indexes/driver_index');
-  const { queryIndex = getIndex, countEntries = getIndex, batchQuery = getIndex } = Object.fromEntries(requests);
+  const {
+    queryIndex = getIndex,
+    countEntries = getIndex,
+    batchQuery = getIndex,
+    transactRow = getIndex,
+  } = Object.fromEntries(requests);
   const packed = { headers: { accept: MESSAGE_PACK } };
   const unavailable = JSON.stringify({ row_key: ROW, column_name: WHILE_UNAVAILABLE, reason: 'request 4711' });
   for (const request of [
@@ -299,6 +320,13 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
     get(`shards/${SHARDS}/cells?after=0`),
   ])
     answers.push(await ask(request));
+  const { body: ofTransaction = '', ...transact } = transactRow;
+  const unconditional = JSON.stringify({ cells: JSON.parse(String(ofTransaction)).cells });
+  answers.push(await ask({ ...transact, body: unconditional }));
+  for (const body of [LONG, LONG.slice(1)])
+    answers.push(await ask({ ...transact, body: manyCells({ column_name: 'BASE', ref_key: 1, body }) }));
+  for (const result of TRANSACTION_RESULTS)
+    answers.push(await gateway(fakeDeployment({ transact: async () => result }))({ ...transact, body: unconditional }));
   for (const result of PUT_RESULTS)
     answers.push(await gateway(fakeDeployment({ put: async () => result }))({ ...put, body: '1' }));
   const starting = new SchemalessError('index_building', 'it is being built', {

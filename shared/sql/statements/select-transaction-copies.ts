@@ -1,0 +1,16 @@
+import { rowKeyBytes } from '../../address.ts';
+import type { Statement } from '../client.ts';
+import { CONTROL } from '../names.ts';
+import { KEY_COLUMNS, type CopyTable, type WaitingRow } from './select-buffered.ts';
+
+/** Selects the hints of one transaction, of all states. `begin`: with which each of its stored bodies begins. */
+export function selectTransactionCopies(
+  { datastore, row_key }: Pick<WaitingRow, 'datastore' | 'row_key'>,
+  begin: Uint8Array,
+  table: CopyTable = 'buffer',
+): Statement {
+  return {
+    sql: `SELECT ${KEY_COLUMNS} FROM ${CONTROL}.${table} FORCE INDEX (copy) WHERE datastore = ? AND row_key = ? AND LEFT(body, ${begin.length}) = ? ORDER BY id`,
+    parameters: [datastore, rowKeyBytes(row_key), begin],
+  };
+}
