@@ -1,5 +1,14 @@
 import { equalJson } from '../../../shared/body/equal.ts';
-import type { Cell, NewCell, PutResult } from '../../../shared/cell.ts';
+import { beginOf, isConditional, markedPlace } from '../../../shared/body/transaction-mark.ts';
+import type {
+  Cell,
+  LatestCondition,
+  NewCell,
+  PutResult,
+  RowTransaction,
+  TransactionResult,
+} from '../../../shared/cell.ts';
+import { latestOf } from './servers/append-statements.ts';
 import type { Found } from '../../../shared/contract/datastore.ts';
 import { addressKey, type AnsweredPut, type Chronicle } from './world/chronicle.ts';
 import { valueOf, type BufferedRow, type KeptCell } from './servers/tables.ts';
@@ -11,6 +20,7 @@ export interface Judge {
   readonly broken: string[];
   breaks(what: string): void;
   put(cell: NewCell, result: PutResult): void;
+  transaction(transaction: RowTransaction, cells: readonly NewCell[], result: TransactionResult): void;
   /** @param acked writes of the same cell that were answered before this read was sent */
   read(wanted: NewCell, found: Found, acked: readonly PutResult[], minimum: number | undefined): void;
   /** Judges a cell that the store returned. */
@@ -70,6 +80,22 @@ export function openJudge(chronicle: Chronicle): Judge {
         }
       }
     },
+    transaction(transaction, cells, result) {
+      if (result.outcome === 'condition_failed' || result.outcome === 'conflict' || result.outcome === 'erased') return;
+      chronicle.transacted(transaction);
+      for (const [position, cell] of cells.entries()) {
+        const { shard } = result;
+        if ('added_ids' in result)
+          // Some may have been there before: only the last of them is known to be its own.
+          this.put(cell, {
+            outcome: 'stored_before',
+            shard,
+            added_id: result.added_ids[position] ?? 0,
+            created_at: '',
+          });
+        else this.put(cell, result as PutResult);
+      }
+    },
     read(wanted, { cell, served_by, stale }, acked, minimum) {
       if (cell) showed(cell, 'a read');
       const shard = cell?.shard ?? acked.find((result) => result.shard >= 0)?.shard ?? -1;
@@ -112,10 +138,10 @@ export function judgeEnd(world: CalmWorld): string[] {
 }
 
 /** Checks the log: dense, in order, each address once, and the same on every server of the group. */
-function judgeLog({ groups, topology }: CalmWorld, shard: number): string[] {
+function judgeLog({ groups, topology, chronicle }: CalmWorld, shard: number): string[] {
   const group = groups.get(topology.home(shard).group);
   const log = logOf({ groups, topology }, shard);
-  const broken: string[] = [];
+  const broken = judgeTransactions(log, chronicle.cutShards.has(shard) ? [] : chronicle.transactions);
   if (log.some(({ added_id }, position) => added_id !== position + 1))
     broken.push(`the log of shard ${shard} has ids ${log.map(({ added_id }) => added_id).join(', ')}`);
   if (log.some(({ createdAt }, position) => createdAt < (log[position - 1]?.createdAt ?? 0)))
@@ -130,6 +156,38 @@ function judgeLog({ groups, topology }: CalmWorld, shard: number): string[] {
   return broken;
 }
 
+/** Checks that a log has all cells of each transaction next to each other, and that conditions held before it. */
+function judgeTransactions(log: readonly KeptCell[], known: readonly RowTransaction[]): string[] {
+  const broken: string[] = [];
+  for (const [position, cell] of log.entries()) {
+    const place = markedPlace(cell.body);
+    if (place?.position !== 0) {
+      const before = log[position - 1];
+      if (place && (!before || !isNext(before, cell))) broken.push(`a part of a transaction is at ${cell.added_id}`);
+      continue;
+    }
+    const others = log.slice(position, position + place.size);
+    if (others.length < place.size || others.some((one, at) => at > 0 && !isNext(others[at - 1] as KeptCell, one)))
+      broken.push(`the transaction at ${cell.added_id} of shard ${cell.shard} is not whole`);
+    if (!isConditional(cell.body)) continue;
+    const isOf = ({ row_key, cells }: RowTransaction, { address, body }: KeptCell): boolean =>
+      cells.some((one) => addressKey({ row_key, ...one }) === address && equalJson(one.body, valueOf(body)));
+    const meant = known.filter((one) => others.every((other) => isOf(one, other)));
+    const before = log.slice(0, position);
+    const isMet = ({ column_name, latest }: LatestCondition): boolean =>
+      latestOf(before, cell.rowKey, Buffer.from(column_name)) === (latest ?? -1);
+    if (meant.length > 0 && !meant.some((one) => (one.if ?? []).every(isMet)))
+      broken.push(`a condition did not hold before the transaction at ${cell.added_id} of shard ${cell.shard}`);
+  }
+  return broken;
+}
+
+function isNext(one: KeptCell, other: KeptCell): boolean {
+  const [before, after] = [beginOf(one.body), beginOf(other.body)];
+  if (!before || !after || Buffer.compare(before, after) !== 0) return false;
+  return (markedPlace(other.body)?.position ?? 0) === (markedPlace(one.body)?.position ?? 0) + 1;
+}
+
 /** Checks that an acknowledged write is in its log, or kept as a conflict that could not be told in its answer. */
 function judgeAnswer(world: CalmWorld, { cell, address, result }: AnsweredPut, kept: readonly BufferedRow[]): string[] {
   const isBody = (body: Uint8Array): boolean => equalJson(valueOf(body), cell.body);
@@ -141,8 +199,9 @@ function judgeAnswer(world: CalmWorld, { cell, address, result }: AnsweredPut, k
     return wasCertain && found && isBody(found.body) ? [`${name} was stored after all`] : [];
   if (result.outcome === 'unavailable' || (found && isBody(found.body))) return [];
   const isKept = kept.some((row) => row.state === 'conflict' && row.address === address && isBody(row.body));
-  // A second body came first while the primary was down.
-  if (found && isKept && result.outcome === 'buffered') return [];
+  // A second body came first while the primary was down; of a transaction, at one of its addresses.
+  const isOfTransaction = kept.some((row) => row.address === address && beginOf(row.body) !== undefined);
+  if ((found || isOfTransaction) && isKept && result.outcome === 'buffered') return [];
   // Only one copy existed, as the client was told; then its server was lost.
   if (result.outcome === 'buffered' && result.copies === 1 && world.chronicle.hasLostCopy(address, isBody)) return [];
   return [`${name} is ${found ? 'another cell now' : 'lost'}${isKept ? ', kept as a conflict' : ''}`];
@@ -160,10 +219,11 @@ function judgeSeen(world: CalmWorld, address: string, { shard, row_key, ref_key,
 function judgeKept(world: CalmWorld, row: BufferedRow): string[] {
   const { chronicle } = world;
   const name = `${row.state} row ${row.id} of ${Buffer.from(row.rowKey).toString('hex').slice(0, 8)}/${row.ref_key}`;
-  if (row.state === 'parked') return [`${name}: no row should fail by itself`];
+  if (row.state === 'parked') return isConditional(row.body) ? [] : [`${name}: no row should fail by itself`];
   const found = logOf(world, row.shard).find(({ address }) => address === row.address);
   const wasLost = chronicle.appendedTo(row.address).some(({ isLost }) => isLost);
   if (wasLost || chronicle.mayBeLeft(row.address)) return [];
+  if (beginOf(row.body)) return [];
   if (!found || equalJson(valueOf(found.body), valueOf(row.body))) return [`${name} contradicts nothing`];
   const writes = chronicle.answers.filter(
     ({ address, cell }) => address === row.address && equalJson(cell.body, valueOf(row.body)),

@@ -1,37 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
-import type { TopologySource } from '../../../shared/topology/topology.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
 import { transactionsOf, withTransactions } from '../../support/wrapped-client.ts';
 import { changing, NOTHING, rewording, rewordingPlans } from '../changed-clients.ts';
 import { hidesYoung, hidesYounger, parksRefused, seesFirstRows, takesRefusalsForDone } from './planted-drain-bugs.ts';
 import { hintsInTurn, withIds } from './planted-hint-bugs.ts';
-import type { ServerFlaws } from './servers/plan.ts';
+import type { PlantedBug } from './planted-bug.ts';
+import { PLANTED_TRANSACTION_BUGS } from './planted-transaction-bugs.ts';
 import { planOf } from './servers/plans.ts';
-import type { SimulatedGroup } from './servers/simulated-group.ts';
 import { addressOf } from './servers/tables.ts';
-
-/**
- * A bug of a kind that such a store can have. The simulation must find each: a judge that never finds anything proves
- * nothing.
- */
-export interface PlantedBug {
-  readonly name: string;
-  readonly what: string;
-  /** Stands between writers and a group. @default the client itself */
-  readonly writing?: (client: SqlClient, group: SimulatedGroup) => SqlClient;
-  /** Stands between the drain and the groups; created for each simulation. @default the client itself */
-  readonly draining?: () => (client: SqlClient, group: SimulatedGroup) => SqlClient;
-  readonly flaws?: ServerFlaws;
-  /** Stands between readers of logs and the groups. @default the client itself */
-  readonly reading?: (client: SqlClient) => SqlClient;
-  /** Stands between the drain and what it reads of the topology. @default the topology itself */
-  readonly topology?: (source: TopologySource) => TopologySource;
-  /** Whether log readers stop at holes. @default true */
-  readonly stopsAtHoles?: false;
-  /** Whether the start of a follower is saved before it follows. @default true */
-  readonly keepsStarts?: false;
-}
 
 const FENCE = " AND log.epoch = ? AND log.state = 'open'";
 const WRITER_FENCE = ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
@@ -211,6 +188,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     what: 'each run of the drain begins at the first row, whomever it waits for, and comes as far as its pace allows',
     draining: () => seesFirstRows,
   },
+  ...PLANTED_TRANSACTION_BUGS,
 ];
 
 function numbersIsolated(client: SqlClient): SqlClient {

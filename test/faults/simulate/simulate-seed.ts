@@ -1,7 +1,7 @@
 import { rowKeyIn } from '../row-keys.ts';
 import { longAbsence } from './world/long-absence.ts';
 import { bufferedRows, judgeEnd, logOf, openJudge, type Judge } from './judge.ts';
-import type { PlantedBug } from './planted-bugs.ts';
+import type { PlantedBug } from './planted-bug.ts';
 import { calmTrials } from './world/calm-trials.ts';
 import { runClients } from './world/clients.ts';
 import { duel } from './world/duels.ts';

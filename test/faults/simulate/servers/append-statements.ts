@@ -1,9 +1,10 @@
+import { beginOf } from '../../../../shared/body/transaction-mark.ts';
 import { SqlError } from '../../../../shared/sql/client.ts';
 import { bound, cellsOf, NOTHING_WRITTEN, shardsIn, type Execution, type Plan, type Written } from './plan.ts';
 import { keptCell, type KeptCell } from './tables.ts';
 
 /**
- * Plans `append-cell` and `append-cells`. Their guards are read from their text: an absent clause guards nothing here
+ * Plans `append-cells` and `append-transaction`. Their guards are read from their text: an absent clause guards nothing here
  * either.
  */
 export function planAppend(sql: string): Plan | undefined {
@@ -18,10 +19,13 @@ export function planAppend(sql: string): Plan | undefined {
   const isOne = !sql.includes('ROW_NUMBER()');
   const leavesOut = sql.includes('old.added_id IS NULL');
   const cells = isOne ? 1 : sql.split(' UNION ALL ').length;
-  if (!isLocked || (cells > 1 && !leavesOut))
+  const isWhole = sql.includes(' AND log.has_erasures = 0') && !leavesOut;
+  const conditions = sql.split('(SELECT latest.ref_key ').length - 1;
+  if (!isLocked || (cells > 1 && !leavesOut && !isWhole))
     throw new Error('an append without its locks, or without leaving out what is there, cannot be simulated');
   const one: Append = {
     cells,
+    conditions,
     byEpoch: sql.includes('log.epoch = ?'),
     byState: sql.includes("log.state = 'open'"),
     byWriter: sql.includes('(log.writer_id IS NULL OR log.writer_id = @@server_id)'),
@@ -35,6 +39,8 @@ export function planAppend(sql: string): Plan | undefined {
 interface Append extends Readonly<Record<'byEpoch' | 'byState' | 'byWriter' | 'leavesOut', boolean>> {
   /** The number of cells in the append. */
   readonly cells: number;
+  /** Of a transaction: how many columns must have a certain latest cell. */
+  readonly conditions: number;
   /** As in the statement for one cell, to skip an existing one. */
   readonly bindsAddressTwice: boolean;
   /** The same for erasures, of which there are none here. */
@@ -58,13 +64,18 @@ function append(execution: Execution, shard: number, guards: Append): Written {
   )
     return NOTHING_WRITTEN;
 
+  for (let left = guards.conditions; left > 0; left -= 1) {
+    const [rowKey, columnName, latest] = values.some('bytes', 'bytes', 'number');
+    if (latestOf(log.cells, rowKey, columnName) !== latest) return NOTHING_WRITTEN;
+  }
   const last = log.cells.at(-1);
   const cells: KeptCell[] = [];
   for (const cell of wanted) {
     const createdAt = Math.max(execution.now, last?.createdAt ?? 0);
     const kept = keptCell(shard, cell, { added_id: (last?.added_id ?? 0) + cells.length + 1, createdAt });
     if (guards.leavesOut && log.byAddress.has(kept.address)) continue;
-    if (log.byAddress.has(kept.address) || cells.some(({ address }) => address === kept.address))
+    const isRepeated = execution.flaws.repeatsTransactions === true && beginOf(kept.body) !== undefined;
+    if ((log.byAddress.has(kept.address) && !isRepeated) || cells.some(({ address }) => address === kept.address))
       throw new SqlError('duplicate', `Duplicate entry for key 'cell'`, { errno: 1062, key: 'cell' });
     cells.push(kept);
   }
@@ -73,4 +84,11 @@ function append(execution: Execution, shard: number, guards: Append): Written {
     insertId: cells.at(-1)?.added_id ?? 0,
     changes: cells.length > 0 ? [{ kind: 'appended', shard, cells }] : [],
   };
+}
+
+/** Returns the highest ref key of a column; -1 if it has no cell. */
+export function latestOf(cells: readonly KeptCell[], rowKey: Uint8Array, columnName: Uint8Array): number {
+  const isOf = (cell: KeptCell): boolean =>
+    Buffer.compare(cell.rowKey, rowKey) === 0 && Buffer.compare(cell.columnName, columnName) === 0;
+  return cells.reduce((latest, cell) => (isOf(cell) ? Math.max(latest, cell.ref_key) : latest), -1);
 }

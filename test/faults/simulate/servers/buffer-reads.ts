@@ -46,6 +46,10 @@ export function bufferRead(sql: string): BufferRead | undefined {
     )
   )
     return { kind: 'in_doubt', read: in_doubt };
+  if (
+    sql === `SELECT ${KEY_COLUMNS} FROM ${BUFFER} WHERE datastore = ? AND row_key = ? AND LEFT(body, 9) = ? ORDER BY id`
+  )
+    return { kind: 'transaction copies', read: ofTransaction };
   if (sql === `SELECT DISTINCT datastore, shard FROM ${BUFFER} WHERE state = 'in_doubt'`)
     return { kind: 'shards in doubt', read: shardsInDoubt };
   return undefined;
@@ -114,6 +118,16 @@ function copies({ tables, parameters, isWritable }: Execution): SqlRow[] {
   const isMeant = (row: BufferedRow): boolean =>
     row.state !== 'conflict' && isUnanswered(row) && wanted.has(`${row.datastore}/${row.address}`);
   return [roleRow(isWritable), ...[...tables.buffer.values()].filter(isMeant).map(keyRow)];
+}
+
+function ofTransaction({ tables, parameters }: Execution): SqlRow[] {
+  const values = bound(parameters);
+  const [datastore, rowKey, begin] = values.some('text', 'bytes', 'bytes');
+  const isMeant = (row: BufferedRow): boolean =>
+    row.datastore === datastore &&
+    Buffer.compare(row.rowKey, rowKey) === 0 &&
+    Buffer.compare(row.body.subarray(0, begin.length), begin) === 0;
+  return [...tables.buffer.values()].filter(isMeant).sort(byId).map(keyRow);
 }
 
 const roleRow = (isWritable: boolean): SqlRow => [0, null, isWritable ? 1 : 0, null, null, null, null];

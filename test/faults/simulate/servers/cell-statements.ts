@@ -1,4 +1,5 @@
 import type { SqlRow } from '../../../../shared/sql/client.ts';
+import { latestOf } from './append-statements.ts';
 import { bound, cellsOf, shardsIn, shownCells, type Execution, type Plan } from './plan.ts';
 import { addressOf, type KeptCell } from './tables.ts';
 
@@ -15,7 +16,10 @@ export function planCellRead(sql: string): Plan | undefined {
     return { kind: 'body hashes', shards, read: (execution) => bodyHashes(execution, asked, withRole) };
   }
   if (!/^\(SELECT \d+, \d+, added_id, row_key, /.test(sql)) return undefined;
-  if (!/`entity` WHERE row_key = \? AND column_name = \? AND ref_key = \?\)/.test(sql)) return undefined;
+  if (
+    !/`entity` WHERE row_key = \? AND column_name = \? (?:AND ref_key = \?|ORDER BY ref_key DESC LIMIT 1)\)/.test(sql)
+  )
+    return undefined;
   const branches = sql.split(' UNION ALL ').map((branch, position): CellBranch => {
     const [, item = '', shard = ''] = /^\(SELECT (\d+), (\d+)/.exec(branch) ?? [];
     if (HAS_ERASURES.test(branch))
@@ -26,7 +30,7 @@ export function planCellRead(sql: string): Plan | undefined {
       item: Number(item),
       shard: Number(shard),
       most: most === undefined ? undefined : Number(most),
-      what: HEAD.test(branch) ? 'head' : 'exact',
+      what: HEAD.test(branch) ? 'head' : branch.endsWith('LIMIT 1)') ? 'latest' : 'exact',
     };
   });
   return { kind: 'cells', shards, read: (execution) => cells(execution, branches) };
@@ -43,7 +47,7 @@ interface CellBranch {
   readonly shard: number;
   /** The bytes returned of a longer body. */
   readonly most: number | undefined;
-  readonly what: 'head' | 'exact' | 'has_erasures';
+  readonly what: 'head' | 'exact' | 'latest' | 'has_erasures';
 }
 
 function cellRow(item: number, cell: KeptCell, most?: number): SqlRow {
@@ -63,6 +67,13 @@ function cells(execution: Execution, branches: readonly CellBranch[]): SqlRow[] 
     if (what === 'has_erasures') {
       values.some('text', 'number');
       return [[item, shard, 0, null, null, null, null, null]];
+    }
+    if (what === 'latest') {
+      const [rowKey, columnName] = values.some('bytes', 'bytes');
+      const shown = shownCells(execution, shard);
+      const latest = latestOf(shown, rowKey, columnName);
+      const cell = shown.find(({ address }) => address === addressOf(rowKey, columnName, latest));
+      return cell ? [cellRow(item, cell, most)] : [];
     }
     const found = exact(execution, shard, addressOf(values.bytes(), values.bytes(), values.number()));
     return found ? [cellRow(item, found, most)] : [];

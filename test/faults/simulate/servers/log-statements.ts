@@ -1,3 +1,4 @@
+import { beginOf } from '../../../../shared/body/transaction-mark.ts';
 import type { SqlRow } from '../../../../shared/sql/client.ts';
 import { listed } from './cell-statements.ts';
 import {
@@ -109,7 +110,8 @@ function log(
 
 function entryRow({ tables }: Execution, item: number, cell: KeptCell): SqlRow {
   const { shard, added_id, rowKey, columnName, ref_key, createdText } = cell;
-  return [item, tables.shards.get(shard)?.epoch ?? null, added_id, rowKey, columnName, ref_key, createdText];
+  const place = beginOf(cell.body) ? cell.body.subarray(9, 11) : null;
+  return [item, tables.shards.get(shard)?.epoch ?? null, added_id, rowKey, columnName, ref_key, createdText, place];
 }
 
 interface Ranges {

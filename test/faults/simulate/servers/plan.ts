@@ -5,6 +5,8 @@ import type { KeptCell, KeptLog, TableChange, Tables } from './tables.ts';
 export interface ServerFlaws {
   /** The buffer's unique key leaves out the body hash. */
   readonly copiesByAddress?: boolean;
+  /** The unique key of addresses does not hold for cells of transactions. */
+  readonly repeatsTransactions?: boolean;
 }
 
 /** The target of a statement: one server at one moment. */

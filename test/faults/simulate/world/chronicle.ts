@@ -1,5 +1,5 @@
 import { equalJson } from '../../../../shared/body/equal.ts';
-import type { Cell, CellAddress, NewCell, PutResult } from '../../../../shared/cell.ts';
+import type { Cell, CellAddress, NewCell, PutResult, RowTransaction } from '../../../../shared/cell.ts';
 import type { Statement } from '../../../../shared/sql/client.ts';
 import type { Plan } from '../servers/plan.ts';
 import type { Witness } from '../servers/simulated-group.ts';
@@ -52,6 +52,9 @@ export interface Chronicle extends Witness {
   /** The cell that a reader was shown first, by address. */
   readonly seen: Map<string, Cell>;
   readonly answers: AnsweredPut[];
+  /** Transactions that are stored, or may be. */
+  readonly transactions: readonly RowTransaction[];
+  transacted(transaction: RowTransaction): void;
   /** Shards that moved, with the time of it. */
   readonly moves: Map<number, number>;
   /** Shards that lost cells. */
@@ -65,6 +68,7 @@ export function chronicle(now: () => number): Chronicle {
   const copies = new Map<string, { readonly group: string; readonly body: Uint8Array; isLost: boolean }[]>();
   const leftovers = new Set<string>();
   const answers: AnsweredPut[] = [];
+  const transactions: RowTransaction[] = [];
   const acknowledged = new Map<string, NewCell>();
   const cutShards = new Set<number>();
   const counts = { lostCells: 0, failures: 0 };
@@ -135,6 +139,8 @@ export function chronicle(now: () => number): Chronicle {
     acknowledged: (address) => acknowledged.get(address),
     seen: new Map(),
     answers,
+    transactions,
+    transacted: (transaction) => void transactions.push(transaction),
     moves: new Map(),
     cutShards,
     counts,

@@ -1,4 +1,4 @@
-import type { NewCell, PutResult } from '../../../../shared/cell.ts';
+import type { NewCell, PutResult, RowTransaction, TransactionResult } from '../../../../shared/cell.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { Random } from '../../../support/random.ts';
@@ -13,7 +13,7 @@ const CALLS = [4, 10] as const;
 const MOST_BATCH = 5;
 /** Tries of a write that is answered `unavailable`. */
 const TRIES = 3;
-const COLUMNS: readonly [string, ...string[]] = ['BASE', 'STATUS'];
+const COLUMNS: readonly [string, string] = ['BASE', 'STATUS'];
 
 /** The addresses that all clients write to: few, so that they collide. */
 interface Ground {
@@ -55,6 +55,7 @@ async function oneCall(world: World, send: Send, call: Call): Promise<void> {
   const { random } = call;
   const kind = random.next();
   if (kind < 0.2) return void (await send((store) => readBack(store, call)));
+  if (kind > 0.85) return transactOnce(world, send, call);
   const cells = Array.from({ length: kind < 0.7 ? 1 : random.integer(2, MOST_BATCH) }, () => cellOf(call));
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const results = await send(async (store) =>
@@ -73,6 +74,59 @@ async function oneCall(world: World, send: Send, call: Call): Promise<void> {
     if (results?.every(({ outcome }) => outcome !== 'unavailable') || random.chance(0.3)) return;
     await world.time.sleep(random.between(100, 2000));
   }
+}
+
+/** Writes cells of one row together, often of rows that others write to, and a third of them with a condition. */
+async function transactOnce(world: World, send: Send, call: Call): Promise<void> {
+  const { random } = call;
+  if (random.chance(0.3)) return skewed(world, send, call);
+  const first = cellOf(call);
+  const { row_key } = first;
+  const addresses = COLUMNS.flatMap((column_name) => [1, 2].map((ref_key) => ({ row_key, column_name, ref_key })));
+  const some = addresses.filter(() => random.chance(0.5)).map((address) => ({ ...address, body: cellOf(call).body }));
+  const transaction = {
+    row_key,
+    cells: some.length === 0 ? [first] : some,
+    ...(random.chance(0.35) && {
+      if: [{ column_name: random.pick(COLUMNS), latest: random.chance(0.5) ? null : random.integer(1, 2) }],
+    }),
+  };
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const outcome = await transact(world, send, call, transaction);
+    if ((outcome !== undefined && outcome !== 'unavailable') || random.chance(0.3)) return;
+    await world.time.sleep(random.between(100, 2000));
+  }
+}
+
+/** Writes each of two columns if the other is empty, at once or one after the other: not both may be stored. */
+async function skewed(world: World, send: Send, call: Call): Promise<void> {
+  const { random } = call;
+  const row_key = randomRowKey(random);
+  const [one, other] = COLUMNS.map((column_name, at) => ({
+    row_key,
+    cells: [{ row_key, column_name, ref_key: 1, body: at }],
+    if: [{ column_name: COLUMNS[1 - at] ?? '', latest: null }],
+  })) as readonly Transaction[] as readonly [Transaction, Transaction];
+  const first = transact(world, send, call, one);
+  if (random.chance(0.5)) await first;
+  await Promise.all([first, transact(world, send, call, other)]);
+}
+
+type Transaction = RowTransaction & { readonly cells: readonly NewCell[] };
+
+async function transact(
+  world: World,
+  send: Send,
+  { judge }: Call,
+  transaction: Transaction,
+): Promise<TransactionResult['outcome'] | undefined> {
+  const result = await send((store) => store.transact(transaction));
+  if (result) judge.transaction(transaction, transaction.cells, result);
+  else {
+    world.chronicle.transacted(transaction);
+    for (const cell of transaction.cells) world.chronicle.abandoned(cell);
+  }
+  return result?.outcome;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { TopologySource } from '../../../../shared/topology/topology.ts';
 import { Random } from '../../../support/random.ts';
 import { withoutAdmission } from '../../../support/without-admission.ts';
 import { withoutBreakers } from '../../../support/without-breakers.ts';
-import type { PlantedBug } from '../planted-bugs.ts';
+import type { PlantedBug } from '../planted-bug.ts';
 import { DATASTORE } from '../servers/log-statements.ts';
 import { memoryTable } from '../servers/memory-table.ts';
 import { memoryTopology, type MemoryTopology } from '../servers/memory-topology.ts';
