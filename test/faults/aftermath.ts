@@ -29,6 +29,7 @@ export async function inspect({ datastore, groups, written, signal }: Scene) {
     moved,
     doubled,
     'ids missing': holesIn(logs),
+    'parts of transactions': sumOf(logs.map(({ parts }) => parts)),
     'wrong answers': wrong,
     'left in the buffer': rows + parked + conflicts + in_doubt,
   };

@@ -13,6 +13,7 @@ const MODULES = [
   'losses/shown',
   'conflicts/conflicts',
   'acks/acks',
+  'transactions/counters',
   'acks/data-api',
   'damage/damage',
   'hostile/hostile',

@@ -13,7 +13,13 @@ const cell = (ref_key: number): NewCell => ({
   ref_key,
   body: { ref_key },
 });
-const log = (ids: readonly number[], marks = ids): StoredLog => ({ shard: 0, ids, marks, timesBack: 0 });
+const log = (ids: readonly number[], marks = ids): StoredLog => ({
+  shard: 0,
+  ids,
+  marks,
+  parts: 0,
+  timesBack: 0,
+});
 
 describe('what readers saw', () => {
   const judge = (ids: readonly number[], marks: readonly number[] = ids) => {

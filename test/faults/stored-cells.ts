@@ -1,5 +1,6 @@
 import { decodeBody } from '../../shared/body/codec.ts';
-import type { CellAddress, NewCell } from '../../shared/cell.ts';
+import { beginOf, markedPlace } from '../../shared/body/transaction-mark.ts';
+import type { CellAddress, NewCell, TransactionPlace } from '../../shared/cell.ts';
 import { byItem, cellColumns } from '../../shared/sql/cell-rows.ts';
 import { entityTable } from '../../shared/sql/names.ts';
 import { onEachShard, rowsOf } from '../support/past-the-store.ts';
@@ -54,6 +55,8 @@ export interface StoredLog {
   readonly ids: readonly number[];
   /** The marks of the cells at the same positions of `ids`. */
   readonly marks: readonly number[];
+  /** Cells of transactions without the others next to them. */
+  readonly parts: number;
   /** How often a cell's time is before that of the cell before it. */
   readonly timesBack: number;
 }
@@ -78,6 +81,7 @@ export async function storedLog(client: SqlClient, datastore: string, shard: num
     shard,
     ids: cells.map(({ added_id }) => added_id),
     marks: cells.map(({ mark }) => mark),
+    parts: partsIn(cells),
     timesBack: cells.filter(({ created_at }, position) => created_at < (cells[position - 1]?.created_at ?? '')).length,
   };
 }
@@ -89,7 +93,23 @@ async function storedCells(client: SqlClient, datastore: string, shard: number) 
   return cells.map(({ body, ...cell }) => ({
     ...cell,
     mark: body === null ? -1 : markOf({ ...cell, body: decodeBody(body) }),
+    begin: Buffer.from(beginOf(body ?? new Uint8Array()) ?? []).toString('hex'),
+    place: body === null ? undefined : markedPlace(body),
   }));
+}
+
+/** Counts the cells of transactions that are not next to the one before, or after, them. */
+function partsIn(cells: readonly { readonly begin: string; readonly place: TransactionPlace | undefined }[]): number {
+  const isAt = (of: string, at: number, position: number): boolean =>
+    cells[at]?.begin === of && cells[at].place?.position === position;
+  return cells.filter(({ begin, place }, at) => {
+    if (!place) return false;
+    const { size, position } = place;
+    return (
+      (position > 0 && !isAt(begin, at - 1, position - 1)) ||
+      (position < size - 1 && !isAt(begin, at + 1, position + 1))
+    );
+  }).length;
 }
 
 const EXAMPLES = 5;

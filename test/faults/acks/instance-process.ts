@@ -15,10 +15,10 @@ await runAsProcess<InstanceInput, undefined>(async ({ access, journal: file, wri
     const source = new CellSource(seed, number, mix);
     while (!control.signal.aborted) {
       const next = source.next();
-      const cells = next.kind === 'batch' ? next.cells : [next.cell];
+      const cells = 'cells' in next ? next.cells : [next.cell];
       const call = (calls += 1);
       journal.note({ call, cells });
-      journal.note({ call, answers: await ask(cells) });
+      journal.note({ call, answers: await ask(cells, next.kind === 'transaction') });
     }
   };
   control.ready();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
+import type { CellAddress, NewCell, PutResult, TransactionResult } from '../../../shared/cell.ts';
 import type { Random } from '../../support/random.ts';
 import { markOf } from '../stored-cells.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
@@ -24,10 +24,10 @@ export interface Answer extends Told {
 }
 
 /** Asks once for one cell or a batch; the answers come in the order of the cells. */
-type Asker = (cells: readonly NewCell[]) => Promise<readonly Answer[]>;
+type Asker = (cells: readonly NewCell[], isTransaction?: boolean) => Promise<readonly Answer[]>;
 
 export interface AskerOptions {
-  readonly writer: Pick<CellWriter, 'put' | 'batchPut'>;
+  readonly writer: Pick<CellWriter, 'put' | 'batchPut' | 'transact'>;
   /** Returns how often groups that were to take copies, or to give them back, have failed so far. */
   readonly hintFailures?: () => number;
 }
@@ -43,13 +43,18 @@ export function isTold({ outcome }: Told): boolean {
   return outcome === 'stored' || outcome === 'stored_before' || outcome === 'conflict';
 }
 
-/** Writes cells with a put, or with a batch-put if there are several. */
+/** Writes cells with a put, with a batch-put if there are several, or as a transaction. */
 export function asker({ writer, hintFailures = () => 0 }: AskerOptions): Asker {
-  return async (cells) => {
+  return async (cells, isTransaction = false) => {
     const [first] = cells;
     if (!first) return [];
     const [begun, start, failuresBefore] = [Date.now(), performance.now(), hintFailures()];
-    const results = cells.length > 1 ? await writer.batchPut(cells) : [await writer.put(first)];
+    const results =
+      isTransaction && writer.transact
+        ? resultsOf(cells, await writer.transact({ row_key: first.row_key, cells }))
+        : cells.length > 1
+          ? await writer.batchPut(cells)
+          : [await writer.put(first)];
     const timing = {
       begun,
       ended: Date.now(),
@@ -58,6 +63,16 @@ export function asker({ writer, hintFailures = () => 0 }: AskerOptions): Asker {
     };
     return cells.map((cell, position) => ({ ...toldOf(cell, results[position] as PutResult), ...timing }));
   };
+}
+
+/** Returns the outcome of a transaction for each of its cells. */
+function resultsOf(cells: readonly NewCell[], result: TransactionResult): readonly PutResult[] {
+  if ('added_ids' in result) {
+    const { outcome, shard, added_ids } = result;
+    return added_ids.map((added_id) => ({ outcome, shard, added_id }));
+  }
+  const { outcome, shard } = result;
+  return cells.map(() => (outcome === 'condition_failed' ? { outcome: 'conflict', shard } : (result as PutResult)));
 }
 
 export interface Patience {
@@ -91,6 +106,8 @@ export async function askUntilTold(
 export interface CellWriter extends AsyncDisposable {
   put(cell: NewCell): Promise<PutResult>;
   batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]>;
+  /** Not of plain tables. */
+  readonly transact?: Datastore['transact'];
   /** Available in a store. */
   readonly get?: Datastore['get'];
 }

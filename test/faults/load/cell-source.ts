@@ -7,12 +7,14 @@ export interface Mix {
   /** Share of the writes that are batches: cells of one row, the last of them a repeat. */
   readonly batchShare: number;
   readonly batchSize: number;
+  /** Share of the writes that are transactions of new cells. @default 0 */
+  readonly transactionShare?: number;
   /** Share of the single writes that are repeats: of an earlier cell, or of the same one at the same moment. */
   readonly repeatShare: number;
 }
 
 /** About one cell in ten is a repeat. */
-export const BATCHES_AND_REPEATS: Mix = { batchShare: 0.3, batchSize: 10, repeatShare: 0.05 };
+export const BATCHES_AND_REPEATS: Mix = { batchShare: 0.2, batchSize: 10, transactionShare: 0.2, repeatShare: 0.05 };
 /** Puts of new cells: a cell that is lost for a moment is rightly `stored` again when its writer repeats it. */
 export const NEW_CELLS: Mix = { batchShare: 0, batchSize: 1, repeatShare: 0 };
 
@@ -20,7 +22,8 @@ export const NEW_CELLS: Mix = { batchShare: 0, batchSize: 1, repeatShare: 0 };
 export type Write =
   | { readonly kind: 'put'; readonly cell: NewCell }
   | { readonly kind: 'batched'; readonly cell: NewCell }
-  | { readonly kind: 'batch'; readonly cells: readonly NewCell[] };
+  | { readonly kind: 'batch'; readonly cells: readonly NewCell[] }
+  | { readonly kind: 'transaction'; readonly cells: readonly NewCell[] };
 
 /** The number of earlier cells remembered for repeats. */
 const REMEMBERED = 500;
@@ -40,7 +43,12 @@ export class CellSource {
   }
 
   next(): Write {
-    const { batchShare, batchSize, repeatShare } = this.#mix;
+    const { batchShare, batchSize, transactionShare = 0, repeatShare } = this.#mix;
+    if (transactionShare > 0 && this.#random.chance(transactionShare)) {
+      const row = randomRowKey(this.#random);
+      const cells = Array.from({ length: this.#random.integer(2, 5) }, () => this.#fresh(row));
+      return { kind: 'transaction', cells };
+    }
     if (this.#random.chance(batchShare)) return { kind: 'batch', cells: this.#batch(batchSize) };
     if (!this.#random.chance(repeatShare)) return { kind: 'put', cell: this.#fresh() };
     const again = this.#random.chance(0.5) ? this.#again() : undefined;

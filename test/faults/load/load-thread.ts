@@ -117,8 +117,12 @@ async function write({ input, control, book, number, ...asking }: Writing): Prom
   };
 
   /** Makes calls at once: the one that stored is recorded first. */
-  const call = async (calls: readonly (readonly NewCell[])[], isOfRecord = true): Promise<readonly Answer[]> => {
-    const told = await Promise.all(calls.map(ask));
+  const call = async (
+    calls: readonly (readonly NewCell[])[],
+    { isOfRecord = true, isTransaction = false } = {},
+  ): Promise<readonly Answer[]> => {
+    const asks: typeof ask = (some) => ask(some, isTransaction);
+    const told = await Promise.all(calls.map((some) => asks(some)));
     book.note(
       told.toSorted(([one], [other]) => Number(other?.outcome === 'stored') - Number(one?.outcome === 'stored')).flat(),
       isOfRecord,
@@ -127,22 +131,21 @@ async function write({ input, control, book, number, ...asking }: Writing): Prom
       if (input.checksBack && answer?.outcome === 'stored')
         book.stored.push({ cell: calls[position]?.[0] as NewCell, shard: answer.shard });
     for (const [position, answers] of told.entries())
-      if (again && !answers.every(isOver)) begin(repeat(calls[position] ?? [], answers, again, isOfRecord));
+      if (again && !answers.every(isOver))
+        begin(
+          askUntilTold(asks, calls[position] ?? [], answers, random, again).then((further) =>
+            book.note(further, isOfRecord),
+          ),
+        );
     return told.flat();
   };
   const isOver = (answer: Answer): boolean =>
     isTold(answer) || (answer.outcome === 'buffered' && !random.chance(again?.ofBuffered ?? 1));
-  const repeat = async (
-    wanted: readonly NewCell[],
-    first: readonly Answer[],
-    patience: Patience,
-    isOfRecord: boolean,
-  ): Promise<void> => book.note(await askUntilTold(ask, wanted, first, random, patience), isOfRecord);
   const carryOut = async (next: Write): Promise<readonly Answer[]> => {
-    if (next.kind === 'batch') return call([next.cells]);
+    if ('cells' in next) return call([next.cells], { isTransaction: next.kind === 'transaction' });
     const told = await call(next.kind === 'batched' ? [[next.cell], [next.cell]] : [[next.cell]]);
     if (otherShare > 0 && next.kind === 'put' && told.every(isTold) && random.chance(otherShare))
-      await call([[{ ...next.cell, body: { other: true } }]], false);
+      await call([[{ ...next.cell, body: { other: true } }]], { isOfRecord: false });
     return told;
   };
 

@@ -17,8 +17,8 @@ export async function openTarget(target: WriteTarget, report: (event: StoreEvent
   switch (target.kind) {
     case 'store': {
       const store = await openStore(target.access, { report });
-      const { put, batchPut, get } = store.datastore;
-      return { put, batchPut, get, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+      const { put, batchPut, transact, get } = store.datastore;
+      return { put, batchPut, transact, get, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
     }
     case 'http':
       return overHttp(target.url);
@@ -36,10 +36,11 @@ export function unconfirmed(error: unknown): PutResult {
 
 /** Returns a client that asks once: retries are the load's own, and are counted. */
 function overHttp(url: string): CellWriter {
-  const { put, batchPut } = storeOf(schemalessClient({ url, datastore: DATASTORE, attempts: 1 }));
+  const { put, batchPut, transact } = storeOf(schemalessClient({ url, datastore: DATASTORE, attempts: 1 }));
   return {
     put: (cell) => put(cell).catch(unconfirmed),
     batchPut: (cells) => batchPut(cells).catch((error: unknown) => cells.map(() => unconfirmed(error))),
+    transact,
     [Symbol.asyncDispose]: async () => undefined,
   };
 }

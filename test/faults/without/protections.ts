@@ -8,6 +8,7 @@ import { selectFencedShards, toFencedShards } from '../../../shared/sql/statemen
 import type { Wrap } from '../../support/store-access.ts';
 import { blamingClient } from './blaming-client.ts';
 import { changing, NOTHING, rewording } from '../changed-clients.ts';
+import { readingBefore, splitting } from './without-transactions.ts';
 
 /** The answer of a server that changed one row. */
 const ONE = { affectedRows: 1, insertId: 0 };
@@ -68,6 +69,8 @@ export const PROTECTIONS = {
   }),
   /** A mover that does not close a shard before it switches it. */
   closing: withoutClosing(),
+  /** Conditions of transactions are evaluated before the lock of their shard, and cells appended one by one. */
+  transactions: both(readingBefore('writer'), splitting(false)),
   /** A mover that leaves the shard open on its former group, under its name. */
   leaving: both(withoutClosing(), swallowing(/\.shard SET state = 'moved'|^RENAME TABLE `[^`]+(?<!_copy)`\./u, ONE)),
   /** A mover that trusts its read of a shard as the content of the copy. */
