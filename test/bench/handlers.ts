@@ -17,7 +17,11 @@ import { rowsOn } from './rows.ts';
 import { median } from './side-by-side.ts';
 
 const [WARM_UP, CALLS, ROUNDS, AT_ONCE] = [4000, 1500, 5, 8];
+const TRANSACTION = 'transaction of 5 cells';
+/** What a transaction of five cells may cost, next to one put. */
+const MOST_PUTS = 2;
 const NOTE = JSON.stringify({ author: 'rider', rating: 5, text: '', tags: ['clean car'] });
+const OF_FIVE = [1, 2, 3, 4, 5].map((ref_key) => `{"column_name":"NOTES","ref_key":${ref_key},"body":${NOTE}}`);
 
 interface Asked {
   readonly what: string;
@@ -65,6 +69,13 @@ export const handlersBench: Bench = {
         body: () => JSON.stringify(trips.next().body),
       },
       {
+        what: TRANSACTION,
+        handler: write,
+        operation: 'transactRow',
+        path: () => `rows/${randomUUID()}/transactions`,
+        body: () => `{"cells":[${OF_FIVE.join(',')}]}`,
+      },
+      {
         what: 'get latest',
         handler: read,
         operation: 'getLatestCell',
@@ -81,6 +92,7 @@ export const handlersBench: Bench = {
     const row = rowsOn(engine);
     using _quiet = withoutMetrics();
     const measured: Measured[] = [];
+    const medians = new Map<string, number>();
     for (const one of asked) {
       await callAll(one, WARM_UP);
       const micros: number[] = [];
@@ -92,8 +104,11 @@ export const handlersBench: Bench = {
         micros.push((user + system) / CALLS);
       }
       const range = `${Math.min(...micros).toFixed(0)} to ${Math.max(...micros).toFixed(0)}`;
+      medians.set(one.what, median(micros));
       measured.push(row(one.what, `${median(micros).toFixed(0)} us (${range})`));
     }
+    const puts = (medians.get(TRANSACTION) ?? 0) / (medians.get('put') ?? 1);
+    measured.push(row(`${TRANSACTION}, in puts`, puts.toFixed(2), `≤ ${MOST_PUTS}`, puts <= MOST_PUTS));
     return { measured };
   },
 };
