@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { progressItems } from '../shared/drain/progress-item.ts';
 import { LEASE_MS, runDrain } from '../shared/drain/run-drain.ts';
 import { leases } from '../shared/dynamo/lease.ts';
+import type { RunSlot } from '../shared/loops-at-once.ts';
 import { METRICS } from '../shared/metrics.ts';
 import { openStore } from './environment/deployment.ts';
 import { logger, gauge } from './environment/log.ts';
@@ -10,10 +11,12 @@ import { logger, gauge } from './environment/log.ts';
 /** Before the time limit: finishes a page and releases leases. */
 const TIME_TO_END_MS = 15_000;
 
-/** Drains all buffer tables and restores writers' missing cells, until the next minute's run takes over. */
-export async function handler(_event: unknown, lambda: Context): Promise<void> {
+/** Drains its slot's buffer tables and restores writers' missing cells, until the next minute's run takes over. */
+export async function handler({ slot, of }: RunSlot, lambda: Context): Promise<void> {
   const { config, context, topologyTable, stateTable } = openStore('keepCopies');
   await runDrain({
+    slot,
+    of,
     context,
     leases: leases(stateTable, randomUUID(), LEASE_MS),
     progress: progressItems(stateTable),

@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
+import type { RunSlot } from '../shared/loops-at-once.ts';
 import { runTailers } from '../shared/triggers/send/run-tailers.ts';
 import { sqsQueues } from '../shared/triggers/state/queues.ts';
 import { openStore } from './environment/deployment.ts';
@@ -9,13 +10,8 @@ import { sqsClient } from './environment/sqs.ts';
 /** Before the time limit: finishes a page and hands over. */
 const TIME_TO_END_MS = 30_000;
 
-interface TailSlot {
-  /** The worker's number, from 0. @default 0 */
-  readonly slot?: number;
-}
-
 /** Sends cells to the triggers' queues until the slot's next run takes over. */
-export async function handler({ slot = 0 }: TailSlot, lambda: Context): Promise<void> {
+export async function handler({ slot = 0 }: RunSlot, lambda: Context): Promise<void> {
   const { config, context, topologyTable, stateTable } = openStore('tailers');
   const sqs = sqsClient();
   const { report, flush } = tailReport();

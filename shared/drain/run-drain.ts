@@ -1,6 +1,7 @@
 import { SchemalessError } from '../errors.ts';
 import { runJob, type HeldJob, type JobRun } from '../dynamo/run-job.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
+import { groupsInSlot, type RunSlot } from '../loops-at-once.ts';
 import type { Turns } from '../repeat.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';
@@ -13,7 +14,7 @@ import { releaseOpened } from './fenced-shards.ts';
 import { PAUSE_MS } from './turns.ts';
 import { inDoubtSince } from './bring-back-shard.ts';
 
-interface DrainRun extends JobRun {
+interface DrainRun extends JobRun, RunSlot {
   readonly context: StoreContext;
   readonly settings?: DrainSettings;
   readonly topologyTable?: DynamoTable;
@@ -28,11 +29,14 @@ interface DrainRun extends JobRun {
 export const LEASE_MS = 10_000;
 const MEASURE_MS = 30_000;
 
-/** Drains all groups' buffer tables under their leases, until a successor takes over or the deadline. */
+/**
+ * Drains the buffer tables of this slot's groups under their leases, until a successor takes over or the deadline. After
+ * a change of groups or slots, a lease moves to the group's new slot with that slot's next run.
+ */
 export async function runDrain(run: DrainRun): Promise<void> {
   const groups = await run.context.groups.names();
   if (groups.length < 2) return;
-  await Promise.all(groups.map((group) => drainGroup(run, group)));
+  await Promise.all(groupsInSlot(groups, run).map((group) => drainGroup(run, group)));
 }
 
 interface HeldDrain {

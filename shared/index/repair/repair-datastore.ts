@@ -22,6 +22,7 @@ export interface DatastoreRun {
   readonly readers: ReaderWatch;
   readonly deadline: number;
   readonly renewMs: number;
+  readonly slot: number;
   readonly signal: AbortSignal;
 }
 
@@ -65,7 +66,7 @@ export class DatastoreRepair {
     if (isSucceeded) return;
     // Handed over to a successor that is gone again.
     for (const [name, { over }] of this.#running) if (over) this.#running.delete(name);
-    if (!this.#isChoring) this.#doChores();
+    if (this.#run.slot === 0 && !this.#isChoring) this.#doChores();
     const hasLive = catalogues.some(({ versions }) => versions.some(({ state }) => state === 'live'));
     if (!this.#running.has('repair')) this.#repair(hasLive);
     for (const [name, index] of building) if (!this.#running.has(name)) this.#build(name, index);

@@ -50,7 +50,7 @@ export const REPAIR_SETTINGS = {
   behindMs: 3000,
   /** Interval of the repair's offset commits: a killed run's successor compares so much again. */
   commitEveryMs: 5000,
-  /** For all builds of a datastore together. */
+  /** For all builds of a datastore together, in each slot. */
   buildCellsPerSecond: 5000,
   /** Interval of polls of topology, pending groups and builds: a new index waits for up to three. */
   pollMs: 3000,

@@ -16,6 +16,8 @@ export interface RepairRun {
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;
   readonly owner: string;
+  /** Runs of several slots share the partitions of the logs. Slot 0 also does what one run alone does. @default 0 */
+  readonly slot?: number | undefined;
   /** When to end, by `Date.now()`: short of the function's time limit. */
   readonly deadline: number;
   readonly signal?: AbortSignal;
@@ -31,15 +33,16 @@ type Going = RepairRun & DatastoreRun & Pick<RepairWork, 'settings' | 'report'>;
 
 /** Repairs, builds and drops indexes of all datastores, until the end or until its successor took over. */
 export async function runRepair(run: RepairRun): Promise<void> {
-  const { stateTable, owner, report = () => undefined, heartbeat = HEARTBEAT } = run;
+  const { stateTable, owner, slot = 0, report = () => undefined, heartbeat = HEARTBEAT } = run;
   const { signal, end } = untilEnd(run.signal ?? new AbortController().signal);
   const onError = (error: unknown): void => report({ datastore: '', kind: 'failed', what: 'announcing', error });
   const going: Going = {
     ...run,
+    slot,
     settings: { ...REPAIR_SETTINGS, ...run.settings },
     renewMs: heartbeat.heartbeatMs,
     report,
-    workers: new Workers({ stateTable, workerGroup: 'repair', slot: 'repair', owner, ...heartbeat, onError }),
+    workers: new Workers({ stateTable, workerGroup: 'repair', slot: String(slot), owner, ...heartbeat, onError }),
     leases: leases(stateTable, owner, heartbeat.silenceMs),
     readers: readerWatch(run.context, {
       report: (event) => report({ datastore: '', kind: 'followed', follower: 'repair', event }),

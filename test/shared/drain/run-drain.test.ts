@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { drainAtOnce, drainPass } from '../../support/drain-pass.ts';
 import { progressItems, type ProgressStore } from '../../../shared/drain/progress-item.ts';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
+import { readState } from '../../../shared/dynamo/state-table.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
@@ -10,6 +11,7 @@ import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { sharedTable } from '../../support/shared-table.ts';
+import { until } from '../../support/until.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 const SHARDS = 6;
@@ -30,7 +32,7 @@ const lagging = (client: SqlClient): SqlClient => ({
   },
 });
 
-const { store, trips, name, hintHolder, holder } = await sharedTrips(SHARDS, { wrap: lagging });
+const { store, trips, name, hintHolder, holder, groupOf, rowIn } = await sharedTrips(SHARDS, { wrap: lagging });
 const state = await sharedTable();
 
 async function buffer(rowKeys: readonly string[]): Promise<void> {
@@ -105,4 +107,48 @@ describe('one run of the drain after the other', () => {
     expect(Object.keys(read?.places ?? {}).length).toBeGreaterThan(30_000);
     expect(places).toMatchObject(read?.places ?? {});
   });
+});
+
+it('runs of two slots take each group from one run that had all, and drain only their own', async () => {
+  const groups = store.groups.map((group) => group.name).toSorted();
+  const ending = new AbortController();
+  const start = (owner: string, slot?: { readonly slot: number; readonly of: number }) => {
+    const seen = new Set<string>();
+    const ended = runDrain({
+      ...slot,
+      context: store.context,
+      leases: leases(state, owner, LEASE_MS),
+      deadline: Date.now() + 3_600_000, // Clock: never comes
+      renewMs: 50,
+      takeEveryMs: 50,
+      signal: ending.signal,
+      settings: { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000, keepCopiesSeconds: 3600 },
+      report: (group) => void seen.add(group),
+    });
+    return { seen, ended };
+  };
+  const areHeldBy = (...owners: readonly string[]) =>
+    until(`held by ${owners}`, async () => {
+      const items = await Promise.all(groups.map((group) => readState(state, `lease#drain/${group}`)));
+      return items.every((item, position) => item?.['owner']?.S === owners[position % owners.length]);
+    });
+
+  const alone = start('alone');
+  await areHeldBy('alone');
+  const slots = ['even', 'odd'].map((owner, slot) => start(owner, { slot, of: 2 }));
+  await alone.ended;
+  await areHeldBy('even', 'odd');
+  const rows = await Promise.all(
+    groups.map(async (group) => {
+      const shard = groupOf(0) === group ? SHARDS - 1 : 0;
+      const row_key = rowIn(shard);
+      await store.client(group).change(insertBuffered(name, [copyOf(cellOf({ row_key }), shard)]));
+      return row_key;
+    }),
+  );
+  await until('all are drained', async () => (await Promise.all(rows.map(isThere))).every(Boolean));
+  ending.abort();
+  await Promise.all(slots.map(({ ended }) => ended));
+  const own = Map.groupBy(groups, (_, position) => position % 2);
+  expect(slots.map(({ seen }) => [...seen].toSorted())).toEqual([own.get(0), own.get(1)]);
 });

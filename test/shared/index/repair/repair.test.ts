@@ -151,6 +151,30 @@ describe('the repair', () => {
     expect(first.events).toHaveLength(before);
   });
 
+  it('shares the logs with other slots, and leaves to slot 0 what one run alone does', async () => {
+    // Takes no run for dead on a busy machine.
+    const heartbeat = { heartbeatMs: 100, silenceMs: 20_000 };
+    const runs = [0, 1].map((slot) => indexed.repair({ slot, heartbeat }));
+    const held = ({ events }: (typeof runs)[number]): number =>
+      events.reduce((sum, event) => {
+        if (event.kind !== 'followed' || event.follower !== 'repair') return sum;
+        return sum + Number(event.event.kind === 'partition_taken') - Number(event.event.kind === 'partition_released');
+      }, 0);
+    await until('each has its half', () => runs.every((run) => held(run) === SHARDS / 2));
+    between.now = noEntries;
+    const rows = Array.from({ length: SHARDS }, (_, shard) => rowsOfShard(shard, SHARDS, 10)).flat();
+    await indexed.write(rows.map((row_key) => ({ row_key, ref_key: 6, body: { driver: randomUUID() } })));
+    between.now = (client) => client;
+    await clean();
+    await Promise.all(runs.map((run) => run.stop()));
+    const repaired = runs.map(({ events }) =>
+      events.reduce((sum, event) => sum + (event.kind === 'repaired' ? event.entries : 0), 0),
+    );
+    expect(repaired).toEqual([30, 30]);
+    // The watch of builds reports it, under the lease of the datastore.
+    expect(runs.map(({ events }) => events.some(({ kind }) => kind === 'lag'))).toEqual([true, false]);
+  });
+
   it('gives a shard that moved away from a group the entries that the group had missed', async () => {
     const driver = randomUUID();
     const shard = shardOfValue(driver, 'UUID', SHARDS);
