@@ -1,3 +1,4 @@
+import { loopSlots } from '../constructs/connection-budget.ts';
 import { defaultPartitions } from '../../shared/follow/follower-item.ts';
 import { SHARDS_A_PAGE } from '../../shared/follow/log-pages.ts';
 import { MADE_USERS } from '../../shared/topology/database-users.ts';
@@ -71,8 +72,8 @@ export const ASSUMPTIONS = {
 /** Alarms by subject, in metrics that they watch. A test compares the sum with the templates. */
 const ALARMS = { store: 50, trigger: 4, group: 4, proxy: 4, readers: 1, proxiedReaders: 1, loop: 1 } as const;
 const METRICS_AT_REST = 12;
-/** `drain-buffer`, `maintenance` and `move-shards`; each tailer has its own schedule. */
-const LOOPS = 3;
+/** `drain-buffer`, `maintenance`, `move-shards` and `tail-shards`. */
+const LOOPS = 4;
 
 const HOURS = 730;
 export const SECONDS = HOURS * 3600;
@@ -91,11 +92,11 @@ export function standingOf(environment: EnvironmentProps) {
   const zones = zonesFor(environment.region, environment.zones)?.length ?? ZONES_UNNAMED;
   const ofReaders = readersPerGroup > 0 ? ALARMS.readers + (proxy ? ALARMS.proxiedReaders : 0) : 0;
   const perGroup = ALARMS.group + (proxy ? ALARMS.proxy : 0) + ofReaders;
-  const ofLoops = schedules ? (LOOPS + 1) * ALARMS.loop : 0;
+  const ofLoops = schedules ? LOOPS * ALARMS.loop : 0;
   return {
     zones,
     nodes: groups * (1 + readersPerGroup),
-    schedules: schedules ? LOOPS + tailers : 0,
+    schedules: schedules ? 2 * loopSlots(environment) + 1 + tailers : 0,
     // SQS, and Secrets Manager if functions log in with passwords or seal fields.
     endpoints: functionsInVpc ? zones * (environment.sealsFields || databaseAuth === 'secret' ? 2 : 1) : 0,
     // Of each cluster's owner, of the users that have no tokens, and the root key.
@@ -112,7 +113,8 @@ export function restOf(environment: EnvironmentProps): Bill {
   const pages = Math.ceil((environment.shards['trips'] ?? SHARDS) / SHARDS_A_PAGE);
   // Tailers keep a node awake that could pause.
   const acu = schedules ? Math.max(capacity.min, 0.5) : capacity.min;
-  const loopMb = schedules ? (tailers + 1) * loopMemoryMb + (groups > 1 ? smallFunctionMb : 0) : 0;
+  const slots = loopSlots(environment);
+  const loopMb = schedules ? (tailers + slots) * loopMemoryMb + (groups > 1 ? slots * smallFunctionMb : 0) : 0;
   const starts = standing.schedules * HOURS * 60;
   const state = schedules ? stateAtRest(environment) : { writes: 0, reads: 0 };
   const polls = (schedules ? (tailers * triggers) / 5 : 0) + triggers / 4;
@@ -142,14 +144,15 @@ export function restOf(environment: EnvironmentProps): Bill {
 function stateAtRest(environment: EnvironmentProps): { readonly writes: number; readonly reads: number } {
   const { groups, tailers } = environment;
   const { triggers } = ASSUMPTIONS;
+  const slots = loopSlots(environment);
   const shards = environment.shards['trips'] ?? SHARDS;
   const partitions = defaultPartitions(shards);
   const offsetUnits = Math.ceil(((shards / partitions) * 20) / 1024);
   const assigned = partitions * (triggers + 1);
   const renewals = ((groups > 1 ? groups : 0) + 1) / 2;
-  const topologyReads = (3.2 + tailers / 5) * Math.ceil((shards * 6 + groups * 700) / 4096);
+  const topologyReads = (3.2 * slots + tailers / 5) * Math.ceil((shards * 6 + groups * 700) / 4096);
   return {
-    writes: tailers + 0.5 + renewals + (assigned * 2 * offsetUnits) / 60,
+    writes: tailers + slots / 2 + renewals + (assigned * 2 * offsetUnits) / 60,
     reads: assigned * (3 / 60 + 1 / 30) + renewals + tailers * (1 + 1.5 * triggers) + groups / 2 + topologyReads,
   };
 }

@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { type Bill, millionReads, millionWrites, restOf, sumOf } from './bill.ts';
 import { planOf } from './plan.ts';
+import { loopSlots } from '../constructs/connection-budget.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../environments.ts';
 
 const RATES = [100, 1000, 10_000, 100_000] as const;
@@ -38,6 +39,7 @@ export function tables(rates: readonly number[] = RATES): readonly string[] {
         row('`instances` of `write-cells`, `read-cells`', ({ changed: { instances } }) =>
           [instances['write-cells'], instances['read-cells']].join(', '),
         ),
+        row('runs of drain, of maintenance', ({ changed }) => String(loopSlots({ ...prod, ...changed }))),
         row('connections to a writer', ({ connections }) => connections.toLocaleString('en-US')),
         row('`capacity.max`', ({ changed }) => String(changed.capacity.max)),
         row('USD a month', ({ monthlyUsd }) => usd(monthlyUsd)),

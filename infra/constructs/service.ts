@@ -12,6 +12,7 @@ import { StoreAlarms } from './store-alarms.ts';
 import { StoreApi } from './store-api.ts';
 import { StoreDashboard } from './store-dashboard.ts';
 import type { StoreFunction } from './store-function.ts';
+import { loopSlots } from './connection-budget.ts';
 import { addAnsweringFunctions, addLoopingFunctions, type AnsweringFunctions } from './store-functions.ts';
 import { TriggerQueue } from './trigger-queue.ts';
 import { Duration } from 'aws-cdk-lib';
@@ -65,20 +66,14 @@ export class SchemalessService {
     const { api } = this.api;
     this.alarms = new StoreAlarms(scope, 'alarms', storage, api);
     this.dashboard = new StoreDashboard(scope, 'dashboard', storage, api);
-    const always = {
-      drain: looping['drain-buffer'],
-      repair: looping['maintenance'],
-      move: looping['move-shards'],
-    };
-    const schedules = environment.schedules
-      ? Object.entries(always).map(([name, target]) => startRegularly(scope, name, target))
-      : [];
-    for (const loop of Object.values(always)) this.alarms.addLoop(loop.node.id, loop);
+    const slots = loopSlots(environment);
+    this.startSlots('drain', looping['drain-buffer'], slots);
+    this.startSlots('repair', looping['maintenance'], slots);
+    this.startSlots('move', looping['move-shards'], 1);
     const functions = [...Object.values(this.answering), ...Object.values(looping)];
     for (const called of functions) this.look(called.node.id, called);
     if (canary && environment.canaryMinutes) canary.leadOver(environment.canaryMinutes, [this.alarms.serverErrors]);
-    for (const part of [...functions, ...(canary ? canary.parts : []), ...schedules, this.api])
-      this.startAfterMigration(part);
+    for (const part of [...functions, ...(canary ? canary.parts : []), this.api]) this.startAfterMigration(part);
     if (environment.definedByApi) this.startTailing();
     for (const { name, triggers } of definitions.datastores)
       for (const definition of triggers) this.addTrigger(name, definition);
@@ -151,6 +146,15 @@ export class SchemalessService {
     this.alarms.addLoop(tailShards.node.id, tailShards);
     for (let slot = 0; slot < (schedules ? tailers : 0); slot += 1)
       this.startAfterMigration(startRegularly(this.scope, `tail-${slot}`, tailShards, { input: { slot } }));
+  }
+
+  /** Starts each slot of a function that divides its work. One alone takes no input. */
+  private startSlots(id: string, loop: StoreFunction, of: number): void {
+    this.alarms.addLoop(loop.node.id, loop, of);
+    for (let slot = 0; slot < (this.storage.environment.schedules ? of : 0); slot += 1) {
+      const rate = of === 1 ? {} : { input: { slot, of } };
+      this.startAfterMigration(startRegularly(this.scope, slot === 0 ? id : `${id}-${slot}`, loop, rate));
+    }
   }
 
   private addTriggerFunction(trigger: TriggerQueue, codeOf: NonNullable<FunctionCode['ofTrigger']>): void {

@@ -53,14 +53,14 @@ export class StoreAlarms extends Alarms {
     addTriggerAlarms(this, metrics);
   }
 
-  /** Missing starts of a function that runs each minute. */
-  addLoop(name: string, loop: IFunction): void {
+  /** Fewer starts of a function than those of all its slots but one, of which each starts once a minute. */
+  addLoop(name: string, loop: IFunction, slots = 1): void {
     if (!this.environment.schedules) return;
     this.add(`${name}-stopped`, {
       section: 'loop-stopped',
-      what: `${name} is not started any more`,
+      what: `${slots > 1 ? 'a slot of ' : ''}${name} is not started any more`,
       metric: loop.metricInvocations(SUMMED),
-      below: 1,
+      below: FIVE_MINUTES.toMinutes() * (slots - 1) + 1,
       periods: 2,
       silenceIsBad: true,
     });

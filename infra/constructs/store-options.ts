@@ -85,6 +85,7 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
   const capacity = capacityOf(options.capacity ?? defaults.capacity);
   const bounded = {
     access,
+    groups,
     capacity,
     connections: defaults.connections,
     tailers: options.tailers ?? (access === 'mysql' && capacity.max >= ACU_OF_TAILERS ? SEVERAL_TAILERS : 1),
@@ -92,7 +93,6 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
   const instances = options.instances ?? instancesWithin(bounded);
   return {
     name,
-    groups,
     ...(options.groupsInFirstStack !== undefined && { groupsInFirstStack: options.groupsInFirstStack }),
     readersPerGroup: wholeNumber('readers', options.readers ?? defaults.readers, 0, MOST_READERS),
     ...bounded,

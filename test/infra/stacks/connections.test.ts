@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { checkEnvironment } from '../../../infra/constructs/store-options.ts';
-import { connectionBudget } from '../../../infra/constructs/connection-budget.ts';
+import { connectionBudget, loopInstances, loopSlots } from '../../../infra/constructs/connection-budget.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { MADE_USERS, userName } from '../../../shared/topology/database-users.ts';
 import { statementsOf } from '../support/statements.ts';
@@ -178,6 +178,23 @@ describe('the connections of an environment', () => {
     expect(readFileSync(join(PROJECT_ROOT, 'infra/docs/operations/runbook.md'), 'utf8')).toContain(
       `An instance opens up to ${each('write-cells')} connections to a writer, a scheduled function ${each('tail-shards')}:`,
     );
+  });
+
+  it('count the slots of the drain and of the maintenance, by groups and planned writes', () => {
+    const { small, staging, prod, local } = ENVIRONMENTS;
+    expect([small, staging, prod, local].map(loopSlots)).toEqual([1, 1, 1, 1]);
+    expect([8, 9, 40, 100].map((groups) => loopSlots({ groups }))).toEqual([1, 2, 5, 13]);
+    const writing = (writers: number, groups = 8) => loopSlots({ groups, instances: { 'write-cells': writers } });
+    expect([209, 210, 834].map((writers) => writing(writers))).toEqual([1, 2, 4]);
+    expect(writing(5000, 3), 'a slot without groups has nothing to drain').toBe(3);
+    expect(loopInstances({ ...prod, groups: 100 })).toEqual({
+      'drain-buffer': 27,
+      maintenance: 27,
+      'move-shards': 3,
+      'tail-shards': 10,
+    });
+    const more = connectionBudget({ ...prod, groups: 100 });
+    expect(more?.wanted).toBe(1448 + 189 + 2 * 24 * 9);
   });
 
   it('that do not fit are refused with the sum', () => {

@@ -67,6 +67,27 @@ describe('prod with as many groups as there may be', () => {
     }
   });
 
+  it('divides the drain and the maintenance into slots, and notices when one of them is not started', () => {
+    const inputs = propertiesOf(most, 'AWS::Scheduler::Schedule')
+      .map(({ Description, Target }) => [String(Description).split(' ')[1], Object(Target).Input] as const)
+      .filter(([name]) => name !== 'tail-shards');
+    const slots = Array.from({ length: 5 }, (_, slot) => JSON.stringify({ slot, of: 5 }));
+    expect(
+      Object.fromEntries(
+        [...Map.groupBy(inputs, ([name]) => name)].map(([name, some]) => [name, some.map(([, input]) => input)]),
+      ),
+    ).toEqual({ 'drain-buffer': slots, maintenance: slots, 'move-shards': [undefined] });
+    const reserved = propertiesOf(most, 'AWS::Lambda::Function').filter(
+      ({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions === 11,
+    );
+    expect(reserved).toHaveLength(2);
+    const least = propertiesOf(most, 'AWS::CloudWatch::Alarm')
+      .filter(({ AlarmDescription }) => String(AlarmDescription).endsWith('#loop-stopped'))
+      .map(({ Threshold }) => Threshold);
+    // Of 25 starts in five minutes, 20 are left.
+    expect(least.toSorted()).toEqual([1, 1, 21, 21]);
+  });
+
   it('keeps every resource of a group when groups are added', () => {
     const more = prodOf(GROUPS_IN_FIRST_STACK + 2);
     // Resources that name all groups of a stack name more.

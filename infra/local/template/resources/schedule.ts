@@ -19,7 +19,7 @@ export function schedules(resources: readonly ResourceAddress[], context: Contex
         roleArn: String(target.RoleArn),
         /** JSON text; undefined without an input. */
         input,
-        /** The slot in an input such as `{"slot": 2}`: one of several equal workers. */
+        /** The slot in an input such as `{"slot": 2}`: one of several equal workers, whose number may change. */
         slot: input === undefined ? undefined : slotOf(input),
       };
     });
@@ -34,6 +34,6 @@ function rateOf(address: ResourceAddress, expression: string): number {
 }
 
 function slotOf(input: string): number | undefined {
-  const { slot } = Object(JSON.parse(input));
-  return typeof slot === 'number' ? slot : undefined;
+  const { slot, of } = Object(JSON.parse(input));
+  return typeof slot === 'number' && of === undefined ? slot : undefined;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventSources } from '../../../../../infra/local/template/resources/event-source.ts';
 import { httpRoutes } from '../../../../../infra/local/template/resources/http-api.ts';
 import { checkTypes, localResources } from '../../../../../infra/local/template/resources/local-resources.ts';
+import { schedules } from '../../../../../infra/local/template/resources/schedule.ts';
 import type { TemplateResource } from '../../../../../infra/local/template/template.ts';
 
 function read(Resources: Readonly<Record<string, TemplateResource>>) {
@@ -20,6 +21,21 @@ it('a resource that the local stack can neither run nor leave out is an error th
   expect(() => checkTypes([{ name: 'service', folder: '/nowhere', template: { Resources } }])).toThrow(
     /^The local stack cannot run Stream \(AWS::Kinesis::Stream\) of service, Bucket \(AWS::S3::Bucket\) of service: /u,
   );
+});
+
+it('a schedule with a slot starts a tailer, whose number can change, unless it says of how many slots', () => {
+  const started = (slot: object) => ({
+    Type: 'AWS::Scheduler::Schedule',
+    Properties: {
+      ScheduleExpression: 'rate(1 minute)',
+      Target: { Arn: 'arn', RoleArn: 'role', Input: JSON.stringify(slot) },
+    },
+  });
+  const { resources, context } = read({ Tail: started({ slot: 1 }), Drain: started({ slot: 1, of: 2 }) });
+  expect(schedules(resources, context).map(({ input, slot }) => [input, slot])).toEqual([
+    ['{"slot":1}', 1],
+    ['{"slot":1,"of":2}', undefined],
+  ]);
 });
 
 describe('an event source mapping', () => {
