@@ -34,11 +34,11 @@ function allowed(described: string, datastore = 'trips', routes: readonly (typeo
 }
 
 const WRITES = words(`
-  putCell batchPut batchRestore pauseTrigger resumeTrigger rewindTrigger retryParkedCells discardParkedCells
+  putCell batchPut batchRestore transactRow pauseTrigger resumeTrigger rewindTrigger retryParkedCells discardParkedCells
   replayDeadMessages discardDeadMessages discardBufferConflicts keepWritesInDoubt applyDefinitions
   deleteIndex deleteTrigger`);
 const OF_CLIENTS = words(`
-  putCell batchPut getCell getLatestCell listVersions getRow batchGet batchRead readShardLog digestLog readLog
+  putCell batchPut transactRow getCell getLatestCell listVersions getRow batchGet batchRead readShardLog digestLog readLog
   listShards   listIndexes queryIndex countEntries batchQuery`);
 const OF_MOVERS = words(`
   listMoves createMove getMove switchMove reverseMove completeMove cancelMove verifyMove listShards
