@@ -47,7 +47,8 @@ export function ndjsonFile(path: string, compression: Compression): CellFile {
 
 /** Returns a cell's line. For an erasure, or an erased or undecodable body, it says so and the body is null. */
 function lineOf(cell: Cell): string {
-  const { row_key, column_name, ref_key, body, added_id, created_at, erased, body_sha256, erasure, error } = cell;
+  const { row_key, column_name, ref_key, body, added_id, created_at } = cell;
+  const { transaction, erased, body_sha256, erasure, error } = cell;
   const members = { row_key, column_name, ref_key, body, added_id, created_at };
-  return stringifyJson({ ...members, erased, body_sha256, erasure, error: error?.code });
+  return stringifyJson({ ...members, transaction, erased, body_sha256, erasure, error: error?.code });
 }

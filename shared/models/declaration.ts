@@ -9,7 +9,7 @@ import type { ValueByType } from '../definitions/field-value.ts';
 /** The part of a client that models need. */
 export type ModelDatastore = Pick<
   SchemalessClient,
-  'name' | 'put' | 'getLatest' | 'versions' | 'row' | 'log' | 'heads' | 'query' | 'count' | 'getIndex'
+  'name' | 'put' | 'transact' | 'getLatest' | 'versions' | 'row' | 'log' | 'heads' | 'query' | 'count' | 'getIndex'
 >;
 
 /** An index of the datastore, as its YAML defines it over the column of `base`. */

@@ -1,5 +1,5 @@
 import { equalJson } from '../body/equal.ts';
-import { isObject, type CellAddress, type Json } from '../cell.ts';
+import { isObject, type CellAddress, type Json, type NewCell } from '../cell.ts';
 import { toFieldValue } from '../definitions/field-value.ts';
 import { describe, SchemalessError, wrongField } from '../errors.ts';
 import { judgedBy } from './judged-by.ts';
@@ -31,6 +31,13 @@ interface Unconfirmed {
   /** The body, before and after its validator. */
   readonly next: Members;
   readonly body: Json;
+}
+
+/** A version to be written with those of other cells. */
+interface NextVersion {
+  readonly cell: Omit<NewCell, 'row_key'>;
+  /** Takes it as saved; `added_id`: null while it is buffered. */
+  readonly saved: (added_id: number | null) => void;
 }
 
 /** Attempts of a save before it gives up; in each, another writer has taken the version. */
@@ -127,6 +134,20 @@ export class ModelCell<Body> {
     if (typeof changes !== 'function') return this.#change(changes as Members).save(options);
     const before = this.#changes;
     return this.#write((body) => ({ ...before, ...(changes(merged(body, before) as Body) as Members) }), options);
+  }
+
+  /** Returns the next version with the changes made by `set`, validated; undefined if none differs. */
+  async next(): Promise<NextVersion | undefined> {
+    const [on, set] = [this.#stored, this.#changes];
+    const before = this.#members();
+    this.#checkReadonly(before, set);
+    const body = await this.#judged(merged(before, set));
+    if (on !== null && equalJson(body, before)) return undefined;
+    const ref_key = on === null ? 0 : on.ref_key + 1;
+    return {
+      cell: { column_name: this.column_name, ref_key, body },
+      saved: (added_id) => void this.#saved({ ref_key, body, added_id, created_at: null }, set),
+    };
   }
 
   /** Reads the version before this one; null before the first. */

@@ -1,6 +1,7 @@
 import type { Cell } from '../cell.ts';
 import type { BaseBody, CellBodies, ModelDatastore, ModelDeclaration } from './declaration.ts';
 import { ModelCell } from './model-cell.ts';
+import { saveCells } from './save-cells.ts';
 import { type Changes, type ModelColumn, type SaveOptions, storedVersion } from './model-column.ts';
 
 const VALUES_OF_BASE = ['added_id', 'ref_key', 'created_at', 'body', 'present'] as const;
@@ -21,6 +22,11 @@ export interface ModelRecord<D extends ModelDeclaration> extends Pick<ModelCell<
     options?: SaveOptions,
   ): Promise<ModelRecord<D>>;
   save(options?: SaveOptions): Promise<ModelRecord<D>>;
+  /**
+   * Saves all changed cells in one transaction: all are written, or none. Throws as `save`; after `unavailable`, repeat it
+   * before any further change.
+   */
+  saveAll(): Promise<ModelRecord<D>>;
   /** Reads all cells again, and discards unsaved changes. */
   reload(): Promise<ModelRecord<D>>;
 }
@@ -76,6 +82,10 @@ export function modelRecord<D extends ModelDeclaration>(
     },
     async save(options?: SaveOptions) {
       await base.save(options);
+      return record;
+    },
+    async saveAll() {
+      await saveCells(datastore, row_key, cells);
       return record;
     },
     previous: () => base.previous(),

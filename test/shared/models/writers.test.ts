@@ -65,6 +65,24 @@ describe('writers of one record', () => {
     expect(one.ref_key).toBe(2);
   });
 
+  it('save the changed cells of a record together, or none if a version of one is taken', async () => {
+    const one = await modelOf(0).put(rateOf(newHotel(), { net_price: 1 }));
+    const other = await modelOf(1).findRow(one.uuid);
+    one.set('net_price', 2);
+    one.cells.meta.set('by', 'one');
+    await one.saveAll();
+    expect([one.ref_key, one.cells.meta.ref_key]).toEqual([1, 0]);
+    expect(one.cells.meta.added_id).toBe((one.added_id ?? 0) + 1);
+    other?.set('net_price', 3);
+    other?.cells.meta.set('by', 'other');
+    await expect(other?.saveAll()).rejects.toMatchObject({ code: 'version_conflict' });
+    await other?.cells.meta.reload();
+    other?.cells.meta.set('by', 'other');
+    await expect(other?.saveAll()).rejects.toMatchObject({ code: 'version_conflict' });
+    const found = await modelOf(2).findRow(one.uuid);
+    expect([found?.get('net_price'), found?.cells.meta.ref_key, found?.cells.meta.get('by')]).toEqual([2, 0, 'one']);
+  });
+
   it('of whom 32 save at once are one who wrote, and 31 who are told', async () => {
     const { uuid } = await modelOf(0).put(rateOf(newHotel(), {}));
     const records = await Promise.all(each(WRITERS).map((writer) => modelOf(writer).findRow(uuid)));

@@ -30,6 +30,7 @@ const MEMBERS = [
   'added_id',
   'shard',
   'created_at',
+  'transaction',
   'erased',
   'body_sha256',
   'forgotten',
