@@ -3,7 +3,7 @@ import { consume, PermanentFailure, triggerHandler } from '@schemaless-store/sch
 import { shop } from './shop.ts';
 
 const confirmOrder = triggerHandler(shop, 'confirm_order', async (rowKey, { ref_key, erasure }, store) => {
-  // An order was erased: no mail is sent.
+  // An event was erased: no mail is sent.
   if (erasure !== undefined) return;
   const { cell: order } = await store.get({ row_key: rowKey, column_name: 'ORDER', ref_key });
   // A reader that is behind does not have it yet: the message comes again.

@@ -1,4 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, it, vi } from 'vitest';
 import { consumerEnvironment } from '../../../infra/local/commands/consumer-environment.ts';
@@ -30,14 +32,30 @@ function startConsumer(): ChildProcess {
   return consumer;
 }
 
+const KILLER = fileURLToPath(new URL('support/kill-at.mjs', import.meta.url));
+
+/** Places orders, and kills the program at a request or an answer. Returns whether it came that far. */
+async function killedAt(at: number, buyer: string): Promise<boolean> {
+  const env = { ...process.env, NODE_OPTIONS: `--import ${KILLER}`, KILL_AT: String(at) };
+  const ended = promisify(execFile)(process.execPath, ['place-orders.ts', stack().url, buyer], { cwd: example, env });
+  return ended.then(
+    () => false,
+    (error: unknown) => {
+      if (Object(error).signal !== 'SIGKILL') throw error;
+      return true;
+    },
+  );
+}
+
 interface Placed {
   readonly buyer: string;
   readonly orders: readonly string[];
   readonly totals: readonly number[];
 }
 
-async function placeOrders(): Promise<Placed> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['place-orders.ts', stack().url], { cwd: example });
+async function placeOrders(buyer: string = randomUUID()): Promise<Placed> {
+  const command = ['place-orders.ts', stack().url, buyer];
+  const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: example });
   return JSON.parse(stdout);
 }
 
@@ -62,4 +80,28 @@ it('a consumer that installed the package confirms each version of each order, k
   startConsumer();
   startConsumer();
   for (const one of placed.slice(1)) await expect.poll(() => confirmed(one), LONG).toEqual([[1, 2], [1], [1]]);
+});
+
+it('a program killed at each request and answer, and run again, loses and doubles no order', LONG, async () => {
+  const client = schemalessClient({ url: stack().url, datastore: 'shop' });
+  let kills = 0;
+  for (const isAgain of [true, false]) {
+    for (let at = 1; ; at += 1) {
+      const buyer = randomUUID();
+      if (!(await killedAt(at, buyer))) break;
+      kills += 1;
+      if (isAgain) await killedAt(at + 1, buyer);
+      const { orders } = await placeOrders(buyer);
+      const stored = orders.map(async (row_key) =>
+        Promise.all(
+          ['ORDER', 'OUTBOX'].map(async (column_name) =>
+            (await client.versions({ row_key, column_name }, { order: 'asc' })).cells.map(({ ref_key }) => ref_key),
+          ),
+        ),
+      );
+      expect(await Promise.all(stored)).toEqual([[1, 2], [1], [1]].map((versions) => [versions, versions]));
+    }
+  }
+  // Four transactions and a query, before and after each, in both rounds.
+  expect(kills).toBeGreaterThanOrEqual(16);
 });
