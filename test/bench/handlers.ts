@@ -18,7 +18,7 @@ import { median } from './side-by-side.ts';
 
 const [WARM_UP, CALLS, ROUNDS, AT_ONCE] = [4000, 1500, 5, 8];
 const TRANSACTION = 'transaction of 5 cells';
-/** What a transaction of five cells may cost, next to one put. */
+/** The most that a transaction of five cells may cost, in puts. */
 const MOST_PUTS = 2;
 const NOTE = JSON.stringify({ author: 'rider', rating: 5, text: '', tags: ['clean car'] });
 const OF_FIVE = [1, 2, 3, 4, 5].map((ref_key) => `{"column_name":"NOTES","ref_key":${ref_key},"body":${NOTE}}`);
