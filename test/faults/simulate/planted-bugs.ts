@@ -13,13 +13,15 @@ import { addressOf } from './servers/tables.ts';
 const FENCE = " AND log.epoch = ? AND log.state = 'open'";
 const WRITER_FENCE = ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
 /** An append that checks neither the epoch nor the state. */
-const withoutFence = changing((statement, client) =>
-  client.change(
-    statement.sql.includes(FENCE)
-      ? { sql: statement.sql.replace(FENCE, ''), parameters: statement.parameters.slice(0, -1) }
-      : statement,
-  ),
-);
+const withoutFence = changing((statement, client) => {
+  const { sql, parameters } = statement;
+  const [before = '', ...after] = sql.split(FENCE);
+  if (after.length === 0) return client.change(statement);
+  return client.change({
+    sql: before + after.join(FENCE),
+    parameters: parameters.toSpliced(before.split('?').length - 1, 1),
+  });
+});
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
