@@ -1,7 +1,6 @@
 import { DEFINITIONS } from '../shared/api/definitions.ts';
 import { connectorOf } from '#connector';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { randomUUID } from 'node:crypto';
 import { STORE_VARIABLES } from '../shared/environment.ts';
 import { appliedQueues } from '../shared/migrate/applied-queues.ts';
 import {
@@ -28,7 +27,6 @@ function open(): DefinitionManagement {
   return definitionManagement({
     topologyTable: { client: dynamo, table: config.topologyTable },
     stateTable: { client: dynamo, table: config.stateTable },
-    owner: randomUUID(),
     connect: connectorOf(config.access).open(config, { statementMs: STATEMENT_MS }),
     logins: userLogins(config.databaseAuth, new SecretsManagerClient()),
     bufferCopies: config.bufferCopies,

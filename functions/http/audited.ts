@@ -1,5 +1,5 @@
 import type { Operation } from '../../shared/api/operation.ts';
-import { logger } from '../environment/log.ts';
+import { logger, requestIds } from '../environment/log.ts';
 import type { Answer } from './answer.ts';
 import type { Answers } from './answering.ts';
 
@@ -12,12 +12,12 @@ export function audited<Some extends Readonly<Record<string, Operation>>, Over>(
   const entries = Object.entries(answers).map(([operation, answering]) => {
     const answer = answering as Answers<Readonly<Record<string, Operation>>, Over>[string];
     const logged: typeof answer = async (parameters, request, over): Promise<Answer> => {
-      const { caller } = request;
-      logger.info(message, { operation, caller });
+      const about = { ...requestIds(), operation, caller: request.caller };
+      logger.info(message, about);
       const given = await answer(parameters, request, over);
       const body = given.body as Readonly<Record<string, unknown>>;
       const members = told[operation]?.map((name) => [name, body[name]] as const);
-      if (members) logger.info(message, { operation, caller, ...Object.fromEntries(members) });
+      if (members) logger.info(message, { ...about, ...Object.fromEntries(members) });
       return given;
     };
     return [operation, logged];

@@ -1,16 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type { DeleteOptions } from '../api/definitions.ts';
 import type { Definitions } from '../definitions/definitions.ts';
 import { leases } from '../dynamo/lease.ts';
 import { underLease } from '../dynamo/under-lease.ts';
 import { SchemalessError } from '../errors.ts';
 import { readDeployed } from '../topology/defined.ts';
+import { overState } from '../triggers/manage/unavailable.ts';
 import { applyDefinitions } from './apply-definitions.ts';
 import type { DefinitionParts } from './definition-parts.ts';
 import { deleteIndex, deleteTrigger } from './delete-definitions.ts';
 
 interface DefinitionManagementOptions extends Omit<DefinitionParts, 'deployed' | 'mayGoOn'> {
-  /** Unique to this instance. */
-  readonly owner: string;
   /** Milliseconds in which a call begins statements. @default 15,000: less than a request may take */
   readonly workMs?: number;
 }
@@ -27,26 +27,26 @@ const TAKE_PAUSE_MS = 200;
 
 /** Applies and deletes definitions under the migration's lease, so that no deployment interferes. */
 export function definitionManagement(options: DefinitionManagementOptions) {
-  const { owner, workMs = WORK_MS, stateTable, ...parts } = options;
+  const { workMs = WORK_MS, stateTable, ...parts } = options;
   const alone = async <T>(work: (parts: DefinitionParts) => Promise<T>): Promise<T> => {
     // The clock backs the timer, which comes late in a function that was frozen after its response.
     const deadline = Date.now() + workMs;
-    const ended = await underLease(
-      {
-        // Two calls of one instance are two lease holders.
-        leases: leases(stateTable, `${owner}/${performance.now()}`, LEASE_MS),
-        name: 'migrate',
-        renewMs: RENEW_MS,
-        takeEveryMs: TAKE_PAUSE_MS,
-        isExclusive: true,
-        signal: AbortSignal.timeout(workMs),
-      },
-      async (held) => {
+    const leased = {
+      // Two calls of one instance are two lease holders.
+      leases: leases(stateTable, randomUUID(), LEASE_MS),
+      name: 'migrate',
+      renewMs: RENEW_MS,
+      takeEveryMs: TAKE_PAUSE_MS,
+      isExclusive: true,
+      signal: AbortSignal.timeout(workMs),
+    };
+    const ended = await overState(() =>
+      underLease(leased, async (held) => {
         const deployed = await readDeployed(parts.topologyTable);
         if (!deployed)
           throw new SchemalessError('unavailable', 'Nothing done: no migration has recorded yet what is deployed');
         return work({ ...parts, stateTable, deployed, mayGoOn: () => !held.aborted && Date.now() < deadline });
-      },
+      }),
     );
     if (ended) return ended.result;
     throw new SchemalessError('unavailable', 'Not done, retry: a migration, an apply or a deletion is under way');

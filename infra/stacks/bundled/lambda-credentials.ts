@@ -20,8 +20,11 @@ export function defaultProvider(): () => Promise<Credentials> {
         secretAccessKey: AWS_SECRET_ACCESS_KEY,
         ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }),
       };
-    const { expiration } = (await known?.catch(() => undefined)) ?? { expiration: new Date(0) };
-    if (expiration && expiration.getTime() - Date.now() < ASKED_BEFORE_MS) known = undefined;
+    const former = known;
+    const { expiration } = (await former?.catch(() => undefined)) ?? { expiration: new Date(0) };
+    const isOver = expiration !== undefined && expiration.getTime() - Date.now() < ASKED_BEFORE_MS;
+    // Another request may have asked since.
+    if (isOver && known === former) known = undefined;
     return (known ??= ask());
   };
 }

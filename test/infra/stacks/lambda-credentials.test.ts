@@ -18,16 +18,18 @@ it('a function whose environment has none asks where it is told to', async () =>
   const asked: (string | undefined)[] = [];
   const server = createServer(({ headers }, response) => {
     asked.push(headers.authorization);
+    const Expiration = asked.length === 1 ? '1999-01-01T00:00:00Z' : '2999-01-01T00:00:00Z';
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(
-      JSON.stringify({ AccessKeyId: 'ASIA', SecretAccessKey: 's', Token: 't', Expiration: '2999-01-01T00:00:00Z' }),
-    );
+    response.end(JSON.stringify({ AccessKeyId: 'ASIA', SecretAccessKey: 's', Token: 't', Expiration }));
   });
   vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', await listen(server));
   vi.stubEnv('AWS_CONTAINER_AUTHORIZATION_TOKEN', 'of this instance');
   try {
-    expect(await defaultProvider()()).toMatchObject({ accessKeyId: 'ASIA', secretAccessKey: 's', sessionToken: 't' });
-    expect(asked).toEqual(['of this instance']);
+    const provider = defaultProvider();
+    expect(await provider()).toMatchObject({ accessKeyId: 'ASIA', secretAccessKey: 's', sessionToken: 't' });
+    // Requests side by side find them expired, and share the next.
+    await Promise.all(Array.from({ length: 64 }, () => provider()));
+    expect(asked).toEqual(['of this instance', 'of this instance']);
   } finally {
     server.close();
   }

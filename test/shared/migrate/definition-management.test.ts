@@ -88,6 +88,12 @@ describe('applied definitions', () => {
     expect(await sqsQueues(sqs.client).depth(made?.queueUrl ?? '')).toBe(1);
   });
 
+  it('are refused for now while the table of leases does not answer', async () => {
+    const management = manageWith(0, { stateTable: { ...shop.stateTable, table: 'gone' } });
+    const error = await errorOf(() => management.apply({ datastores: [] }, false));
+    expect(error).toMatchObject({ code: 'unavailable', retry: 'later' });
+  });
+
   it('can be repeated, and say then that nothing is to be done', async () => {
     await applyWhole();
     const { changes } = await applyWhole();

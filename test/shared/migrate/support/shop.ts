@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { ListQueuesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
@@ -28,6 +28,7 @@ type Connect = (address: GroupAddress) => SqlClient;
 export interface Managing {
   readonly connect?: Connect;
   readonly queues?: AppliedQueues;
+  readonly stateTable?: DynamoTable;
   readonly workMs?: number;
 }
 
@@ -87,7 +88,7 @@ function parts(bufferCopies: number) {
 
 /** @param bufferCopies of the deployment */
 export function manageWith(bufferCopies: number, managing: Managing = {}): DefinitionManagement {
-  return definitionManagement({ ...parts(bufferCopies), owner: randomUUID(), workMs: 60_000, ...managing });
+  return definitionManagement({ ...parts(bufferCopies), workMs: 60_000, ...managing });
 }
 
 /** An instance of a function, which knows what it has read and no more. */
