@@ -8,6 +8,7 @@ import type { NewCell } from '../shared/cell.ts';
 import { temporaryFolder } from './infra/support/temporary-folder.ts';
 import { cellOf } from './support/datastore-conformance.ts';
 import { localStack } from './support/local-stack.ts';
+import { AT_ONCE, mixedUp, plantSharedVariable } from './support/side-by-side.ts';
 import { operatorsClient, type OperatorsClient } from './support/operators-client.ts';
 import { until } from './support/until.ts';
 
@@ -15,7 +16,14 @@ const folder = temporaryFolder();
 const datastores = join(folder.path, 'datastores');
 cpSync(join(PROJECT_ROOT, 'infra/datastores/smoke'), join(datastores, 'smoke'), { recursive: true });
 /** A writer that dies stays down until the test promotes its reader. */
-const stack = localStack(folder, { groups: 3, readers: 1, shards: 6, datastores, restartAfterSeconds: 0 });
+const stack = localStack(folder, {
+  groups: 3,
+  readers: 1,
+  shards: 6,
+  datastores,
+  restartAfterSeconds: 0,
+  concurrency: AT_ONCE,
+});
 const smoke = (): OperatorsClient => operatorsClient({ url: stack().url, datastore: 'smoke' });
 
 it('a local stack puts a cell, reads it, finds it by an index and calls the function of its trigger', async () => {
@@ -34,6 +42,19 @@ it('a local stack puts a cell, reads it, finds it by an index and calls the func
     async () => (await smoke().get({ ...call, column_name: 'ECHO' })).cell !== null,
   );
   expect((await smoke().get({ ...call, column_name: 'ECHO' })).cell?.body).toEqual(call.body);
+});
+
+it('an instance answers 64 requests side by side and mixes none of them, unless it keeps an id in a variable', async () => {
+  expect(await mixedUp(stack())).toEqual([]);
+  const writers = stack()
+    .functions.status()
+    .find(({ title }) => title === 'write-cells');
+  expect(writers?.instances).toHaveLength(1);
+  const takeBack = await plantSharedVariable(stack(), 'write-cells');
+  const mixed = await mixedUp(stack());
+  await takeBack();
+  for (const what of ['answer to', 'log line of', 'metrics of'])
+    expect(mixed).toContainEqual(expect.stringContaining(what));
 });
 
 it('writes continue while the writer of a group is down, and none of them is lost', async () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { localSigner } from '../../infra/local/login/clients.ts';
 import { prove } from '../../infra/local/stack/proof.ts';
@@ -10,10 +10,14 @@ import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { SUITE_INDEXES } from '../support/index-conformance.ts';
 import { localStack } from '../support/local-stack.ts';
+import { AT_ONCE, mixedUp } from '../support/side-by-side.ts';
+
+/** Ends what hangs: a suite next to 64 requests, and two minutes of puts. */
+vi.setConfig({ testTimeout: 600_000 });
 
 const folder = temporaryFolder();
 const { access } = inject('servers');
-const stack = localStack(folder, { groups: 3, readers: 1, shards: 16, checkSignatures: true });
+const stack = localStack(folder, { groups: 3, readers: 1, shards: 16, checkSignatures: true, concurrency: AT_ONCE });
 
 /** Runs a program of the project with nothing in its environment but credentials, and says how it ended. */
 async function run(
@@ -37,9 +41,13 @@ async function run(
 const smoke = (secret?: string) => run('test/smoke/smoke.ts', [stack().url], secret);
 
 describe('npm run smoke, against a local stack that checks signatures', () => {
-  it('checks it whole, and says what it found', async () => {
-    const { code, output, error } = await smoke();
-    expect([code, error], output).toEqual([0, '']);
+  it('checks it whole next to 64 requests at once, and says what it found', async () => {
+    const end = new AbortController();
+    const smoking = smoke().finally(() => end.abort());
+    const mixed: string[] = [];
+    while (!end.signal.aborted) mixed.push(...(await mixedUp(stack(), localSigner())));
+    const { code, output, error } = await smoking;
+    expect([code, error, mixed], output).toEqual([0, '', []]);
     for (const suite of ['a datastore', 'indexes', 'the environment', 'forgetting'])
       expect(output).toMatch(new RegExp(`^smoke: ${suite}: \\d+ of \\d+ passed`, 'mu'));
     expect(output).toMatch(/^an index showed a cell \d+ ms after its put was answered$/mu);

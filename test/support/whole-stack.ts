@@ -11,6 +11,7 @@ import type { Endpoints } from '../../infra/local/running/endpoints.ts';
 import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import { listen } from './listen.ts';
 import { refusalsIn } from './local-stack.ts';
+import { AT_ONCE } from './side-by-side.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -51,6 +52,7 @@ export default async function offer(project: TestProject): Promise<() => Promise
       groups: 3,
       shards: 16,
       datastores,
+      concurrency: AT_ONCE,
       engine: engine.kind,
       access,
     });

@@ -100,6 +100,12 @@ export function startFlags(): readonly Option[] {
       'process',
     ]).default(DEFAULT_OPTIONS.functions),
     wholeNumberFlag(
+      '--concurrency <count>',
+      'requests that an instance of an API function takes at once; on AWS 1, or up to 64 (default: all)',
+      1,
+      1000,
+    ),
+    wholeNumberFlag(
       '--function-memory <MB>',
       'heap of each function, which ends when it needs more (default: its memory in the cloud)',
       64,

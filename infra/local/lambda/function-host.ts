@@ -12,8 +12,8 @@ interface FunctionHostOptions {
 
 export interface WantedFunctions {
   readonly definitions: readonly FunctionDefinition[];
-  /** ARNs of the functions whose instances answer many calls at once. */
-  readonly shared: ReadonlySet<string>;
+  /** By ARN, how many calls an instance answers at once. @default 1 */
+  readonly atOnce: ReadonlyMap<string, number>;
   /** Replaces unchanged functions too: they must forget what they know. */
   readonly areRestarted?: boolean;
 }
@@ -37,12 +37,12 @@ export function startFunctionHost({ mode, idleMs, services, log }: FunctionHostO
   /** Former functions with open calls. */
   const leaving = new Set<FunctionPool>();
 
-  function open(definition: FunctionDefinition, isShared: boolean): FunctionPool {
+  function open(definition: FunctionDefinition, atOnce: number): FunctionPool {
     return functionPool({
       definition,
       mode,
       environment: instanceEnvironment(definition, services),
-      isShared,
+      atOnce,
       idleMs,
       onOutput: (chunk, instance) => log.write(definition.title, instance, chunk),
     });
@@ -54,15 +54,13 @@ export function startFunctionHost({ mode, idleMs, services, log }: FunctionHostO
     return (event) => (stopped ? Promise.reject(new FunctionError('The stack is stopping')) : found.pool.invoke(event));
   }
 
-  function make({ definitions, shared, areRestarted = false }: WantedFunctions) {
+  function make({ definitions, atOnce, areRestarted = false }: WantedFunctions) {
     const wanted = new Map(
       definitions.map((definition): [string, Hosted] => {
-        const key = JSON.stringify([definition, shared.has(definition.arn)]);
+        const calls = atOnce.get(definition.arn) ?? 1;
+        const key = JSON.stringify([definition, calls]);
         const present = areRestarted ? undefined : hosted.get(definition.arn);
-        return [
-          definition.arn,
-          present?.key === key ? present : { pool: open(definition, shared.has(definition.arn)), key },
-        ];
+        return [definition.arn, present?.key === key ? present : { pool: open(definition, calls), key }];
       }),
     );
     const added = [...wanted].filter(([arn, one]) => hosted.get(arn) !== one).map(([, { pool }]) => pool);

@@ -8,8 +8,8 @@ interface FunctionPoolOptions {
   readonly definition: FunctionDefinition;
   readonly mode: FunctionMode;
   readonly environment: Record<string, string>;
-  /** One instance takes all calls: cheaper where functions wait for MySQL. Otherwise one call each. */
-  readonly isShared: boolean;
+  /** Calls that an instance takes at once. Sharing one is cheaper where functions wait for MySQL. */
+  readonly atOnce: number;
   /** Ends an instance after so long without a call; 0 = never. */
   readonly idleMs: number;
   readonly onOutput: (chunk: Buffer, instance: number) => void;
@@ -52,7 +52,7 @@ interface Member {
 
 export type FunctionPool = ReturnType<typeof functionPool>;
 
-export function functionPool({ definition, mode, environment, isShared, idleMs, onOutput }: FunctionPoolOptions) {
+export function functionPool({ definition, mode, environment, atOnce, idleMs, onOutput }: FunctionPoolOptions) {
   const { title, timeoutMs } = definition;
   const members = new Set<Member>();
   let callCount = 0;
@@ -100,7 +100,7 @@ export function functionPool({ definition, mode, environment, isShared, idleMs, 
   }
 
   function pick(): Member {
-    return [...members].find((member) => !member.retired && (isShared || member.calls.size === 0)) ?? start();
+    return [...members].find((member) => !member.retired && member.calls.size < atOnce) ?? start();
   }
 
   function start(): Member {
@@ -162,9 +162,9 @@ export function functionPool({ definition, mode, environment, isShared, idleMs, 
     definition,
     /** Calls the function with JSON text. Rejects with a `FunctionError` if it throws, ends or times out. */
     invoke,
-    /** Starts the shared instance before the first call. */
+    /** Starts a shared instance before the first call. */
     warm() {
-      if (isShared && members.size === 0) start();
+      if (atOnce > 1 && members.size === 0) start();
     },
     /** Ends every instance after its open calls, then calls `onEmpty`. A late call gets its own instance. */
     retire(onEmpty: () => void) {

@@ -22,6 +22,8 @@ import { messageOf } from '../message-of.ts';
 
 export interface TemplateOptions {
   readonly functions: FunctionMode;
+  /** Requests that an instance of an API function takes at once, 1 to 1,000. Undefined: all. */
+  readonly concurrency?: number | undefined;
   /** Tailing workers, 1 to 64. Undefined: as last time, 1 at first. */
   readonly tailers?: number | undefined;
   /** Heap of each instance in MB, 64 to 10,240. Undefined: the template's. */
@@ -180,7 +182,7 @@ export function runTemplate({ options, folder, services, log, gateway, setRights
 
 function partsOf(
   { resources, context }: Pick<LocalResources, 'resources' | 'context'>,
-  { functions, functionMemory, functionArguments }: TemplateOptions,
+  { functions, concurrency = Infinity, functionMemory, functionArguments }: TemplateOptions,
 ) {
   const routes = httpRoutes(resources, context);
   const scheduled = schedules(resources, context);
@@ -189,15 +191,18 @@ function partsOf(
   const custom = customResources(resources, context);
   // A run and its successor share a thread: another instance takes 35 MB.
   const loops = functions === 'threads' ? scheduled.filter(({ slot }) => slot === undefined) : [];
-  const shared = new Set([...routes, ...loops].map(({ functionArn }) => functionArn));
+  const atOnce = new Map([
+    ...loops.map(({ functionArn }) => [functionArn, Infinity] as const),
+    ...routes.map(({ functionArn }) => [functionArn, concurrency] as const),
+  ]);
   const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) =>
     isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn],
   );
-  const called = new Set([...shared, ...[...scheduled, ...sources].map(({ functionArn }) => functionArn), ...ofCustom]);
+  const called = new Set([...[...routes, ...scheduled, ...sources].map(({ functionArn }) => functionArn), ...ofCustom]);
   const definitions = lambdaFunctions(resources, context, called).map((definition) => ({
     ...definition,
     memoryMb: functionMemory ?? definition.memoryMb,
     nodeFlags: functionArguments,
   }));
-  return { routes, scheduled, sources, custom, definitions, shared };
+  return { routes, scheduled, sources, custom, definitions, atOnce };
 }

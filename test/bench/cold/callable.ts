@@ -82,7 +82,7 @@ export function emptyCallable(module: string): Callable {
     definition,
     mode: 'process',
     environment: instanceEnvironment(definition, {}),
-    isShared: false,
+    atOnce: 1,
     idleMs: 0,
     onOutput: () => {},
   });

@@ -49,7 +49,7 @@ export function startStandIns(folder: string, mode: FunctionMode, timeoutMs = 50
       definition('alone', greeting),
       { ...definition('broken', greeting), exportName: 'nothing' },
     ],
-    shared: new Set(['shared']),
+    atOnce: new Map([['shared', Infinity]]),
   });
   functions.make(wanted('hello')).takeOver();
   return { functions, log, wanted };

@@ -137,12 +137,15 @@ describe('instances', () => {
     expect(host.functions.make(host.wanted('good day')).changed).toEqual([]);
   });
 
-  it('answer many calls at once when shared, else one each', async () => {
+  it('answer many calls at once when shared, some if there is a bound, else one each', async () => {
     await Promise.all(Array.from({ length: 5 }, () => host.invoke('shared', { sleep: '50' })));
     expect(host.pidsOf('shared')).toHaveLength(1);
     await Promise.all(Array.from({ length: 3 }, () => host.invoke('alone', { sleep: '50' })));
     expect(host.pidsOf('alone')).toHaveLength(3);
     await host.invoke('alone');
+    expect(host.pidsOf('alone')).toHaveLength(3);
+    host.functions.make({ ...host.wanted('hello'), atOnce: new Map([['alone', 2]]) }).takeOver();
+    await Promise.all(Array.from({ length: 5 }, () => host.invoke('alone', { sleep: '50' })));
     expect(host.pidsOf('alone')).toHaveLength(3);
   });
 
