@@ -1,7 +1,7 @@
-import { loopSlots } from '../constructs/connection-budget.ts';
 import { defaultPartitions } from '../../shared/follow/follower-item.ts';
 import { SHARDS_A_PAGE } from '../../shared/follow/log-pages.ts';
 import { MADE_USERS } from '../../shared/topology/database-users.ts';
+import { FEWEST_ENVIRONMENTS, loopSlots, MANAGED } from '../constructs/connection-budget.ts';
 import { backupRules, canSeal, recoveryDays } from '../constructs/store-environment.ts';
 import { ZONES_UNNAMED, zonesFor } from '../constructs/zones.ts';
 import type { EnvironmentProps } from '../environments.ts';
@@ -17,6 +17,8 @@ const PRICES = {
   dataApiCall: 0.35e-6,
   gbSecond: 13.3334e-6,
   invocation: 0.2e-6,
+  /** Of `c8g.xlarge`, which has four. */
+  vcpuHour: 0.0399,
   httpRequest: 1e-6,
   sqsRequest: 0.5e-6,
   writeUnit: 0.625e-6,
@@ -33,6 +35,12 @@ const PRICES = {
 } as const;
 
 /**
+ * USD an hour for a vCPU of Lambda Managed Instances: the price of EC2 and a management fee of 15 %. Requests cost as on
+ * demand. Source: https://aws.amazon.com/lambda/pricing/, as of September 2026.
+ */
+const MANAGED_VCPU_HOUR = PRICES.vcpuHour * 1.15;
+
+/**
  * The load: each write is one cell with one index entry and one trigger. **Measured** on one machine of two cores: bytes,
  * statements, commits, 5,200 appends a second (8 ACU are taken for two cores). The rest are estimates: replace them by
  * what your account shows.
@@ -44,6 +52,9 @@ export const ASSUMPTIONS = {
   writeMs: 25,
   readMs: 10,
   triggerMs: 50,
+  /** CPU of a write and of a read in a function: managed instances need no more for one that waits. */
+  writeCpuMs: 2,
+  readCpuMs: 1,
   /** Memory of the functions that answer; that of the drain and of triggers' functions. */
   functionMb: 1769,
   smallFunctionMb: 512,
@@ -89,6 +100,8 @@ export const sumOf = (bill: Bill): number => Object.values(bill).reduce((sum, us
 /** Returns the deployed resources that are billed by the hour. */
 export function standingOf(environment: EnvironmentProps) {
   const { groups, readersPerGroup, proxy, databaseAuth, functionsInVpc, schedules, tailers } = environment;
+  const readsSecrets = environment.sealsFields === true || databaseAuth === 'secret';
+  const telemetry = environment.managedInstances ? 1 + Number(environment.tracing) : 0;
   const zones = zonesFor(environment.region, environment.zones)?.length ?? ZONES_UNNAMED;
   const ofReaders = readersPerGroup > 0 ? ALARMS.readers + (proxy ? ALARMS.proxiedReaders : 0) : 0;
   const perGroup = ALARMS.group + (proxy ? ALARMS.proxy : 0) + ofReaders;
@@ -97,8 +110,8 @@ export function standingOf(environment: EnvironmentProps) {
     zones,
     nodes: groups * (1 + readersPerGroup),
     schedules: schedules ? 2 * loopSlots(environment) + 1 + tailers : 0,
-    // SQS, and Secrets Manager if functions log in with passwords or seal fields.
-    endpoints: functionsInVpc ? zones * (environment.sealsFields || databaseAuth === 'secret' ? 2 : 1) : 0,
+    // SQS; Secrets Manager if functions log in with passwords or seal fields; logs and traces of managed instances.
+    endpoints: functionsInVpc ? zones * (1 + Number(readsSecrets) + telemetry) : 0,
     // Of each cluster's owner, of the users that have no tokens, and the root key.
     secrets: groups + (databaseAuth === 'iam' ? 0 : MADE_USERS.length) + (canSeal(environment) ? 1 : 0),
     alarmMetrics: ALARMS.store + ASSUMPTIONS.triggers * ALARMS.trigger + groups * perGroup + ofLoops,
@@ -128,6 +141,7 @@ export function restOf(environment: EnvironmentProps): Bill {
     'RDS Data API': access === 'data-api' && schedules ? pages * (1 / 0.64 + 1) * SECONDS * PRICES.dataApiCall : 0,
     'Lambda: drain, repair, tailers':
       (loopMb / 1024) * (1 + overlap) * SECONDS * PRICES.gbSecond + starts * (PRICES.invocation + PRICES.scheduleStart),
+    'Lambda: managed instances': managedVcpus(environment) * HOURS * MANAGED_VCPU_HOUR,
     'DynamoDB, SQS':
       SECONDS * (state.writes * PRICES.writeUnit + state.reads * PRICES.readUnit + polls * PRICES.sqsRequest),
     'Interface endpoints': standing.endpoints * HOURS * PRICES.endpointHour,
@@ -138,6 +152,23 @@ export function restOf(environment: EnvironmentProps): Bill {
       (schedules ? METRICS_AT_REST * PRICES.metric : 0) +
       (environment.tracing ? starts * PRICES.trace : 0),
   };
+}
+
+/**
+ * Returns the vCPUs of managed instances without requests: one for each of the fewest environments, and one of each
+ * instance that AWS keeps. Larger instances, which AWS may choose, cost more.
+ */
+function managedVcpus({ managedInstances, instances }: EnvironmentProps): number {
+  if (!managedInstances || !instances) return 0;
+  return MANAGED.reduce((sum, name) => sum + Math.min(FEWEST_ENVIRONMENTS, instances[name]), FEWEST_ENVIRONMENTS);
+}
+
+/** Returns what a request takes of a function: memory while it lasts, or CPU on managed instances. */
+function takenBy({ managedInstances }: EnvironmentProps, milliseconds: number, cpuMs: number) {
+  const { functionMb, usedShare } = ASSUMPTIONS;
+  return managedInstances
+    ? { gbSeconds: 0, cpuSeconds: cpuMs / 1000 / usedShare }
+    : { gbSeconds: (milliseconds * functionMb) / 1024 / 1000, cpuSeconds: 0 };
 }
 
 /** Units a second of the state table: leases, heartbeats, offsets that change hands each minute, the topology. */
@@ -159,10 +190,12 @@ function stateAtRest(environment: EnvironmentProps): { readonly writes: number; 
 
 /** Returns the cost of a million writes: a cell, its copies, its entry, and its trigger's call. */
 export function millionWrites(environment: EnvironmentProps): Bill {
-  const { writeMs, functionMb, triggerMs, smallFunctionMb, copyWork, entryWork, tailWork } = ASSUMPTIONS;
+  const { writeMs, writeCpuMs, triggerMs, smallFunctionMb, copyWork, entryWork, tailWork } = ASSUMPTIONS;
   const { bufferCopies: copies } = environment;
+  const { gbSeconds, cpuSeconds } = takenBy(environment, writeMs, writeCpuMs);
   return perMillion(environment, {
-    gbSeconds: (writeMs * functionMb + triggerMs * smallFunctionMb) / 1024 / 1000,
+    gbSeconds: gbSeconds + (triggerMs * smallFunctionMb) / 1024 / 1000,
+    cpuSeconds,
     calls: 2,
     work: 1 + copies * copyWork + entryWork + tailWork,
     // A commit for each part and for the deletion of each copy, and the pages of the cell and of the entry.
@@ -175,9 +208,13 @@ export function millionWrites(environment: EnvironmentProps): Bill {
 }
 
 export function millionReads(environment: EnvironmentProps): Bill {
-  const { readMs, functionMb, readWork } = ASSUMPTIONS;
-  const gbSeconds = (readMs * functionMb) / 1024 / 1000;
-  return perMillion(environment, { gbSeconds, calls: 1, work: readWork, statements: 1 });
+  const { readMs, readCpuMs, readWork } = ASSUMPTIONS;
+  return perMillion(environment, {
+    ...takenBy(environment, readMs, readCpuMs),
+    calls: 1,
+    work: readWork,
+    statements: 1,
+  });
 }
 
 /**
@@ -195,18 +232,28 @@ export function backupsPerGb({ backups, ...environment }: EnvironmentProps): num
 }
 
 /** The resources of one request: `bytes` are added to the storage, `queue` is in USD. */
-const NOTHING = { gbSeconds: 0, calls: 0, work: 0, io: 0, bytes: 0, statements: 0, queue: 0, metricLines: 0 };
+const NOTHING = {
+  gbSeconds: 0,
+  cpuSeconds: 0,
+  calls: 0,
+  work: 0,
+  io: 0,
+  bytes: 0,
+  statements: 0,
+  queue: 0,
+  metricLines: 0,
+};
 
 function perMillion(environment: EnvironmentProps, used: Partial<typeof NOTHING>): Bill {
   const { readersPerGroup, proxy, access, tracing, logDays } = environment;
-  const { gbSeconds, calls, work, io, bytes, statements, queue, metricLines } = { ...NOTHING, ...used };
+  const { gbSeconds, cpuSeconds, calls, work, io, bytes, statements, queue, metricLines } = { ...NOTHING, ...used };
   const { appendsPerAcu, usedShare, requestLogBytes, metricLogBytes, logCompression, tracedShare } = ASSUMPTIONS;
   // The first reader is as large as the writer.
   const acuHours = ((work / (appendsPerAcu * usedShare)) * (readersPerGroup > 0 ? 2 : 1)) / 3600;
   const logGb = (requestLogBytes + metricLines * metricLogBytes) / GB;
   const bill = {
     'HTTP API': PRICES.httpRequest,
-    Lambda: gbSeconds * PRICES.gbSecond + calls * PRICES.invocation,
+    Lambda: gbSeconds * PRICES.gbSecond + (cpuSeconds / 3600) * MANAGED_VCPU_HOUR + calls * PRICES.invocation,
     'Aurora: capacity': acuHours * (PRICES.acuHour + (proxy ? PRICES.proxyAcuHour : 0)),
     'Aurora: I/O': io * PRICES.io,
     'Aurora: storage, each month': (bytes / GB) * PRICES.storageGb,

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { type Bill, millionReads, millionWrites, restOf, sumOf } from './bill.ts';
-import { planOf } from './plan.ts';
+import { managedOf, planOf } from './plan.ts';
 import { loopSlots } from '../constructs/connection-budget.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../environments.ts';
 
@@ -45,7 +45,26 @@ export function tables(rates: readonly number[] = RATES): readonly string[] {
         row('USD a month', ({ monthlyUsd }) => usd(monthlyUsd)),
       ],
     ),
+    managedTable(prod, rates),
   ];
+}
+
+/** Compares an environment with itself on Lambda Managed Instances. */
+function managedTable(environment: EnvironmentProps, rates: readonly number[]): string {
+  const ways = [environment, managedOf(environment)];
+  const row = (name: string, of: (way: EnvironmentProps) => string): readonly string[] => [name, ...ways.map(of)];
+  return table(
+    [`\`${environment.name}\`, USD a month; connections`, 'on demand', 'managed'],
+    [
+      row('idle', (way) => usd(sumOf(restOf(way)))),
+      ...rates.map((writes) =>
+        row(`at ${writes.toLocaleString('en-US')} writes/s`, (way) => {
+          const { monthlyUsd, connections } = planOf(way, writes);
+          return `${usd(monthlyUsd)}; ${connections.toLocaleString('en-US')}`;
+        }),
+      ),
+    ],
+  );
 }
 
 function billTable(title: string, bills: Readonly<Record<string, Bill>>): string {

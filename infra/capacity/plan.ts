@@ -1,4 +1,4 @@
-import { connectionBudget } from '../constructs/connection-budget.ts';
+import { connectionBudget, MANAGED, REPLACED } from '../constructs/connection-budget.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import { ASSUMPTIONS, millionReads, millionWrites, restOf, SECONDS, sumOf } from './bill.ts';
 
@@ -20,13 +20,34 @@ export function planOf(environment: EnvironmentProps, writes: number) {
   throw new Error(`${environment.name}: wanted writes for ${MOST_ENVIRONMENTS} environments at most, got ${writes}`);
 }
 
+/** Returns the environment with its busy functions on managed instances. */
+export function managedOf(given: EnvironmentProps): EnvironmentProps {
+  const { canaryMinutes: _, ...environment } = given;
+  const { connections, instances } = environment;
+  return {
+    ...environment,
+    managedInstances: { requestsAtOnce: 64 },
+    connections: { ...connections, request: 8 },
+    ...(instances && {
+      instances: {
+        ...instances,
+        ...Object.fromEntries(MANAGED.map((name) => [name, Math.ceil(instances[name] / REPLACED)])),
+      },
+    }),
+  };
+}
+
 /** Undefined if no node takes the connections. */
 function planOfOne(environment: EnvironmentProps, writes: number) {
-  const { writeMs, readMs, usedShare, writesPerGroup } = ASSUMPTIONS;
-  const atOnce = (milliseconds: number): number => Math.max(1, Math.ceil((writes * milliseconds) / 1000 / usedShare));
+  const { writeMs, readMs, writeCpuMs, readCpuMs, usedShare, writesPerGroup } = ASSUMPTIONS;
+  const { managedInstances } = environment;
+  const atOnce = (milliseconds: number, cpuMs: number): number => {
+    const busyMs = managedInstances ? Math.max(cpuMs, milliseconds / managedInstances.requestsAtOnce) : milliseconds;
+    return Math.max(1, Math.ceil((writes * busyMs) / 1000 / usedShare));
+  };
   const own = environment.instances;
   if (!own) throw new Error(`${environment.name}: wanted an environment whose functions hold connections`);
-  const instances = { ...own, 'write-cells': atOnce(writeMs), 'read-cells': atOnce(readMs) };
+  const instances = { ...own, 'write-cells': atOnce(writeMs, writeCpuMs), 'read-cells': atOnce(readMs, readCpuMs) };
   const groups = Math.max(environment.groups, Math.ceil(writes / writesPerGroup));
   for (const max of SIZES.filter((size) => size >= environment.capacity.min)) {
     const changed = { groups, instances, capacity: { ...environment.capacity, max } };

@@ -28,17 +28,30 @@ const GROUPS_A_SLOT = 8;
 /** Instances of `write-cells` for 5,000 writes a second of 25 ms each, at 60 % use. */
 const WRITERS_A_SLOT = 209;
 
+/** Functions that may run on Lambda Managed Instances: those that answer nearly all requests. */
+export const MANAGED = ['write-cells', 'read-cells', 'query-index'] as const;
+/** AWS starts so many environments of each, in different zones. */
+export const FEWEST_ENVIRONMENTS = 3;
+/** While a deployment replaces managed environments, each version may have all of them. */
+const VERSIONS_AT_ONCE = 2;
+/** On-demand instances that a managed one replaces: a request waits ten times as long as it takes CPU. */
+export const REPLACED = 10;
+
+type Slotted = Pick<StoreEnvironment, 'groups' | 'managedInstances'>;
+
 /** Returns the slots of `drain-buffer`, and of `maintenance`: by groups and planned writes, at most one a group. */
 export function loopSlots({
   groups,
   instances,
-}: Pick<StoreEnvironment, 'groups'> & { readonly instances?: { readonly 'write-cells': number } }): number {
-  const byWrites = Math.ceil((instances?.['write-cells'] ?? 0) / WRITERS_A_SLOT);
+  managedInstances,
+}: Slotted & { readonly instances?: { readonly 'write-cells': number } }): number {
+  const writers = (instances?.['write-cells'] ?? 0) * (managedInstances ? REPLACED : 1);
+  const byWrites = Math.ceil(writers / WRITERS_A_SLOT);
   return Math.max(Math.ceil(groups / GROUPS_A_SLOT), Math.min(byWrites, groups));
 }
 
 export function loopInstances(
-  environment: Pick<StoreEnvironment, 'tailers' | 'groups' | 'instances'>,
+  environment: Slotted & Pick<StoreEnvironment, 'tailers' | 'instances'>,
 ): Readonly<Record<Loop, number>> {
   const slotted = LOOPS_AT_ONCE * loopSlots(environment) + SPARE;
   return {
@@ -49,7 +62,7 @@ export function loopInstances(
   };
 }
 
-type Budgeted = Pick<StoreEnvironment, 'access' | 'connections' | 'groups' | 'tailers' | 'capacity' | 'instances'>;
+type Budgeted = Slotted & Pick<StoreEnvironment, 'access' | 'connections' | 'tailers' | 'capacity' | 'instances'>;
 
 /**
  * Returns the connections that functions may open to a group's writer. Statements over 16 KB pin their connection, so a
@@ -57,13 +70,17 @@ type Budgeted = Pick<StoreEnvironment, 'access' | 'connections' | 'groups' | 'ta
  * Undefined if functions hold no connections or have no limits.
  */
 export function connectionBudget(environment: Budgeted) {
-  const { access, instances, connections, capacity } = environment;
+  const { access, instances, connections, capacity, managedInstances } = environment;
   if (access !== 'mysql' || instances === undefined) return undefined;
   const [request, loop] = [connections.request + HEALTH_CHECK, connections.loop + HEALTH_CHECK];
   const shares: FunctionShare[] = [
     ...Object.entries(instances)
       .filter(([name]) => name !== WITHOUT_CONNECTIONS)
-      .map(([name, count]) => ({ name, instances: count, connections: request })),
+      .map(([name, count]) => ({
+        name,
+        instances: managedInstances && MANAGED.some((one) => one === name) ? VERSIONS_AT_ONCE * count : count,
+        connections: request,
+      })),
     ...Object.entries(loopInstances(environment)).map(([name, count]) => ({
       name,
       instances: count,
@@ -100,8 +117,10 @@ export function instancesWithin(environment: Omit<Budgeted, 'instances'>): Store
   const loops = connectionBudget({ ...environment, instances: ofEach(() => 0) });
   if (!loops) return undefined;
   const left = Math.floor((loops.allowed - loops.wanted) / (environment.connections.request + HEALTH_CHECK));
-  const most = Math.min(MOST_INSTANCES, left) - OF_OPERATORS;
-  return ofEach((share) => Math.max(1, Math.floor(share * most)));
+  const most = environment.managedInstances
+    ? Math.min(MOST_INSTANCES / REPLACED, left / VERSIONS_AT_ONCE)
+    : Math.min(MOST_INSTANCES, left);
+  return ofEach((share) => Math.max(1, Math.floor(share * (most - OF_OPERATORS))));
 }
 
 function ofEach(instances: (share: number) => number): Record<keyof typeof PARTS, number> {

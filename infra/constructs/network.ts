@@ -33,7 +33,8 @@ export interface BroughtNetwork {
   readonly subnets?: SubnetSelection | undefined;
   /**
    * Makes the endpoints that functions in the VPC need. `false`: existing ones, or a NAT, let the security group
-   * `clients` reach DynamoDB, S3, Secrets Manager and SQS. @default true
+   * `clients` reach DynamoDB, S3, Secrets Manager and SQS, and with managed instances CloudWatch Logs and X-Ray.
+   * @default true
    */
   readonly endpoints?: boolean | undefined;
 }
@@ -59,8 +60,7 @@ export class Network extends Construct {
     // routes limit the functions: isolated subnets reach the VPC and the gateways.
     this.clients.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'AWS, by what there is a route to');
     if (brought?.endpoints === false) return;
-    const readsSecrets = environment.databaseAuth === 'secret' || environment.sealsFields === true;
-    this.endpoints = addEndpoints(this, brought !== undefined, readsSecrets);
+    this.endpoints = addEndpoints(this, brought !== undefined, environment);
   }
 
   allowStore(tables: readonly string[], secretPrefixes: readonly string[]): void {
@@ -112,7 +112,12 @@ function subnetsOf(vpc: IVpc, subnets: SubnetSelection): SelectedSubnets {
 type NetworkEndpoints = ReturnType<typeof addEndpoints>;
 
 /** Gateway endpoints are free; interface endpoints cost by the hour, so only needed ones exist. */
-function addEndpoints(network: Network, isBrought: boolean, readsSecrets: boolean) {
+function addEndpoints(
+  network: Network,
+  isBrought: boolean,
+  { databaseAuth, sealsFields, managedInstances, tracing }: StoreEnvironment,
+) {
+  const readsSecrets = databaseAuth === 'secret' || sealsFields === true;
   const { vpc, subnets, clients } = network;
   // A given VPC may be of another stack, which must not depend on this one.
   const scope = isBrought ? network : vpc;
@@ -130,6 +135,11 @@ function addEndpoints(network: Network, isBrought: boolean, readsSecrets: boolea
   // All queues of the account and region: queues may be of a stack that waits for this one, and CloudFormation's
   // short names are unknown.
   allow(sqs, QUEUE_ACTIONS, [Stack.of(network).formatArn({ service: 'sqs', resource: '*' })]);
+  if (managedInstances) {
+    // Managed instances send their own logs and traces.
+    endpoint('logs', InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS);
+    if (tracing) endpoint('traces', InterfaceVpcEndpointAwsService.XRAY);
+  }
   return {
     dynamodb: gateway('dynamodb', GatewayVpcEndpointAwsService.DYNAMODB),
     ...(readsSecrets && {

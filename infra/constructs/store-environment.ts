@@ -30,6 +30,12 @@ export interface StoreEnvironment {
   readonly connections: { readonly request: number; readonly loop: number };
   /** Reserved instances of the functions behind the API, which limit a runaway client. @default the account's limit */
   readonly instances?: Readonly<Record<Exclude<Handler, typeof DEFINING_HANDLER>, number>>;
+  /**
+   * Runs the functions that answer most requests on Lambda Managed Instances: each environment, of one vCPU, takes up
+   * to 64 requests at once, and `instances` bounds their number. With `mysql`, not with `canaryMinutes`.
+   * @default on demand, one request an instance
+   */
+  readonly managedInstances?: { readonly requestsAtOnce: number };
   /** MiB of tailers and repair; 1,769 is one CPU. @default 512 with data-api, 1769 with mysql */
   readonly loopMemoryMb: number;
   /** Sends traces to AWS X-Ray. @default true */

@@ -1,9 +1,11 @@
 import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { LoggingFormat } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES, environmentOf, NO_ROOT_KEY, type StoreVariable } from '../../shared/environment.ts';
 import type { DatabaseUser } from '../../shared/topology/database-users.ts';
 import { OPENINGS_KEY } from '../../shared/granted-names.ts';
+import type { ManagedInstances } from './managed-instances.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { Worker, type WorkerProps } from './worker.ts';
 import { grantSecretKey, grantTableKey } from './key-uses.ts';
@@ -22,8 +24,10 @@ export interface StoreFunctionProps extends Pick<WorkerProps, 'code' | 'handler'
   /** The MySQL user. @default none: it does not reach the groups */
   readonly databaseUser?: DatabaseUser;
   readonly kind: 'request' | 'loop';
-  /** Reserved instances. @default the account's limit */
+  /** The most instances. @default the account's limit */
   readonly instances?: number | undefined;
+  /** @default it runs on demand */
+  readonly managed?: ManagedInstances | undefined;
   readonly timeout: Duration;
   readonly memorySize: number;
 }
@@ -35,13 +39,13 @@ export class StoreFunction extends Worker {
   private readonly storage: SchemalessStorage;
 
   constructor(scope: Construct, id: string, props: StoreFunctionProps) {
-    const { storage, databaseUser, kind, instances, ...given } = props;
+    const { storage, databaseUser, kind, instances, managed, ...given } = props;
     const { environment } = storage;
     super(scope, id, environment, {
       ...given,
       // The next start comes within a minute.
       ...(kind === 'loop' && { maxEventAge: Duration.seconds(60) }),
-      ...(instances !== undefined && { reservedConcurrentExecutions: instances }),
+      ...(instances !== undefined && !managed && { reservedConcurrentExecutions: instances }),
       environment: {
         ...environmentOf<TableVariable>({
           environment: environment.name,
@@ -57,13 +61,16 @@ export class StoreFunction extends Worker {
             connections: String(environment.connections[kind]),
           })),
       },
-      ...(environment.functionsInVpc && {
-        vpc: storage.network.vpc,
-        vpcSubnets: storage.network.subnets,
-        securityGroups: [storage.network.clients],
-      }),
+      ...(managed && { loggingFormat: LoggingFormat.JSON }),
+      ...(environment.functionsInVpc &&
+        !managed && {
+          vpc: storage.network.vpc,
+          vpcSubnets: storage.network.subnets,
+          securityGroups: [storage.network.clients],
+        }),
     });
     this.storage = storage;
+    if (managed && instances !== undefined) managed.run(this, instances);
     storage.tables.topology.grant(this, ...READ_TOPOLOGY);
     grantTableKey(this, storage.encryptionKey, 'read');
     if (!databaseUser) return;

@@ -4,7 +4,7 @@ import type { Handler } from '../../shared/api/operation.ts';
 import { DEFINING_HANDLER } from '../../shared/api/operations.ts';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { backupDays, keyDays, canSeal, type StoreEnvironment } from './store-environment.ts';
-import { loopInstances, type Loop } from './connection-budget.ts';
+import { loopInstances, MANAGED, type Loop } from './connection-budget.ts';
 import {
   grantAppliedQueues,
   DRAIN_ITEMS,
@@ -19,6 +19,7 @@ import {
   TAIL_ITEMS,
 } from './granted-items.ts';
 import type { FunctionCode } from './function-code.ts';
+import { MANAGED_MEMORY_MB, ManagedInstances } from './managed-instances.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
 
@@ -60,9 +61,14 @@ const OF_LOOPS = { kind: 'loop', timeout: Duration.minutes(15) } as const;
 
 /** Makes the functions behind the HTTP API with their rights. */
 export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsProps): AnsweringFunctions {
-  const add = (name: Handler, made: Made): StoreFunction => addFunction(scope, name, props, made, OF_REQUESTS);
   const { environment, userSecrets } = props.storage;
-  const { definedByApi } = environment;
+  const { definedByApi, managedInstances } = environment;
+  const managed =
+    managedInstances && new ManagedInstances(scope, 'managed', props.storage, managedInstances.requestsAtOnce);
+  const add = (name: Handler, made: Made): StoreFunction =>
+    managed && MANAGED.some((one) => one === name)
+      ? addFunction(managed, name, props, made, { ...OF_REQUESTS, memorySize: MANAGED_MEMORY_MB, managed })
+      : addFunction(scope, name, props, made, OF_REQUESTS);
   const functions = ofEach(ANSWERING, add);
   for (const name of ['write-cells', 'read-cells', 'query-index'] as const) functions[name].grantOpenCircuits();
   functions['manage-triggers'].grantState(MANAGE_ITEMS);
@@ -135,7 +141,7 @@ function addFunction(
   name: Handler | Loop,
   { storage, code }: StoreFunctionsProps,
   { does, ...user }: Made,
-  how: Pick<StoreFunctionProps, 'kind' | 'timeout' | 'memorySize'>,
+  how: Pick<StoreFunctionProps, 'kind' | 'timeout' | 'memorySize' | 'managed'>,
 ): StoreFunction {
   const { environment } = storage;
   // Loops get reserved instances wherever requests do: throttled loops fall behind.

@@ -65,6 +65,8 @@ const STORAGES = ['standard', 'io-optimized'] as const;
 /** Nodes are named by letters. */
 const MOST_READERS = 5;
 const MOST_ACU = 256;
+/** Fewest connections of an instance whose requests share them: the local stack's number. */
+const SHARED_CONNECTIONS = 8;
 /** From here on a node takes several tailers' connections. */
 const ACU_OF_TAILERS = 8;
 const SEVERAL_TAILERS = 4;
@@ -83,11 +85,13 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
   const defaults = DEFAULTS[access];
   const { groups = defaults.groups, bufferCopies = groups >= 3 ? 1 : 0, proxy = access === 'mysql' } = options;
   const capacity = capacityOf(options.capacity ?? defaults.capacity);
+  const { managedInstances } = options;
   const bounded = {
     access,
     groups,
     capacity,
-    connections: defaults.connections,
+    connections: managedInstances ? { ...defaults.connections, request: SHARED_CONNECTIONS } : defaults.connections,
+    ...(managedInstances && { managedInstances }),
     tailers: options.tailers ?? (access === 'mysql' && capacity.max >= ACU_OF_TAILERS ? SEVERAL_TAILERS : 1),
   };
   const instances = options.instances ?? instancesWithin(bounded);
@@ -177,6 +181,7 @@ export function checkEnvironment(environment: StoreEnvironment): void {
     throw new Error(`${name}.proxy: wanted false with access ${access}, which goes through none, got true`);
   if (databaseAuth === 'iam' && !proxy)
     throw new Error(`${name}.databaseAuth: wanted secret without a proxy, which checks the tokens, got iam`);
+  checkManaged(environment);
   checkBackups(environment);
   checkEdge(environment);
   checkConnections(environment);
@@ -210,6 +215,29 @@ function checkEdge({ name, throttle, routeThrottles = {}, domain }: StoreEnviron
     throw new Error(
       `${name}.domain.certificateArn: wanted that of a certificate of ACM, arn:aws:acm:REGION:ACCOUNT:certificate/ID, got ${domain.certificateArn}`,
     );
+}
+
+/** Lambda's bound for each vCPU with Node. */
+const MOST_AT_ONCE = 64;
+
+function checkManaged({
+  name,
+  managedInstances,
+  access,
+  instances,
+  canaryMinutes,
+  connections,
+}: StoreEnvironment): void {
+  if (!managedInstances) return;
+  const refuse = (why: string): never => {
+    throw new Error(`${name}.managedInstances: wanted nothing ${why}, got ${managedInstances.requestsAtOnce} requests`);
+  };
+  if (access !== 'mysql') refuse(`with access ${access}, whose functions are in no VPC`);
+  if (!instances) refuse('without instances, which bound their number');
+  if (canaryMinutes !== undefined) refuse('with canaryMinutes: AWS bounds no numbered version');
+  wholeNumber(`${name}.managedInstances.requestsAtOnce`, managedInstances.requestsAtOnce, 1, MOST_AT_ONCE);
+  const why = ' with managedInstances, whose requests share them';
+  wholeNumber(`${name}.connections.request`, connections.request, SHARED_CONNECTIONS, 99, why);
 }
 
 const MOST_BACKUP_DAYS = 36_500;

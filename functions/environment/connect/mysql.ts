@@ -11,7 +11,7 @@ import { secretOf, type Connector } from './connector.ts';
 export const MYSQL: Connector = {
   guard: guardWith(),
   open({ environment, databaseUser, databaseAuth, connections }, { statementMs, acquireMs } = {}) {
-    // An instance answers one request at a time, so one connection does its transactions; a loop has two.
+    // Few connections serve one request at a time, and one does its transactions; a loop, or many requests, have two.
     const lanes = Math.min(2, Math.floor(connections / 2));
     const settings: MysqlSettings = {
       connections: connections - lanes,

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../infra/capacity/command.ts';
 import { backupsPerGb, millionReads, millionWrites, restOf, standingOf, sumOf } from '../../../infra/capacity/bill.ts';
-import { planOf } from '../../../infra/capacity/plan.ts';
+import { managedOf, planOf } from '../../../infra/capacity/plan.ts';
 import { checkEnvironment } from '../../../infra/constructs/store-options.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
-import { appOf, propertiesOf } from '../support/synthesized.ts';
+import { appOf, MANAGED_PROD, propertiesOf } from '../support/synthesized.ts';
 import { exceededIn } from '../support/template-limits.ts';
 
 const { dev, small, staging, prod } = ENVIRONMENTS;
@@ -39,13 +39,14 @@ it.runIf(existsSync(new URL('../../../README.md', import.meta.url)))(
 );
 
 describe.each([
-  ['prod', prod, {}],
-  ['staging', staging, {}],
-  ['small', small, {}],
-  ['dev', off(dev), { schedules: 'off' }],
-])('the bill of an idle %s', (environment, props, context) => {
+  ['prod', prod, {}, {}],
+  ['prod', managedOf(prod), {}, MANAGED_PROD],
+  ['staging', staging, {}, {}],
+  ['small', small, {}, {}],
+  ['dev', off(dev), { schedules: 'off' }, {}],
+])('the bill of an idle %s', (environment, props, context, changes) => {
   it('has what its templates have', () => {
-    const { stacks } = appOf({ environment, ...context });
+    const { stacks } = appOf({ environment, ...context }, changes);
     const properties = (type: string) => propertiesOf(stacks, type);
     const { alarmMetrics, ...standing } = standingOf(props);
     const endpoints = properties('AWS::EC2::VPCEndpoint').filter(
@@ -88,6 +89,17 @@ it('a million writes and reads cost what their parts do by hand', () => {
   expect(writes['Aurora: I/O']).toBeCloseTo(1.2, 6);
   expect(millionWrites(small)['RDS Data API']).toBeCloseTo(4 * 0.35, 6);
   expect(reads['Lambda']).toBeCloseTo(17_275 * 0.0000133334 + 0.2, 3);
+});
+
+it('bills managed instances by their vCPUs with a fee of 15 %, and their requests as on demand', () => {
+  const managed = managedOf(prod);
+  // Three environments of each of three functions, and a vCPU of each of three instances.
+  expect(restOf(managed)['Lambda: managed instances']).toBeCloseTo(12 * 730 * 0.0399 * 1.15, 6);
+  // 2 ms and 1 ms of CPU at 60 %; the trigger's function stays on demand.
+  const cpuHours = 1e6 / 1000 / 0.6 / 3600;
+  expect(millionWrites(managed)['Lambda']).toBeCloseTo(2 * cpuHours * 0.0399 * 1.15 + 25_000 * 0.0000133334 + 0.4, 6);
+  expect(millionReads(managed)['Lambda']).toBeCloseTo(cpuHours * 0.0399 * 1.15 + 0.2, 6);
+  expect(planOf(managed, 10_000)).toMatchObject({ changed: { instances: { 'write-cells': 34, 'read-cells': 17 } } });
 });
 
 it('bills copies of AWS Backup at full size, beyond the days in which they are free', () => {

@@ -4,11 +4,18 @@ import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { PROJECT_ROOT, type AppContext } from '../../../infra/app-context.ts';
 import { buildApp } from '../../../infra/app.ts';
-import type { EnvironmentProps } from '../../../infra/environments.ts';
+import { managedOf } from '../../../infra/capacity/plan.ts';
+import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
 import { loadAssembly } from '../../../infra/local/template/synthesize.ts';
 import { createResolver, type Resolver } from '../../../infra/local/template/resolver.ts';
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+
+/** Changes of `prod` that run its busy functions on managed instances. */
+export const MANAGED_PROD = {
+  ...managedOf(ENVIRONMENTS.prod),
+  canaryMinutes: undefined,
+} as unknown as EnvironmentProps;
 
 export const STAND_INS = join(import.meta.dirname, 'functions');
 
