@@ -10,7 +10,7 @@ import { CostExplorerClient, GetCostAndUsageCommand } from '@aws-sdk/client-cost
 import { DescribeDBClustersCommand, FailoverDBClusterCommand, RDSClient } from '@aws-sdk/client-rds';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION_TAG } from '../../infra/constructs/store-environment.ts';
-import type { Account } from './account.ts';
+import { NotAsked, type Account } from './account.ts';
 import type { Result } from './page.ts';
 
 const POLL_MS = 1000;
@@ -125,7 +125,7 @@ export function accountBySdk(region: string, environment: string): Account {
         usd: Number(Metrics?.['UnblendedCost']?.Amount ?? 0),
       }));
       if (costs.length === 0)
-        throw new Error(
+        throw new NotAsked(
           `nothing is known of ${day(1)} (UTC): it takes a day, and the tag ${VERSION_TAG} has to be activated as a cost allocation tag`,
         );
       const sum = costs.reduce((total, { usd }) => total + usd, 0);

@@ -1,7 +1,11 @@
 import { sendCommand } from '../../infra/local/control/control-client.ts';
+import type { StackStatus } from '../../infra/local/control/status.ts';
 import type { Result } from './page.ts';
 
-/** Data that only the account has. Each method throws an Error that names the obstacle. */
+/** A row that this environment lacks, or that no option requests. */
+export class NotAsked extends Error {}
+
+/** Data that only the account has. Each method throws an Error that names the obstacle, or NotAsked. */
 export interface Account {
   /** Throws unless its API is the one at this URL. */
   check(url: string): Promise<void>;
@@ -22,13 +26,21 @@ export interface Account {
  */
 export function localAccount(data: string): Account {
   const none = (what: string) => async (): Promise<never> => {
-    throw new Error(`one machine has no ${what}`);
+    throw new NotAsked(`one machine has no ${what}`);
   };
+  const status = async (): Promise<StackStatus> => (await sendCommand(data, 'status')) as StackStatus;
   return {
-    check: async () => undefined,
+    async check(url) {
+      const { url: got } = await status();
+      if (got !== url) throw new Error(`--data: wanted the folder of the stack at ${url}, got that of ${got}`);
+    },
     coldStarts: none('CloudWatch'),
     pinned: none('proxies'),
     bill: none('bill'),
-    failOverOf: async (group) => async () => void (await sendCommand(data, 'promote', group)),
+    async failOverOf(group) {
+      const readers = (await status()).nodes.filter((node) => node.group === group && node.role === 'reader');
+      if (readers.length === 0) throw new Error(`--failover: wanted a group with a reader, got ${group}`);
+      return async () => void (await sendCommand(data, 'promote', group));
+    },
   };
 }

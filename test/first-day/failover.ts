@@ -24,11 +24,6 @@ export interface FailoverWays {
   readonly failOver: () => Promise<void>;
 }
 
-interface MeasuredFailover extends Section {
-  /** Acknowledged cells that cannot be read, or are others. */
-  readonly lost: number;
-}
-
 export const FAILOVER = 'A writer that is lost, under load';
 /** Two minutes of 20 puts a second; the writer is lost after 15 s. */
 const LOAD: FailoverLoad = {
@@ -51,7 +46,7 @@ interface Answer {
 export async function measureFailover(
   { once, patient, failOver }: FailoverWays,
   { load, breakAfter, patienceMs }: FailoverLoad = LOAD,
-): Promise<MeasuredFailover> {
+): Promise<Section> {
   const answers: Answer[] = [];
   const sent: Promise<void>[] = [];
   const start = performance.now();
@@ -101,7 +96,7 @@ export async function measureFailover(
       { what: 'acknowledged cells that are not there, or are others', result: `${lost} of ${acknowledged.length}` },
       { what: 'acknowledged cells that could not be read', result: String(unread) },
     ],
-    lost,
+    ...(lost + unread > 0 && { failure: `acknowledged cells: ${lost} lost, ${unread} unreadable` }),
   };
 }
 

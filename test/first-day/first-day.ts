@@ -1,13 +1,13 @@
 /**
- * `npm run first-day -- URL`: measures a deployed environment, and prints a page. Ends with 1 if nothing could be
- * measured, or an acknowledged cell was lost.
+ * `npm run first-day -- URL`: measures a deployed environment, and prints a page. Ends with 1 if a row failed, or none
+ * passed.
  */
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { VERSION } from '../../shared/version.ts';
 import { reachEnvironment } from '../support/deployed/reach.ts';
 import { measureAll } from './measure.ts';
 import { readFirstDay } from './options.ts';
-import { pageOf } from './page.ts';
+import { outcomeOf, pageOf } from './page.ts';
 
 process.exit(await run());
 
@@ -20,14 +20,15 @@ async function run(): Promise<number> {
     const environment = await reachEnvironment(options);
     const { url, region, accessKeyId, shards } = environment;
     console.error(`${url} in ${region}, as ${accessKeyId}: datastore smoke, ${shards} shards`);
-    const { sections, isWell } = await measureAll(options, environment, ({ title, how, results }) => {
-      console.error(results.length === 0 ? `${title}: ${how}` : title);
-      for (const { what, result } of results) console.error(`  ${what}: ${result}`);
+    const rows = await measureAll(options, environment, ({ title, section, ...row }) => {
+      console.error(`${title}: ${outcomeOf(row)}`);
+      for (const { what, result } of section?.results ?? []) console.error(`  ${what}: ${result}`);
     });
-    const page = pageOf({ url, region, version: VERSION, began, ended: new Date() }, sections);
+    const page = pageOf({ url, region, version: VERSION, began, ended: new Date() }, rows);
     if (options.page === undefined) process.stdout.write(page);
     else writeFileSync(options.page, page);
-    return isWell ? 0 : 1;
+    const outcomes = new Set(rows.map(({ outcome }) => outcome));
+    return outcomes.has('passed') && !outcomes.has('FAILED') ? 0 : 1;
   } catch (error) {
     console.error(`first-day: ${error instanceof Error ? error.message : String(error)}`);
     return 1;

@@ -3,41 +3,34 @@ import { schemalessClient } from '../../shared/client/client.ts';
 import { isLocal } from '../support/deployed/options.ts';
 import { DATASTORE, type Environment } from '../support/deployed/reach.ts';
 import { accountBySdk } from './account-by-sdk.ts';
-import { localAccount, type Account } from './account.ts';
+import { localAccount, NotAsked, type Account } from './account.ts';
 import { FAILOVER, measureFailover } from './failover.ts';
 import { LAGS, measureLags } from './lags.ts';
 import type { FirstDayOptions } from './options.ts';
-import type { Result, Section } from './page.ts';
+import type { Result, Row, Section } from './page.ts';
 import { BURST, measureBurst, measureRoutes, ROUTES } from './routes.ts';
 
 /** A share of the samples of a route: each of these takes several requests. */
 const LAG_SHARE = 0.25;
 
-interface AllMeasured {
-  readonly sections: readonly Section[];
-  /** Whether everything that could be found out is as it should be: something was measured, and no cell is lost. */
-  readonly isWell: boolean;
-}
-
 /**
- * Measures one thing after the other. A failed measurement becomes a section with the reason.
+ * Measures one thing after the other. A row fails if its measurement fails, or finds a failure.
  *
- * @param told receives each section as it is done
+ * @param told receives each row as it is done
  * @throws an Error if the account's environment is another one
  */
 export async function measureAll(
   { samples, failover, environment, data }: FirstDayOptions,
   { url, region, readers }: Environment,
-  told: (section: Section) => void,
-): Promise<AllMeasured> {
+  told: (row: Row) => void,
+): Promise<readonly Row[]> {
   const opened = { url, datastore: DATASTORE, sign: requestSigner(region) };
   const client = schemalessClient(opened);
   const account = accountOf({ url, region, environment, data });
   await account?.check(url);
   const since = new Date();
-  let lost = 0;
   const asked = (): Account => {
-    if (account === undefined) throw new Error('--environment NAME asks for it');
+    if (account === undefined) throw new NotAsked('--environment NAME asks for it');
     return account;
   };
   const ofAccount = (title: string, how: string, results: (of: Account) => Promise<readonly Result[]>) =>
@@ -49,12 +42,10 @@ export async function measureAll(
     [
       FAILOVER,
       async () => {
-        if (failover === undefined) throw new Error('--failover GROUP asks for it');
+        if (failover === undefined) throw new NotAsked('--failover GROUP asks for it');
         const failOver = await asked().failOverOf(failover);
         const once = schemalessClient({ ...opened, attempts: 1 });
-        const measured = await measureFailover({ once, patient: client, failOver });
-        ({ lost } = measured);
-        return measured;
+        return measureFailover({ once, patient: client, failOver });
       },
     ],
     ofAccount(
@@ -69,21 +60,24 @@ export async function measureAll(
       (of) => of.bill(),
     ),
   ];
-  const sections: Section[] = [];
-  let measured = 0;
+  const rows: Row[] = [];
   for (const [title, measure] of parts) {
-    let section: Section;
-    try {
-      section = await measure();
-      measured += 1;
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      section = { title, how: `Not measured: ${why}.`, results: [] };
-    }
-    told(section);
-    sections.push(section);
+    const row = await rowOf(title, measure);
+    told(row);
+    rows.push(row);
   }
-  return { sections, isWell: measured > 0 && lost === 0 };
+  return rows;
+}
+
+async function rowOf(title: string, measure: () => Promise<Section>): Promise<Row> {
+  try {
+    const section = await measure();
+    const { failure } = section;
+    return { title, outcome: failure === undefined ? 'passed' : 'FAILED', why: failure ?? '', section };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { title, outcome: error instanceof NotAsked ? 'not asked here' : 'FAILED', why };
+  }
 }
 
 /** Undefined if the account's environment is not specified. */

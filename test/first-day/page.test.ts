@@ -10,19 +10,24 @@ const MEASURED = {
   ended: new Date('2026-11-25T10:05:00Z'),
 };
 
-test('the page has a table for what was measured, says why where nothing was, and names no account', () => {
+test('the page has the outcome of each row, a table for what was measured, and names no account', () => {
   const results = [{ what: 'a | b', result: timesOf([1, 2, 3]) }];
   const page = pageOf(MEASURED, [
-    { title: 'Lags', how: 'As seen from here.', results },
+    { title: 'Lags', outcome: 'passed', why: '', section: { title: 'Lags', how: 'As seen from here.', results } },
     {
       title: 'The bill',
-      how: 'Not measured: arn:aws:iam::123456789012:user/ann of 123456789012\n has no right.',
-      results: [],
+      outcome: 'FAILED',
+      why: 'arn:aws:iam::123456789012:user/ann of 123456789012\n has no right',
     },
   ]);
   expect(page).toBe(`# abc123.execute-api.eu-west-1.amazonaws.com, measured
 
 Schemaless 1.2.3 in eu-west-1, from 2026-11-25T10:00:00.000Z to 2026-11-25T10:05:00.000Z, from one machine, by \`npm run first-day\`.
+
+| row | outcome |
+|---|---|
+| Lags | passed |
+| The bill | FAILED: arn:… of … has no right |
 
 ## Lags
 
@@ -31,10 +36,6 @@ As seen from here.
 | what | figure |
 |---|---|
 | a \\| b | 2.0, 3.0, 3.0 ms of 3 |
-
-## The bill
-
-Not measured: arn:… of … has no right.
 `);
 });
 

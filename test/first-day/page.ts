@@ -11,6 +11,17 @@ export interface Section {
   /** How it was measured, and its limits. */
   readonly how: string;
   readonly results: readonly Result[];
+  /** Why the environment fails the row. @default it passes */
+  readonly failure?: string;
+}
+
+/** A row of the report; without a section, nothing was measured. */
+export interface Row {
+  readonly title: string;
+  readonly outcome: 'passed' | 'FAILED' | 'not asked here';
+  /** Empty for a row that passed. */
+  readonly why: string;
+  readonly section?: Section;
 }
 
 interface Measured {
@@ -29,23 +40,39 @@ export function timesOf(milliseconds: readonly number[]): string {
 }
 
 /** Returns the page in Markdown. It names no account, so that it can be kept with the deployment. */
-export function pageOf({ url, region, version, began, ended }: Measured, sections: readonly Section[]): string {
+export function pageOf({ url, region, version, began, ended }: Measured, rows: readonly Row[]): string {
   const blocks = [
     `# ${new URL(url).host}, measured`,
     `Schemaless ${version} in ${region}, from ${began.toISOString()} to ${ended.toISOString()}, from one machine, by \`npm run first-day\`.`,
-    ...sections.flatMap(({ title, how, results }) => [
-      `## ${title}`,
-      plain(how),
-      ...(results.length === 0 ? [] : [tableOf(results)]),
-    ]),
+    tableOf(
+      ['row', 'outcome'],
+      rows.map(({ title, ...row }) => [title, outcomeOf(row)]),
+    ),
+    ...rows.flatMap(({ title, section }) =>
+      section
+        ? [
+            `## ${title}`,
+            plain(section.how),
+            tableOf(
+              ['what', 'figure'],
+              section.results.map(({ what, result }) => [what, result]),
+            ),
+          ]
+        : [],
+    ),
   ];
   return `${blocks.join('\n\n')}\n`;
 }
 
-function tableOf(results: Section['results']): string {
-  const cell = (text: string): string => plain(text).replaceAll('|', '\\|');
-  const rows = results.map(({ what, result }) => `| ${cell(what)} | ${cell(result)} |`);
-  return ['| what | figure |', '|---|---|', ...rows].join('\n');
+/** "not asked here: one machine has no bill". */
+export function outcomeOf({ outcome, why }: Pick<Row, 'outcome' | 'why'>): string {
+  return why === '' ? outcome : `${outcome}: ${why}`;
+}
+
+function tableOf(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((text) => plain(text).replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(header), '|---|---|', ...rows.map(line)].join('\n');
 }
 
 /** Returns one line without the ARNs that AWS puts into refusals. */

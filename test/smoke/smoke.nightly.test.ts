@@ -66,6 +66,32 @@ describe('npm run smoke, against a local stack that checks signatures', () => {
   });
 });
 
+describe('npm run first-day, against the same stack', () => {
+  const firstDay = (group: string) =>
+    run('test/first-day/first-day.ts', [
+      stack().url,
+      '--samples=2',
+      `--data=${join(folder.path, 'data')}`,
+      `--failover=${group}`,
+    ]);
+  const LOST_WRITER = 'A writer that is lost, under load';
+
+  it('reports each row, and asks none of them that needs AWS', async () => {
+    const { code, output, error } = await firstDay('group-1');
+    expect(code, error).toBe(0);
+    for (const row of ['A burst, as its callers see it', 'Latency by route', 'Lags', LOST_WRITER])
+      expect(output).toContain(`| ${row} | passed |`);
+    for (const row of ['Cold starts', 'Pinned connections', 'The bill'])
+      expect(output).toContain(`| ${row} | not asked here: one machine has no `);
+  });
+
+  it('ends with 1 if a row fails', async () => {
+    const { code, output } = await firstDay('group-9');
+    expect(output).toContain(`| ${LOST_WRITER} | FAILED: --failover: wanted a group with a reader, got group-9 |`);
+    expect([code, output.match(/\| passed \|/gu)?.length]).toEqual([1, 3]);
+  });
+});
+
 it('the datastore smoke has the indexes that the suite is about', () => {
   const found = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores')).datastores.find(({ name }) => name === 'smoke');
   expect(found?.indexes.map(({ name }) => name).sort()).toEqual(SUITE_INDEXES.map(({ name }) => name).sort());
