@@ -25,7 +25,7 @@ import {
   waitingBodies,
   type CopiedBody,
 } from './unanswered-copies.ts';
-import { transactionName, transactionRows, unmarkedCells } from './transaction-rows.ts';
+import { positionOf, transactionName, transactionRows, unmarkedCells } from './transaction-rows.ts';
 import { slicesOf } from '../slices-of.ts';
 
 export interface BringingBack {
@@ -154,7 +154,7 @@ async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], d
     }
     const name = transactionName(row);
     if (name !== undefined) {
-      if (!done.transactions.has(name)) await bringBackTransaction(work, row, copies, done);
+      if (!done.transactions.has(name)) await bringBackTransaction(work, row, done);
       done.transactions.add(name);
       continue;
     }
@@ -200,19 +200,13 @@ async function append(
  * Appends a transaction whole, with the hints of all its cells, or nothing of it: if another body may have been
  * acknowledged at one of its addresses, it was not.
  */
-async function bringBackTransaction(
-  work: BringingBack,
-  row: OpenRow,
-  copies: readonly Copy[],
-  done: Done,
-): Promise<void> {
+async function bringBackTransaction(work: BringingBack, row: OpenRow, done: Done): Promise<void> {
   const { context, datastore, shard } = work;
-  const { row_key } = row;
-  const whole = await wholeTransaction(row, copies);
-  if (!whole)
+  const whole = await wholeTransaction(work, row);
+  if (whole.length === 0)
     throw new SchemalessError(
       'unavailable',
-      `shard ${shard} of ${datastore}: no group has all of a transaction of ${row_key}`,
+      `shard ${shard} of ${datastore}: copies of ${row.row_key} went away meanwhile`,
     );
   const missing = await missingOnWriter(work, whole);
   const found = await copiesAt(work.hintHolders, datastore, missing);
@@ -238,13 +232,12 @@ async function bringBackTransaction(
   );
 }
 
-/** Returns all hints of a transaction, of the first group that has all. */
-async function wholeTransaction(row: OpenRow, copies: readonly Copy[]): Promise<readonly OpenRow[] | undefined> {
-  for (const { hintHolder } of copies) {
-    const { rows, areAll } = await transactionRows(hintHolder.client, row, tableOf(hintHolder.kind));
-    if (areAll) return rows;
-  }
-  return undefined;
+/** Returns the hints of a transaction's cells, each from any group. Those of erased cells are gone. */
+async function wholeTransaction({ hintHolders }: BringingBack, row: OpenRow): Promise<readonly OpenRow[]> {
+  const found = new Map<string, OpenRow>();
+  for (const { client, kind } of hintHolders)
+    for (const one of (await transactionRows(client, row, tableOf(kind))).rows) found.set(addressKey(one), one);
+  return [...found.values()].sort((one, other) => positionOf(one) - positionOf(other));
 }
 
 /** Leaves the address to an operator. Drained hints cannot be listed, so each poll reports them. */

@@ -1,6 +1,6 @@
 import { isConditional } from '../body/transaction-mark.ts';
 import { maintainEntries } from '../index/maintain-entries.ts';
-import type { SqlClient } from '../sql/client.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
 import { markShown } from '../sql/statements/change-buffered.ts';
 import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
@@ -49,27 +49,33 @@ async function settleTransaction(
   { client, hintHolder, answers, settled, done }: SettledTransactions,
   row: OpenRow,
 ): Promise<void> {
-  const { rows, areAll } = await transactionRows(hintHolder, row);
+  const { rows, isDamaged } = await transactionRows(hintHolder, row);
   if (rows.length === 0) return;
   const actions = await compareRows(client, rows, answers);
   const those = (...some: readonly (typeof actions)[number][]): readonly OpenRow[] =>
     rows.filter((_, position) => some.includes(actions[position] ?? 'wait'));
   const missing = those('append');
-  if (those('conflict').length > 0) {
+  if (those('conflict').length > 0 || (missing.length > 0 && isConditional(row.encoded))) {
+    // An opened writer that lacks one with conditions: it was not acknowledged, and they may not hold any more.
     settled.conflicts.push(...rows);
   } else if (missing.length === 0) {
+    // Together: after a loss the rest must still be whole.
+    if (those('drain', 'forget').length < rows.length) return;
     settled.drained.push(...those('drain'));
     settled.erased.push(...those('forget'));
-  } else if (!areAll || isConditional(row.encoded)) {
-    const error = areAll
-      ? 'a transaction with conditions that its writer lacks was not acknowledged'
-      : `only ${rows.length} of the hints of its transaction are here`;
+  } else if (isDamaged) {
+    const error = 'another hint of its transaction is damaged';
     settled.faulty.push(...missing.map((one) => ({ row: one, error })));
   } else {
     await requireWriter(client, rows);
     await hintHolder.change(markShown(rows));
     const to = { datastore: row.datastore, shard: row.shard, cells: unmarkedCells(rows) };
-    const { results } = await appendWhole(context, to, { skipsErased: true });
+    const { results } = await appendWhole(context, to, { skipsErased: true }).catch((error: unknown) => {
+      if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
+      done.refused.push(...rows.map((one) => ({ row: one, error })));
+      return { results: [] };
+    });
+    if (results.length === 0) return;
     done.taken += rows.length;
     done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
     if (results.some(({ outcome }) => outcome === 'conflict')) settled.conflicts.push(...rows);

@@ -9,8 +9,8 @@ import { openRows, type OpenRow } from './open-rows.ts';
 interface TransactionRows {
   /** In the order of the transaction. */
   readonly rows: readonly OpenRow[];
-  /** None is missing: deleted by another drain, or damaged. */
-  readonly areAll: boolean;
+  /** One cannot be read. Absent ones are drained, or their cells were erased: they came together. */
+  readonly isDamaged: boolean;
 }
 
 /** Names a row's transaction; undefined for a cell written alone. */
@@ -28,10 +28,18 @@ export async function transactionRows(
   const begin = beginOf(row.encoded) ?? new Uint8Array();
   const found = (await hintHolder.select(selectTransactionCopies(row, begin, table), 'writer')).map(toWaitingRow);
   const rows: OpenRow[] = [];
-  for await (const page of openRows(hintHolder, found, table)) rows.push(...page.rows);
-  const positionOf = ({ encoded }: OpenRow): number => markedPlace(encoded)?.position ?? 0;
+  let isDamaged = false;
+  for await (const page of openRows(hintHolder, found, table)) {
+    rows.push(...page.rows);
+    isDamaged ||= page.faulty.length > 0;
+  }
   rows.sort((one, other) => positionOf(one) - positionOf(other));
-  return { rows, areAll: rows.length === markedPlace(row.encoded)?.size };
+  return { rows, isDamaged };
+}
+
+/** Returns the position of a row in its transaction. */
+export function positionOf({ encoded }: OpenRow): number {
+  return markedPlace(encoded)?.position ?? 0;
 }
 
 /** Returns the rows as cells to append: an append marks those that it appends together. */

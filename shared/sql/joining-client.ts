@@ -1,6 +1,6 @@
 import { batchedByKey } from '../batched.ts';
 import type { SqlChange, SqlClient, Statement } from './client.ts';
-import { jointOf, mayJoin, sharesOf } from './joint-statements.ts';
+import { laneOf, mayGoTogether, sharesOf } from './joint-statements.ts';
 import { joinedOf } from './transaction-plan.ts';
 import { bytesOf, isUnwanted, MOST_BYTES, unwanted } from './waiting-statements.ts';
 
@@ -15,7 +15,7 @@ export function joiningClient(client: SqlClient): SqlClient {
     batchedByKey<Statement, SqlChange | Promise<never>>(
       {
         atOnce,
-        fits: (parts, next) => mayJoin(parts, next) && sizeOf(parts) + sizeOf([next]) <= MOST_BYTES,
+        fits: (parts, next) => mayGoTogether(parts, next) && sizeOf(parts) + sizeOf([next]) <= MOST_BYTES,
         async run(parts) {
           const [first, ...others] = parts.filter((part) => !isUnwanted(part));
           const wanted = first ? ([first, ...others] as const) : undefined;
@@ -25,13 +25,13 @@ export function joiningClient(client: SqlClient): SqlClient {
           );
         },
       },
-      (statement) => jointOf(statement) as string,
+      (statement) => laneOf(statement) as string,
     );
   const [append, insertHints] = [joining(APPENDS_OF_A_SHARD), joining(INSERTS_OF_HINTS)];
   return {
     ...client,
     async change(statement) {
-      if (jointOf(statement) === undefined) return client.change(statement);
+      if (laneOf(statement) === undefined) return client.change(statement);
       return statement.hints ? insertHints(statement) : append(statement);
     },
   };

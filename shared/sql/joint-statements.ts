@@ -4,6 +4,12 @@ import type { AppendedLog, SqlChange, Statement } from './client.ts';
 /** Cells of one append, or hints of one insert. */
 const MOST_CELLS = 100;
 
+/** Names the statements that wait for each other: appends to one shard, and inserts of hints. */
+export function laneOf({ log, hints }: Statement): string | undefined {
+  if (hints) return `hints of ${hints.datastore}`;
+  return log && (log.cells ?? log.isWhole) && `${log.datastore}/${log.shard} at ${log.epoch}`;
+}
+
 /** Names what this statement may be a part of: one append to a shard, or one insert of hints. */
 export function jointOf({ log, hints }: Statement): string | AppendedLog | undefined {
   if (hints) return `hints of ${hints.datastore}`;

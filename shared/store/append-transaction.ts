@@ -3,7 +3,6 @@ import { markTransaction } from '../body/transaction-mark.ts';
 import type { FailedCondition, LatestCondition } from '../cell.ts';
 import type { EncodedCell } from '../sql/encoded-cell.ts';
 import type { StoreContext } from '../access/context.ts';
-import { decodeOrMark } from '../access/decode.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
 import type { ShardFence } from '../sql/statements/append-cells.ts';
@@ -86,6 +85,8 @@ async function appendOnce(
     const met = await lookUpMet(client, fence, cells, columns);
     if (met.isUnchecked) return 'unchecked';
     const judged = judgeMet(whole, met, fence.shard, known);
+    if (judged?.failed && once.wasUnclear)
+      throw new SqlError('unclear', 'conditions fail after a try whose end is unknown: it may be stored');
     if (judged) return { ...judged, epoch: fence.epoch };
     if (change && poll >= SURE_POLLS) return 'elsewhere';
   }
@@ -121,7 +122,10 @@ function judgeMet(
   return { results: cells.map((cell) => refused.get(cell) ?? refusal), ...(failed.length > 0 && { failed }) };
 }
 
+/** Names the latest cell without its body, which a read of its own fetches. */
 function failureOf({ column_name, latest: wanted }: LatestCondition, latest?: StoredCell): readonly FailedCondition[] {
   if ((latest?.ref_key ?? null) === wanted) return [];
-  return [{ column_name, wanted, latest: latest ? decodeOrMark(latest).cell : null }];
+  if (!latest) return [{ column_name, wanted, latest: null }];
+  const { row_key, ref_key, added_id, shard, created_at } = latest;
+  return [{ column_name, wanted, latest: { row_key, column_name, ref_key, body: null, added_id, shard, created_at } }];
 }

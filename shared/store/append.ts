@@ -87,7 +87,7 @@ export async function onPrimary<Done>(
     const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter };
     try {
       const client = await context.groups.client(home.group);
-      const once = { readAfter, isFollowed, isRepeated };
+      const once = { readAfter, isFollowed, isRepeated, wasUnclear: unclear !== undefined };
       const done = await checkingErasures(context, client, { fence, cells }, (checked) =>
         appendOnce(client, checked, cells, once),
       );
@@ -121,6 +121,8 @@ export interface AppendOnce {
   readonly readAfter: Statement['readAfter'];
   readonly isFollowed: boolean;
   readonly isRepeated: boolean;
+  /** An earlier try ended unclear: the cells may be there, or come. */
+  readonly wasUnclear: boolean;
 }
 
 type AppendedHere = Omit<Appended, 'group'>;

@@ -1,13 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { markTransaction } from '../body/transaction-mark.ts';
-import type { FailedCondition, NewCell, PutResult, TransactionResult } from '../cell.ts';
+import type { Cell, FailedCondition, NewCell, PutResult, TransactionResult } from '../cell.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import { homeOf, requireDatastore, sharesStorage } from '../access/groups.ts';
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import type { ShardFence } from '../sql/statements/append-cells.ts';
 import type { BufferedCell, PlacedCell } from '../sql/encoded-cell.ts';
+import { bodyHashParts, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
+import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
+import { unionOf } from '../sql/union.ts';
 import { POLL_PAUSE_MS, POLLS } from './append.ts';
+import { sameBody } from './append-result.ts';
+import { readBatch } from './read-batch.ts';
 import { appendWhole } from './append-transaction.ts';
 import { lookUpMet } from './erasure-checks.ts';
 import { bufferOnSecondaries, withdrawCopies, withNewWriter } from './hints.ts';
@@ -43,8 +48,27 @@ export function transactions(
     };
     let results = await admitToGroup(context, group, marked);
     if (isConditional && results.every(isStored)) results = await withHintsAfter(writes, marked, results);
-    return failed ? { outcome: 'condition_failed', shard, failed } : resultOf(cells, results);
+    if (!failed) return resultOf(cells, results);
+    return { outcome: 'condition_failed', shard, failed: await withBodies(writes, topology.homes.length, failed) };
   };
+}
+
+/** Reads the latest cells as any read does: within the room of an answer, and without those that a retention hides. */
+async function withBodies(
+  writes: Writes,
+  shards: number,
+  failed: readonly FailedCondition[],
+): Promise<readonly FailedCondition[]> {
+  const found = failed.flatMap(({ latest }) => latest ?? []);
+  const keys = found.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
+  const items = found.length === 0 ? [] : await readBatch(writes, writes.datastore, shards, keys, {});
+  return failed.map((one): FailedCondition => {
+    const item = items[found.indexOf(one.latest as Cell)];
+    if (!item || !one.latest) return one;
+    if (!('row_key' in item)) return { ...one, latest: { ...one.latest, error: item.error } };
+    const { served_by: _node, stale: _stale, ...latest } = item;
+    return { ...one, latest };
+  });
 }
 
 /**
@@ -58,11 +82,11 @@ async function withHintsAfter(
 ): Promise<readonly PutResult[]> {
   const { datastore, bufferCopies, secondaries, topology, groups } = writes;
   const [{ shard }] = cells as readonly [BufferedCell];
-  const { group, epoch } = homeOf(await requireDatastore(topology, datastore), shard);
+  const { group, epoch, copy } = homeOf(await requireDatastore(topology, datastore), shard);
   const client = await groups.client(group);
   if (bufferCopies === 0 || !client.abilities.survivesDiskLoss || (await sharesStorage(topology, group)))
     return results;
-  const hintHolders = await bufferOnSecondaries(secondaries, cells, bufferCopies, [group]);
+  const hintHolders = await bufferOnSecondaries(secondaries, cells, bufferCopies, [group], copy ? [copy.group] : []);
   if (hintHolders.length === 0) return unavailable(cells, 'no other group could take a copy');
   try {
     if (await isShown(client, { datastore, shard, epoch }, cells)) return results;
@@ -75,10 +99,22 @@ async function withHintsAfter(
   return unavailable(cells, 'the primary changed, or did not show it');
 }
 
-async function isShown(client: SqlClient, fence: ShardFence, cells: readonly BufferedCell[]): Promise<boolean> {
+/** Whether the shard's writer, which lacks nothing, shows these very cells. */
+async function isShown(
+  client: SqlClient,
+  { datastore, shard, epoch }: ShardFence,
+  cells: readonly BufferedCell[],
+): Promise<boolean> {
   for (let poll = 1; poll <= POLLS; poll += 1) {
-    const { found } = await lookUpMet(client, fence, cells);
-    if (found.every((cell) => cell !== undefined)) return true;
+    const { found } = await lookUpMet(client, { datastore, shard, epoch }, cells);
+    const isThere = (cell: BufferedCell, position: number): boolean => {
+      const there = found[position];
+      return there === 'erased' || (there !== undefined && sameBody(there, cell));
+    };
+    const role = toBodyHashes(await client.select(unionOf(bodyHashParts([])), 'writer'), []);
+    const row = toShardRow(await client.select(selectShard(datastore, shard), 'writer'));
+    const isWriter = role.writer !== undefined && row?.hasWriter === true && row.state === 'open';
+    if (isWriter && row.epoch === epoch && cells.every(isThere)) return true;
     await sleep(POLL_PAUSE_MS * poll);
   }
   return false;

@@ -47,6 +47,7 @@ export async function mixedUp(stack: Stack, sign?: Sign): Promise<readonly strin
     const got = answer.headers.get('x-request-id');
     if (got !== id) mixed.push(`answer to ${id}: has ${got}`);
     if (rows.some((other) => other !== row && text.includes(other))) mixed.push(`answer to ${id}: another's row`);
+    // Clock: the pause that a busy answer asks for.
     if (BUSY.includes(answer.status)) return sleep(RETRY_MS).then(() => ask(round, row));
     if (!statuses.some((status) => status === answer.status) || !text.includes(row))
       mixed.push(`answer to ${id}: ${answer.status} ${text}`);

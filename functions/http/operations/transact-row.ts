@@ -1,13 +1,22 @@
 import { TRANSACTIONS } from '../../../shared/api/transactions.ts';
+import type { Cell, TransactionResult } from '../../../shared/cell.ts';
 import { confirmedTransaction } from '../../../shared/confirmed-transaction.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
+import { shownItems } from '../answer.ts';
 import { answerWith, type Answers } from '../answering.ts';
 
 export const TRANSACT: Answers<typeof TRANSACTIONS, Deployment> = {
   async transactRow({ datastore, ...transaction }, _request, deployment) {
     const store = await deployment.datastore(datastore);
     const { row_key } = transaction;
-    const { outcome, ...where } = confirmedTransaction(row_key, await store.transact(transaction));
+    const { outcome, ...where } = confirmedTransaction(row_key, shown(await store.transact(transaction)));
     return { ...answerWith(TRANSACTIONS.transactRow, { outcome, row_key, ...where }), outcomes: [outcome] };
   },
 };
+
+/** A latest cell may have an error in place of its body. */
+function shown(result: TransactionResult): TransactionResult {
+  if (result.outcome !== 'condition_failed') return result;
+  const latest = shownItems(result.failed.map((one) => one.latest)) as readonly (Cell | null)[];
+  return { ...result, failed: result.failed.map((one, position) => ({ ...one, latest: latest[position] ?? null })) };
+}

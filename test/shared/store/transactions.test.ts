@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { rowKeyBytes } from '../../../shared/address.ts';
 import type { RowTransaction } from '../../../shared/cell.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { rowsOfShard } from '../../support/datastore-conformance.ts';
@@ -125,6 +126,22 @@ describe('a transaction', () => {
     expect((await trips.put({ row_key, ...cell })).outcome).toBe('stored');
     await drainAll();
     expect(await shownAt(row_key)).toEqual(['ORDER 4', 'OUTBOX 17']);
+  });
+
+  it('is drained without the cells that were erased before', async () => {
+    const order = orderOf();
+    const { row_key } = order;
+    broken.behaviours.set(primary, 'down');
+    expect((await trips.transact(order)).outcome).toBe('buffered');
+    broken.behaviours.clear();
+    // As an erasure deletes the hints of what it erases.
+    for (const { name } of store.groups)
+      await store.client(name).change({
+        sql: 'DELETE FROM schemaless.buffer WHERE column_name = ? AND row_key = ?',
+        parameters: [Buffer.from('ORDER'), rowKeyBytes(row_key)],
+      });
+    await drainAll();
+    expect(await shownAt(row_key)).toEqual(['OUTBOX 17']);
   });
 
   it('of many rows is committed together with other writes', async () => {
