@@ -88,7 +88,12 @@ export function readAppContext(context: AppContext, warn: (warning: string) => v
     functionsFolder: textOf(context.functions) ?? join(PROJECT_ROOT, 'functions'),
     /** Absolute path that the triggers' functions are given from. */
     projectFolder,
-    alarmEmail: matching('alarmEmail', context.alarmEmail, /^\S+@\S+$/u, 'an address such as team@example.com'),
+    alarmEmail: matching(
+      'alarmEmail',
+      context.alarmEmail ?? environment.alarmEmail,
+      /^\S+@\S+$/u,
+      'an address such as team@example.com',
+    ),
   };
 }
 

@@ -7,6 +7,8 @@ export interface EnvironmentProps extends StoreEnvironment {
   readonly account?: string;
   /** The only region for deployments; the network uses its zones by id. @default the region of the credentials */
   readonly region?: string;
+  /** The address for alarms, if no context names another. */
+  readonly alarmEmail?: string;
 }
 
 export const ENVIRONMENT_NAMES = ['local', 'dev', 'small', 'staging', 'prod'] as const;

@@ -8,7 +8,7 @@ import { groupCommands, type RestoredGroup } from './group-commands.ts';
 
 export interface RestoreOrder {
   readonly stacks: readonly LoadedStack[];
-  readonly environment: Pick<EnvironmentProps, 'name' | 'bufferCopies'>;
+  readonly environment: Pick<EnvironmentProps, 'name' | 'bufferCopies' | 'managedInstances'>;
   /** Of the deployment. */
   readonly context: AppContext;
   /** A group, or `all`: every group, both tables and the queues. */
@@ -49,6 +49,9 @@ export function restorePlan({ stacks, environment, context, what, time, isDelete
       secret: String(attachment && property(attachment, 'SecretId')),
     };
   });
+  // AWS reserves no concurrency for managed functions: nothing would stop them.
+  if (what === 'all' && environment.managedInstances)
+    throw new Error('managedInstances: wanted none while everything is restored: deploy without it first');
   const wanted = what === 'all' ? groups : groups.filter(({ name }) => name === what);
   if (wanted.length === 0)
     throw new Error(`group: wanted one of ${groups.map(({ name }) => name).join(', ')} or all, got ${what}`);

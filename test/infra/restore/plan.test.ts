@@ -141,6 +141,8 @@ describe('the plan of one group', () => {
   });
 
   it('of an unknown group is refused', () => {
+    const managed = { ...ENVIRONMENTS.prod, managedInstances: { requestsAtOnce: 64 } };
+    expect(() => plan('prod', { what: 'all', environment: managed })).toThrow('managedInstances: wanted none');
     expect(() => plan('small', { what: 'group-9' })).toThrow(
       'group: wanted one of group-1, group-2, group-3 or all, got group-9',
     );
