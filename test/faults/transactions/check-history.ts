@@ -30,7 +30,7 @@ export interface CounterVersion {
   readonly version: number;
 }
 
-/** Returns what no sequence of the operations, one after the other, explains. */
+/** Returns the observations that no sequential order of the operations explains. */
 export function anomaliesOf(
   increments: readonly Increment[],
   reads: readonly CounterRead[],

@@ -21,7 +21,7 @@ const CONTROL_SECONDS = 12;
 const GROUPS = 3;
 const KILL_EVERY_MS = [3000, 7000] as const;
 const REFUSED_PAUSE_MS = 20;
-/** An increment adds up to so much to the version: racing ones write different addresses. */
+/** The most that an increment adds to the version: racing increments write different addresses. */
 const MOST_STEP = 3;
 const LEAST = { increments: 500, orders: 300, reads: 500 };
 
@@ -93,7 +93,7 @@ interface Caller {
   readonly seed: string;
 }
 
-/** Adds one to the counter of a row, of which both cells have the same version, unless another caller did first. */
+/** Writes both cells of a counter at a later version, unless another caller was first. */
 async function increment({
   store,
   rows,

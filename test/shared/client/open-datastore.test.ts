@@ -65,7 +65,18 @@ describe('a datastore that is declared', () => {
       if (one.column_name === 'STATUS') expectTypeOf(one.body).toEqualTypeOf<'billed' | 'declined'>();
       else expectTypeOf(one.body.fare).toEqualTypeOf<{ total: number }>();
     }
-    const [billed] = (await store.versions({ row_key, column_name: 'STATUS' })).cells;
+    const refused = store
+      .transaction(row_key)
+      .put('STATUS', 5, 'unknown' as 'billed')
+      .put('BASE', 1, BASE);
+    await expect(refused.commit()).rejects.toMatchObject({ code: 'invalid_body' });
+    const both = store.transaction(row_key).put('BASE', 1, BASE).put('STATUS', 5, 'declined').ifLatest('BASE', 0);
+    expect((await both.commit()).outcome).toBe('stored');
+    expect((await store.get({ row_key, column_name: 'BASE', ref_key: 1 })).cell?.body.stops).toEqual([]);
+    const late = store.transaction(row_key).put('STATUS', 6, 'billed').ifLatest('BASE', 0);
+    await expect(late.commit()).rejects.toMatchObject({ code: 'condition_failed', status: 409 });
+    expect(await late.tryCommit()).toMatchObject({ outcome: 'condition_failed', failed: [{ wanted: 0 }] });
+    const [, billed] = (await store.versions({ row_key, column_name: 'STATUS' })).cells;
     expect(billed).toMatchObject({ ref_key: 4, body: 'billed' });
   });
 

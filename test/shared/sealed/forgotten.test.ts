@@ -72,6 +72,14 @@ describe('a subject that was forgotten', () => {
       { outcome: 'subject_forgotten', field: 'cells[1].body.rider_uuid' },
       { outcome: 'stored' },
     ]);
+    const both = { ...cellOf(other), ref_key: 7 };
+    expect(
+      await trips.transact({ row_key: other.row_key, cells: [both, { ...cellOf(one), ref_key: 8 }] }),
+    ).toMatchObject({
+      outcome: 'subject_forgotten',
+      field: 'cells[1].body.rider_uuid',
+    });
+    expect((await trips.get(both)).cell).toBeNull();
     expect((await trips.get(one)).cell).toBeNull();
     expect(await sealed.places(one.name)).toEqual([]);
     // Unsealed fields may be written of any subject.

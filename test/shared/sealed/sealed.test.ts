@@ -47,6 +47,20 @@ describe('what is sealed', () => {
     for (const read of await readings(sealed.trips, one, { sealed: true })) expect(read.body).toEqual(kept);
   });
 
+  it('is sealed in a transaction, and open in the answer to conditions that fail', async () => {
+    const one = trip();
+    const order = { row_key: one.row_key, cells: [cellOf(one), { column_name: 'NOTES', ref_key: 1, body: 'paid' }] };
+    expect((await sealed.trips.transact(order)).outcome).toBe('stored');
+    expect((await sealed.trips.transact(order)).outcome).toBe('stored_before');
+    expect(await sealed.body(one)).toMatchObject({ rider_name: { $sealed: expect.any(String) } });
+    expect((await sealed.trips.get(one)).cell?.body).toEqual(one.body);
+    const late = { ...order, cells: [{ column_name: 'NOTES', ref_key: 2, body: 'late' }] };
+    expect(await sealed.trips.transact({ ...late, if: [{ column_name: 'BASE', latest: null }] })).toMatchObject({
+      outcome: 'condition_failed',
+      failed: [{ column_name: 'BASE', wanted: null, latest: { ref_key: one.ref_key, body: one.body } }],
+    });
+  });
+
   it('lies nowhere as it was written: in no table, buffer, kept copy, index or table of keys', async () => {
     const one = trip();
     expect((await sealed.trips.put(cellOf(one))).outcome).toBe('stored');

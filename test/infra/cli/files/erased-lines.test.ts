@@ -20,7 +20,7 @@ const cell = { row_key: ROW, column_name: 'BASE', shard: 0, created_at: '2026-01
 const note = { id: ERASED.id, reason: ERASED.reason };
 /** A log in which something was erased: what is left, what it was of, and the erasures themselves. */
 const LOG: readonly Cell[] = [
-  { ...cell, ref_key: 1, added_id: 1, body: { value: 1 } },
+  { ...cell, ref_key: 1, added_id: 1, body: { value: 1 }, transaction: { size: 1, position: 0 } },
   { ...cell, ref_key: 2, added_id: 2, body: null, erased: true, body_sha256: 'ab'.repeat(32) },
   { ...cell, ref_key: 2, added_id: 3, body: null, erasure: { ...note, scope: 'cell' } },
   {

@@ -39,6 +39,14 @@ describe('a trigger message', () => {
     expect(parseMessage(text)).toEqual(message);
   });
 
+  it('of a cell of a transaction says its place there', () => {
+    const one = toMessage({ ...cell, transaction: { size: 3, position: 2 } }, name, 0);
+    expect(one.transaction).toEqual({ size: 3, position: 2 });
+    expect(parseMessage(encodeMessage(one))).toEqual(one);
+    const beyond = encodeMessage({ ...one, transaction: { size: 3, position: 3 } });
+    expect(() => parseMessage(beyond)).toThrow('transaction.position: wanted an integer from 0 to 2, got 3');
+  });
+
   it('is a replay where the cell was in the log at the rewind that raised its generation, whatever the clocks say', () => {
     expect(toMessage({ ...cell, generation: 1 }, name, 4096)).toMatchObject({ replay: true, generation: 1 });
     expect(toMessage({ ...cell, generation: 1, created_at: '2027-01-31T08:00:00.000000Z' }, name, 4096).replay).toBe(
