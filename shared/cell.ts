@@ -51,16 +51,16 @@ export interface TransactionPlace {
   readonly position: number;
 }
 
-/** Cells of one row that are written together, or not at all. */
+/** Cells of one row to write all or none. */
 export interface RowTransaction {
   readonly row_key: string;
   /** 1 to 25, of different addresses; 1 MiB of JSON in all. */
   readonly cells: readonly Omit<NewCell, 'row_key'>[];
-  /** Writes only if each of these columns is as given. */
+  /** Writes only if all of these hold. */
   readonly if?: readonly LatestCondition[] | undefined;
 }
 
-/** A condition: the highest ref key of a column of the row, of an erased cell too; null: it has no cell. */
+/** Requires the highest ref key of a column, erased cells included; null: the column has no cell. */
 export interface LatestCondition {
   readonly column_name: string;
   readonly latest: number | null;

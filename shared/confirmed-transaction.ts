@@ -1,4 +1,5 @@
 import type { TransactionResult } from './cell.ts';
+import { ofForgotten } from './confirmed.ts';
 import { SchemalessError, type ErrorDetails } from './errors.ts';
 
 /** The result of a transaction that is stored, or will be. */
@@ -40,8 +41,7 @@ export function confirmedTransaction(rowKey: string, result: TransactionResult):
       );
     case 'subject_forgotten': {
       const { field } = result;
-      const message = `${field} names a subject that was forgotten for good, under whose key fields are sealed; nothing was changed`;
-      throw new SchemalessError('subject_forgotten', message, detailsOf({ field }));
+      throw new SchemalessError('subject_forgotten', ofForgotten(field), detailsOf({ field }));
     }
     case 'unavailable':
       throw new SchemalessError('unavailable', `Not confirmed, repeat it: ${result.reason}`, detailsOf());

@@ -34,12 +34,15 @@ export function refusalOf(
       });
     case 'subject_forgotten': {
       const { field } = result;
-      const message = `${field} names a subject that was forgotten for good, under whose key fields are sealed; nothing was changed`;
-      return new SchemalessError('subject_forgotten', message, { ...detailsOf(), field });
+      return new SchemalessError('subject_forgotten', ofForgotten(field), { ...detailsOf(), field });
     }
     case 'unavailable':
       return new SchemalessError('unavailable', `Not confirmed, repeat it: ${result.reason}`, detailsOf());
     default:
       return undefined;
   }
+}
+
+export function ofForgotten(field: string): string {
+  return `${field} names a subject that was forgotten for good, under whose key fields are sealed; nothing was changed`;
 }

@@ -1,4 +1,4 @@
-import { addressKey, parseAddress, parseBatch, parseColumnName, parseRefKey, parseRowKey } from '../address.ts';
+import { addressKey, parseBatch, parseColumnName, parseRefKey, parseRowKey } from '../address.ts';
 import { jsonBytes } from '../body/measure.ts';
 import { LIMITS, type LatestCondition, type NewCell, type RowTransaction } from '../cell.ts';
 import { invalidField, missingField, SchemalessError } from '../errors.ts';
@@ -8,7 +8,7 @@ interface ParsedTransaction<Prepared> {
   readonly conditions: readonly LatestCondition[];
 }
 
-/** Checks a transaction, and each of its cells by `prepare`. Throws SchemalessError that names the field. */
+/** Checks a transaction. `prepare` checks each cell. Throws a SchemalessError that names the field. */
 export function parseTransaction<Prepared extends NewCell>(
   { row_key, cells: given, if: conditions = [] }: RowTransaction,
   prepare: (cell: NewCell, prefix: string) => Prepared,
@@ -18,10 +18,7 @@ export function parseTransaction<Prepared extends NewCell>(
   const cells = parseBatch(
     given,
     'cells',
-    (cell, prefix) => {
-      parseAddress({ ...cell, row_key: row }, prefix);
-      return prepare({ ...cell, row_key: row }, prefix);
-    },
+    (cell, prefix) => prepare({ ...cell, row_key: row }, prefix),
     LIMITS.transactionCells,
   );
   if (cells.length === 0) throw invalidField('cells', `1 to ${LIMITS.transactionCells} cells`, 'none');

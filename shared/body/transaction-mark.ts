@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { CellAddress, TransactionPlace } from '../cell.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { CellAddress, TransactionPlace } from '../cell.ts';
  */
 const MARK = {
   plain: 5,
-  /** Of a transaction with conditions: only its own append evaluates them, so nothing else appends it later. */
+  /** The transaction has conditions. Only its own append evaluates them, so nothing else appends it later. */
   conditional: 6,
 } as const;
 const DIGEST_BYTES = 8;
@@ -19,7 +19,7 @@ const IS_MARKED = `LEFT(body, 1) IN (X'0${MARK.plain}', X'0${MARK.conditional}')
 /** The two bytes of size and position of a stored body in SQL, or NULL. */
 export const PLACE_IN_SQL = `IF(${IS_MARKED}, SUBSTR(body, ${MARK_BYTES - 1}, 2), NULL)`;
 
-/** Whether `body` of two tables, in SQL, is of one transaction. */
+/** Returns a condition in SQL: `body` of two tables is of one transaction. */
 export function isSameTransaction(one: string, other: string): string {
   const begin = (table: string): string => `LEFT(${table}.body, ${MARK_BYTES - 2})`;
   return `${IS_MARKED.replace('body', `${one}.body`)} AND ${begin(one)} = ${begin(other)}`;
@@ -34,11 +34,10 @@ type Marked = Pick<CellAddress, 'column_name' | 'ref_key'> & { readonly encoded:
 /** Marks the unmarked bodies of one transaction of at most 255 cells. A lone cell without conditions gets no mark. */
 export function markTransaction<Cell extends Marked>(cells: readonly Cell[], isConditional = false): readonly Cell[] {
   if (cells.length < 2 && !isConditional) return cells;
-  const parts = cells.flatMap(({ column_name, ref_key, encoded }) => [
-    Buffer.from(`${ref_key} ${encoded.length} ${Buffer.byteLength(column_name)} ${column_name}`),
-    encoded,
-  ]);
-  const digest = hash('sha256', Buffer.concat(parts), 'buffer').subarray(0, DIGEST_BYTES);
+  const hash = createHash('sha256');
+  for (const { column_name, ref_key, encoded } of cells)
+    hash.update(`${ref_key} ${encoded.length} ${Buffer.byteLength(column_name)} ${column_name}`).update(encoded);
+  const digest = hash.digest().subarray(0, DIGEST_BYTES);
   const begin = Buffer.concat([Buffer.from([isConditional ? MARK.conditional : MARK.plain]), digest]);
   return cells.map((cell, position) => ({
     ...cell,

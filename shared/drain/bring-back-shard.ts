@@ -45,7 +45,7 @@ interface Done {
   appended: number;
   readonly bodies: { count: number; bytes: number };
   readonly inDoubt: Set<string>;
-  /** By `transactionName`: handled, with all their addresses. */
+  /** The transactions already handled, by `transactionName`. */
   readonly transactions: Set<string>;
 }
 
@@ -197,8 +197,8 @@ async function append(
 }
 
 /**
- * Appends a transaction whole, with the hints of all its cells, or nothing of it: if another body may have been
- * acknowledged at one of its addresses, it was not.
+ * Appends a transaction whole, from the hints of its cells. Appends nothing of it if another body may have been
+ * acknowledged at one of its addresses: then this transaction was not.
  */
 async function bringBackTransaction(work: BringingBack, row: OpenRow, done: Done): Promise<void> {
   const { context, datastore, shard } = work;

@@ -10,7 +10,8 @@ import { askNodes, type NodeAnswers, type ShardRows, COMPARED_ROWS, compareRows 
 import { decideCopy } from './decide.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import type { Settled } from './settled.ts';
-import { requireWriter, settleTransactions } from './settle-transactions.ts';
+import { requireWriter } from './require-writer.ts';
+import { settleTransactions } from './settle-transactions.ts';
 import { slicesOf } from '../slices-of.ts';
 
 interface Settling {

@@ -5,11 +5,11 @@ import { toWaitingRow, type CopyTable } from '../sql/statements/select-buffered.
 import { selectTransactionCopies } from '../sql/statements/select-transaction-copies.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 
-/** The hints of one transaction: one for each cell, put together. */
+/** The hints of one transaction: one for each cell. */
 interface TransactionRows {
   /** In the order of the transaction. */
   readonly rows: readonly OpenRow[];
-  /** One cannot be read. Absent ones are drained, or their cells were erased: they came together. */
+  /** A hint cannot be decoded. All came in one statement: the cell of an absent one is drained, or was erased. */
   readonly isDamaged: boolean;
 }
 
@@ -42,7 +42,7 @@ export function positionOf({ encoded }: OpenRow): number {
   return markedPlace(encoded)?.position ?? 0;
 }
 
-/** Returns the rows as cells to append: an append marks those that it appends together. */
+/** Returns the rows as cells without marks: the append marks the cells that it stores together. */
 export function unmarkedCells(rows: readonly OpenRow[]): readonly EncodedCell[] {
   return rows.map((row) => ({ ...row, encoded: unmarked(row.encoded) }));
 }

@@ -36,7 +36,7 @@ interface Unconfirmed {
 /** A version to be written with those of other cells. */
 interface NextVersion {
   readonly cell: Omit<NewCell, 'row_key'>;
-  /** Takes it as saved; `added_id`: null while it is buffered. */
+  /** Notes that it is saved. `added_id`: null while it is buffered. */
   readonly saved: (added_id: number | null) => void;
 }
 

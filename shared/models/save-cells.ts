@@ -3,7 +3,7 @@ import type { ModelDatastore } from './declaration.ts';
 import type { ModelCell } from './model-cell.ts';
 import { ModelError } from './model-error.ts';
 
-/** Writes the next versions of all changed cells of a record in one transaction, or nothing. */
+/** Writes the next versions of all changed cells of a record in one transaction. Throws as `ModelRecord.saveAll`. */
 export async function saveCells(
   datastore: Pick<ModelDatastore, 'transact'>,
   row_key: string,

@@ -44,7 +44,7 @@ export interface AppendedLog {
   readonly epoch: number;
   /** Cells that can be numbered, with those of others. Absent if something has to be looked up. */
   readonly cells?: readonly EncodedCell[];
-  /** Its cells are appended all or none: never joined with others in one statement. */
+  /** Appends its cells all or none; never joined with others in one statement. */
   readonly isWhole?: true;
 }
 

@@ -13,7 +13,7 @@ export function laneOf({ log, hints }: Statement): string | undefined {
 /** Names what this statement may be a part of: one append to a shard, or one insert of hints. */
 export function jointOf({ log, hints }: Statement): string | AppendedLog | undefined {
   if (hints) return `hints of ${hints.datastore}`;
-  // A transaction is alone in its append, and so in its shard's part of a commit: see `mayGoTogether`.
+  // A transaction has an append of its own, so its shard has no other in the commit: see `mayGoTogether`.
   if (log?.isWhole) return log;
   return log?.cells && `${log.datastore}/${log.shard} at ${log.epoch}`;
 }

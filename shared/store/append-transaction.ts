@@ -23,12 +23,12 @@ import { lookUpMet, type Met } from './erasure-checks.ts';
 
 interface TransactionOptions extends AppendOptions {
   readonly conditions?: readonly LatestCondition[];
-  /** Appends the other cells if an erasure covers some, as of an acknowledged transaction. */
+  /** Appends the other cells if an erasure covers some: the transaction was acknowledged. */
   readonly skipsErased?: boolean;
 }
 
 interface AppendedTransaction extends Appended {
-  /** As `results` tell of single cells; `condition_failed`, which they cannot tell, as conflicts. */
+  /** The conditions that do not hold; then every result is a conflict. */
   readonly failed?: readonly FailedCondition[];
 }
 
@@ -55,7 +55,7 @@ interface Whole {
 
 type AppendedHere = Omit<AppendedTransaction, 'group'>;
 
-/** Appends what is missing; an append that met others' cells finds out what is there, and tries again. */
+/** Appends the missing cells. After a refusal it looks up the existing ones, and tries again. */
 async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
@@ -93,7 +93,7 @@ async function appendOnce(
   throw new SqlError('contention', 'other writers changed the row of a transaction at each try');
 }
 
-/** An existing cell is a duplicate, which changed nothing. */
+/** Ignores the duplicate of an existing cell: the append changed nothing. */
 function unlessThere(error: unknown): undefined {
   if (!(error instanceof SqlError) || error.failure !== 'duplicate' || error.key !== 'cell') throw error;
 }
@@ -122,7 +122,7 @@ function judgeMet(
   return { results: cells.map((cell) => refused.get(cell) ?? refusal), ...(failed.length > 0 && { failed }) };
 }
 
-/** Names the latest cell without its body, which a read of its own fetches. */
+/** Returns the latest cell without its body: a separate read fetches that. */
 function failureOf({ column_name, latest: wanted }: LatestCondition, latest?: StoredCell): readonly FailedCondition[] {
   if ((latest?.ref_key ?? null) === wanted) return [];
   if (!latest) return [{ column_name, wanted, latest: null }];

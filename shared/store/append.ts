@@ -121,7 +121,7 @@ export interface AppendOnce {
   readonly readAfter: Statement['readAfter'];
   readonly isFollowed: boolean;
   readonly isRepeated: boolean;
-  /** An earlier try ended unclear: the cells may be there, or come. */
+  /** An earlier try ended unclear: it may have stored the cells, or store them later. */
   readonly wasUnclear: boolean;
 }
 
@@ -162,7 +162,7 @@ async function appendOnce(
   throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');
 }
 
-/** Sends an append with what is to be read after it, and notifies followers. */
+/** Sends an append with its reads after the commit, and notifies followers. */
 export async function sendAppend(
   client: SqlClient,
   fence: ShardFence,

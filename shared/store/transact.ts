@@ -7,9 +7,9 @@ import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import type { ShardFence } from '../sql/statements/append-cells.ts';
 import type { BufferedCell, PlacedCell } from '../sql/encoded-cell.ts';
-import { bodyHashParts, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
+import { bodyHash } from '../sql/statements/insert-buffered.ts';
+import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
-import { unionOf } from '../sql/union.ts';
 import { POLL_PAUSE_MS, POLLS } from './append.ts';
 import { sameBody } from './append-result.ts';
 import { readBatch } from './read-batch.ts';
@@ -20,7 +20,7 @@ import { parseTransaction } from '../api/parse-transaction.ts';
 import { admitToGroup, isStored, unavailable, type WriteContext, type Writes } from './write-to-group.ts';
 import { checkBounds } from './check-bounds.ts';
 
-/** The writes of transactions: as cells of a batch, but hinted and appended all or none. */
+/** Returns the write of a transaction: as that of a batch, but its cells are hinted and appended all or none. */
 export function transactions(
   writes: Writes,
   prepare: (cell: NewCell, prefix: string) => PlacedCell,
@@ -38,7 +38,7 @@ export function transactions(
     const context: WriteContext = {
       ...writes,
       homes: topology.homes,
-      // A hint of a transaction whose condition fails could be appended by a drain.
+      // The drain could append a hint although a condition failed.
       ...(isConditional && { bufferCopies: 0 }),
       append: async (at, name, of, _marked, options) => {
         const done = await appendWhole(at, { datastore: name, shard: of, cells }, { ...options, conditions });
@@ -72,8 +72,8 @@ async function withBodies(
 }
 
 /**
- * Puts hints of a transaction with conditions, once it is appended. It is acknowledged only if the writer has it after that:
- * a replica promoted before without it was not told of the hints. A hint that it may not rely on is withdrawn.
+ * Puts hints of a transaction with conditions after its append. Acknowledges it only if the writer then still has it:
+ * recovery of a replica promoted before did not see these hints. Withdraws hints of a transaction that is gone.
  */
 async function withHintsAfter(
   writes: Writes,
@@ -99,25 +99,34 @@ async function withHintsAfter(
   return unavailable(cells, 'the primary changed, or did not show it');
 }
 
-/** Whether the shard's writer, which lacks nothing, shows these very cells. */
-async function isShown(
-  client: SqlClient,
-  { datastore, shard, epoch }: ShardFence,
-  cells: readonly BufferedCell[],
-): Promise<boolean> {
+/** Returns whether the shard's writer shows these cells, and lacks none. */
+async function isShown(client: SqlClient, fence: ShardFence, cells: readonly BufferedCell[]): Promise<boolean> {
+  const { datastore, shard, epoch } = fence;
+  const keys = cells.map((cell) => ({ ...cell, datastore }));
   for (let poll = 1; poll <= POLLS; poll += 1) {
-    const { found } = await lookUpMet(client, { datastore, shard, epoch }, cells);
-    const isThere = (cell: BufferedCell, position: number): boolean => {
-      const there = found[position];
-      return there === 'erased' || (there !== undefined && sameBody(there, cell));
-    };
-    const role = toBodyHashes(await client.select(unionOf(bodyHashParts([])), 'writer'), []);
-    const row = toShardRow(await client.select(selectShard(datastore, shard), 'writer'));
-    const isWriter = role.writer !== undefined && row?.hasWriter === true && row.state === 'open';
-    if (isWriter && row.epoch === epoch && cells.every(isThere)) return true;
+    const [shown, row] = await Promise.all([
+      client.select(selectBodyHashes(keys), 'writer').then((rows) => toBodyHashes(rows, [keys])),
+      client.select(selectShard(datastore, shard), 'writer').then(toShardRow),
+    ]);
+    const isOwner = row?.hasWriter === true && row.state === 'open' && row.epoch === epoch;
+    const hashes = shown.hashes[0] ?? [];
+    if (isOwner && shown.writer !== undefined && !hashes.includes(undefined)) {
+      const isSame = (cell: BufferedCell, position: number): boolean =>
+        hashes[position] === null || bodyHash(cell.encoded).equals(hashes[position] ?? new Uint8Array());
+      return cells.every(isSame) || haveEqualBodies(client, fence, cells);
+    }
     await sleep(POLL_PAUSE_MS * poll);
   }
   return false;
+}
+
+/** Compares by value: a cell that was stored before has another mark, or none. */
+async function haveEqualBodies(client: SqlClient, fence: ShardFence, cells: readonly BufferedCell[]): Promise<boolean> {
+  const { found } = await lookUpMet(client, fence, cells);
+  return cells.every((cell, position) => {
+    const there = found[position];
+    return there === 'erased' || (there !== undefined && sameBody(there, cell));
+  });
 }
 
 function resultOf(cells: readonly PlacedCell[], results: readonly PutResult[]): TransactionResult {
@@ -135,7 +144,7 @@ function resultOf(cells: readonly PlacedCell[], results: readonly PutResult[]): 
   return first as TransactionResult;
 }
 
-/** A conflict without an added id is another cell's. */
+/** Returns whether this cell was refused: a conflict without an added id is due to another cell. */
 function isRefusedAs(result: PutResult | undefined, outcome: 'conflict' | 'erased'): boolean {
   return (
     result?.outcome === outcome && (outcome === 'erased' || ('added_id' in result && result.added_id !== undefined))

@@ -109,7 +109,7 @@ interface UnstoredCells extends HeldCells {
   readonly mayBeStored: boolean;
 }
 
-/** Gives cells appended to a group that became their primary another hint, if it was their only hint hintHolder. */
+/** Gives cells another hint if the group that became their primary was their only hint holder. */
 async function withCopiesElsewhere(
   context: WriteContext,
   { cells, hintHolders }: HeldCells,

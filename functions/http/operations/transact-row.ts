@@ -14,7 +14,7 @@ export const TRANSACT: Answers<typeof TRANSACTIONS, Deployment> = {
   },
 };
 
-/** A latest cell may have an error in place of its body. */
+/** Gives errors of latest cells the API's form. */
 function shown(result: TransactionResult): TransactionResult {
   if (result.outcome !== 'condition_failed') return result;
   const latest = shownItems(result.failed.map((one) => one.latest)) as readonly (Cell | null)[];

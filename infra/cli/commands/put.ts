@@ -9,7 +9,7 @@ import { command } from '../cli.ts';
 import { badUsage, CommandError, type Ending } from '../errors.ts';
 import { printable } from '../output/text.ts';
 
-const ENDINGS: Readonly<Record<PutResult['outcome'], readonly [Ending, note?: string]>> = {
+export const ENDINGS: Readonly<Record<PutResult['outcome'], readonly [Ending, note?: string]>> = {
   stored: ['ok'],
   stored_before: ['ok'],
   buffered: ['ok', 'buffered on other groups, and not readable until its primary is back'],

@@ -5,16 +5,13 @@ import { isObject, type RowTransaction, type TransactionResult } from '../../../
 import { invalidField } from '../../../shared/errors.ts';
 import { command } from '../cli.ts';
 import type { Ending } from '../errors.ts';
-import { readBody } from './put.ts';
+import { ENDINGS as OF_CELLS, readBody } from './put.ts';
 
 const ENDINGS: Readonly<Record<TransactionResult['outcome'], readonly [Ending, note?: string]>> = {
-  stored: ['ok'],
-  stored_before: ['ok'],
-  buffered: ['ok', 'buffered on other groups, and not readable until its primary is back'],
+  ...OF_CELLS,
   conflict: ['conflict', 'another body is at these addresses; nothing was written'],
   condition_failed: ['conflict', 'a column has another latest cell; nothing was written'],
   erased: ['conflict', 'these addresses were erased permanently; nothing was written'],
-  subject_forgotten: ['conflict', 'its subject was forgotten permanently, and has fields sealed under its key'],
   unavailable: ['unavailable', 'not confirmed: repeat it as it is'],
 };
 

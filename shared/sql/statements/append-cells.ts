@@ -101,7 +101,7 @@ interface AppendedRows {
   readonly values: readonly [string, string, string, string];
   readonly time: string;
   readonly from: string;
-  /** Appends all rows or none, if this holds: an existing cell is a duplicate. @default leaves out existing cells */
+  /** Appends all rows, if this holds, or none: an existing cell is a duplicate. @default leaves out existing cells */
   readonly ifAll?: string | undefined;
 }
 
@@ -144,10 +144,7 @@ function valuesOf({ row_key, column_name, ref_key, encoded }: EncodedCell): read
   return [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded];
 }
 
-/**
- * Appends all cells or none, if a condition on the locked row `log` holds too, which begins with AND. An existing cell is
- * a duplicate.
- */
+/** Appends all cells or none. `ifAll`: conditions on the locked row `log`, with AND before each. */
 export function appendAll(fence: ShardFence, cells: readonly EncodedCell[], ifAll: string): Statement {
   return areRestored(cells)
     ? appendRows(fence, timedValues(cells), true, ifAll)

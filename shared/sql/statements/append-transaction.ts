@@ -45,9 +45,9 @@ export function appendTransaction(
   };
 }
 
-/** Always 1, but known only once the shard's row is read, and so locked. */
+/** Is always 1. The server knows it only after it has read, and so locked, the shard's row. */
 const FIRST = 'LEAST(log.first_id, 1)';
-/** No ref key: the column has no cell. */
+/** Stands for the ref key of a column without a cell. */
 const NONE = -1;
 
 type Part = Pick<Statement, 'sql' | 'parameters'>;

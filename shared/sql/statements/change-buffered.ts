@@ -43,9 +43,9 @@ export function noteRefusal(rows: readonly CopyKey[], error: string): Statement 
   return updateCopies('last_error = ?', "state = 'waiting'", rows, [error.slice(0, 500)]);
 }
 
-/** Deletes kept conflicts; of a transaction, all its hints. */
+/** Deletes kept conflicts, and all hints of their transactions. */
 export function discardConflicts(datastore: string, ids: readonly number[]): Statement {
-  // DISTINCT: a table that is read as it is changed has to be read first.
+  // DISTINCT makes the server read the table before it changes it.
   const those =
     `SELECT DISTINCT one.id FROM ${CONTROL}.buffer AS chosen FORCE INDEX (PRIMARY) STRAIGHT_JOIN ${CONTROL}.buffer AS one FORCE INDEX (copy) ` +
     `ON one.datastore = chosen.datastore AND one.row_key = chosen.row_key AND (one.id = chosen.id OR ${isSameTransaction('chosen', 'one')}) ` +

@@ -3,7 +3,7 @@ import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { KEY_COLUMNS, type CopyTable, type WaitingRow } from './select-buffered.ts';
 
-/** Selects the hints of one transaction, of all states. `begin`: with which each of its stored bodies begins. */
+/** Selects the hints of one transaction in all states. `begin`: the first bytes of each of its stored bodies. */
 export function selectTransactionCopies(
   { datastore, row_key }: Pick<WaitingRow, 'datastore' | 'row_key'>,
   begin: Uint8Array,

@@ -88,7 +88,7 @@ export interface TriggerMessage extends CellAddress {
    * Set for an erasure: of the row (the column name is empty), its column, the versions up to the ref key, or the cell.
    */
   readonly erasure?: ErasureScope;
-  /** Set for a cell of a transaction: its others are next to it in the log, so a function can act once for all. */
+  /** Set for a cell of a transaction. The others are next to it in the log: a function can act once for all. */
   readonly transaction?: TransactionPlace;
   readonly datastore: string;
   readonly trigger: string;
