@@ -92,20 +92,27 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
 /** Texts by table, for each kind of fence: a text has a dozen pieces, and is the same for all cells of a shard. */
 const TEXTS = Array.from({ length: 4 }, () => new Map<string, string>());
 
-const NOW = "GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01'))";
+/**
+ * Returns the time of new cells. Cells that recovery brings back are later than the last one. Behind a clock that was
+ * ahead they would otherwise have the time of lost cells, and followers tell cells apart by address and time.
+ */
+function timeOf({ anyWriter = false }: ShardFence): string {
+  return `GREATEST(SYSDATE(6), COALESCE(last.created_at${anyWriter ? ' + INTERVAL 1 MICROSECOND' : ''}, '2000-01-01'))`;
+}
 
 interface AppendedRows {
   /** Which behind the last of the log a row is. */
   readonly place: string;
   /** Row key, column name, ref key and body. */
   readonly values: readonly [string, string, string, string];
-  readonly time: string;
+  /** @default that of new cells */
+  readonly time?: string | undefined;
   readonly from: string;
   /** Appends all rows, if this holds, or none: an existing cell is a duplicate. @default leaves out existing cells */
   readonly ifAll?: string | undefined;
 }
 
-const OF_ONE: AppendedRows = { place: '1', values: ['?', '?', '?', '?'], time: NOW, from: '' };
+const OF_ONE: AppendedRows = { place: '1', values: ['?', '?', '?', '?'], from: '' };
 
 function appendText(fence: ShardFence, { place, values, time, from, ifAll }: AppendedRows): string {
   const entity = entityTable(fence.datastore, fence.shard);
@@ -114,7 +121,7 @@ function appendText(fence: ShardFence, { place, values, time, from, ifAll }: App
   const joins = `LEFT JOIN ${entity} AS old ON old.row_key = ${rowKey} AND old.column_name = ${columnName} AND old.ref_key = ${refKey} ${check.joins}`;
   return [
     `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at)`,
-    `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + ${place}), ${values.join(', ')}, ${time}`,
+    `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + ${place}), ${values.join(', ')}, ${time ?? timeOf(fence)}`,
     `FROM ${CONTROL}.shard AS log`,
     `LEFT JOIN ${entity} AS last ON last.added_id =`,
     `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE)`,
@@ -168,7 +175,7 @@ function appendRows(
     sql: appendText(fence, {
       place: 'ROW_NUMBER() OVER (ORDER BY new.position)',
       values: ['new.row_key', 'new.column_name', 'new.ref_key', 'new.body'],
-      time: haveTimes ? "GREATEST(LEAST(new.created_at, NOW(6)), COALESCE(last.created_at, '1000-01-01'))" : NOW,
+      time: haveTimes ? "GREATEST(LEAST(new.created_at, NOW(6)), COALESCE(last.created_at, '1000-01-01'))" : undefined,
       from: `JOIN (${rows.join(' UNION ALL ')}) AS new `,
       ifAll,
     }),

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell, NewCell } from '../../../shared/cell.ts';
+import type { BufferedCell } from '../../../shared/sql/encoded-cell.ts';
+import { appendToPrimary } from '../../../shared/store/append.ts';
+import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { change } from '../../support/plain-sql.ts';
@@ -91,4 +94,20 @@ describe('the append, with writers side by side', () => {
       await change(clientOf(1), 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ?', name);
     }
   });
+});
+
+it('recovery appends cells later than the last one, also behind a clock that was ahead', async () => {
+  const [first, ordinary, restored] = [1, 2, 3].map((ref_key) => copyOf(cellOf({ row_key: rowIn(1), ref_key }), 1)) as [
+    BufferedCell,
+    BufferedCell,
+    BufferedCell,
+  ];
+  await appendToPrimary(store.context, name, 1, [first]);
+  await change(clientOf(1), `UPDATE ${entity(1)} SET created_at = '2999-01-31 08:00:00.000007'`);
+  // The numbers of the group commit know the old time.
+  await change(clientOf(1), 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ?', name);
+  await appendToPrimary(store.context, name, 1, [ordinary]);
+  await appendToPrimary(store.context, name, 1, [restored], { anyWriter: true });
+  const times = (await wholeLog(1)).slice(-2).map(({ created_at }) => created_at);
+  expect(times).toEqual(['2999-01-31T08:00:00.000007Z', '2999-01-31T08:00:00.000008Z']);
 });

@@ -4,16 +4,43 @@ import { rowKeyBytes } from '../../../shared/address.ts';
 import type { RowTransaction } from '../../../shared/cell.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { rowsOfShard } from '../../support/datastore-conformance.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import { change } from '../../support/plain-sql.ts';
+import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
 const SHARDS = 9;
 const broken = faults();
-const opened = await sharedTrips(SHARDS, { wrap: broken.wrap, indexes: SUITE_INDEXES.slice(0, 1) });
+/** Called before each statement that puts hints. */
+let beforeHints: (() => Promise<unknown>) | undefined;
+/** The column whose cells readers do not show yet. */
+let late: string | undefined;
+const hooked = (client: SqlClient): SqlClient => ({
+  ...client,
+  async change(statement) {
+    if (statement.sql.startsWith('INSERT INTO `schemaless`.buffer')) await beforeHints?.();
+    return client.change(statement);
+  },
+  async select(statement, target) {
+    const rows = await client.select(statement, target);
+    if (late === undefined || typeof target !== 'object' || target.node === 0) return rows;
+    const column = Buffer.from(late);
+    return rows.filter((row) => !row.some((value) => value instanceof Uint8Array && column.equals(value)));
+  },
+});
+const opened = await sharedTrips(SHARDS, {
+  wrap: (client, group) => hooked(broken.wrap(client, group)),
+  indexes: SUITE_INDEXES.slice(0, 1),
+});
 const { store, trips, primary } = opened;
 
-afterEach(() => broken.behaviours.clear());
+afterEach(() => {
+  broken.behaviours.clear();
+  beforeHints = undefined;
+  late = undefined;
+});
 
 const orderOf = (change: Partial<RowTransaction> = {}): RowTransaction => ({
   row_key: rowsOfShard(0, SHARDS, 1)[0] as string,
@@ -107,6 +134,17 @@ describe('a transaction', () => {
     expect((await trips.transact(order)).outcome).toBe('stored_before');
   });
 
+  it('with conditions is not acknowledged if its primary loses it before its hints, which are withdrawn', async () => {
+    const order = orderOf({ if: [{ column_name: 'ORDER', latest: null }] });
+    await drainAll();
+    const lost = `DELETE FROM ${opened.entity(0)} WHERE row_key = ?`;
+    beforeHints = () => change(store.client(primary), lost, rowKeyBytes(order.row_key));
+    expect((await trips.transact(order)).outcome).toBe('unavailable');
+    beforeHints = undefined;
+    await change(opened.clientOf(0), 'UPDATE schemaless.shard SET head_epoch = NULL');
+    expect(await buffered()).toEqual([]);
+  });
+
   it('whose answers are lost is stored once as a whole', async () => {
     const order = orderOf();
     broken.behaviours.set(primary, 'lost-answers');
@@ -126,6 +164,20 @@ describe('a transaction', () => {
     expect((await trips.put({ row_key, ...cell })).outcome).toBe('stored');
     await drainAll();
     expect(await shownAt(row_key)).toEqual(['ORDER 4', 'OUTBOX 17']);
+  });
+
+  it.skipIf(WRITER_ONLY)('keeps all its hints until every reader shows all its cells', async () => {
+    const order = orderOf();
+    const { row_key, cells } = order;
+    await trips.batchPut(cells.map((cell) => ({ row_key, ...cell })));
+    await drainAll();
+    late = 'AUDIT';
+    const more = { column_name: 'AUDIT', ref_key: 0, body: 'paid' };
+    expect((await trips.transact({ row_key, cells: [...cells, more] })).outcome).toBe('stored');
+    for (const group of store.groups) await drainAtOnce(store.context, group.name);
+    expect((await buffered()).map(({ rows }) => rows)).toEqual([3]);
+    late = undefined;
+    await drainAll();
   });
 
   it('is drained without the cells that were erased before', async () => {

@@ -31,6 +31,7 @@ export function planAppend(sql: string): Plan | undefined {
     byWriter: sql.includes('(log.writer_id IS NULL OR log.writer_id = @@server_id)'),
     leavesOut,
     bindsAddressTwice: isOne && leavesOut,
+    isLater: sql.includes('last.created_at + INTERVAL 1 MICROSECOND'),
     bindsErasures: isOne && sql.includes('past.added_id IS NULL'),
   };
   return { kind: 'append', shards: [shard], write: (execution) => append(execution, shard, one) };
@@ -43,6 +44,8 @@ interface Append extends Readonly<Record<'byEpoch' | 'byState' | 'byWriter' | 'l
   readonly conditions: number;
   /** As in the statement for one cell, to skip an existing one. */
   readonly bindsAddressTwice: boolean;
+  /** Its cells are later than the last one. */
+  readonly isLater: boolean;
   /** The same for erasures, of which there are none here. */
   readonly bindsErasures: boolean;
 }
@@ -71,7 +74,7 @@ function append(execution: Execution, shard: number, guards: Append): Written {
   const last = log.cells.at(-1);
   const cells: KeptCell[] = [];
   for (const cell of wanted) {
-    const createdAt = Math.max(execution.now, last?.createdAt ?? 0);
+    const createdAt = Math.max(execution.now, (last?.createdAt ?? 0) + Number(guards.isLater));
     const kept = keptCell(shard, cell, { added_id: (last?.added_id ?? 0) + cells.length + 1, createdAt });
     if (guards.leavesOut && log.byAddress.has(kept.address)) continue;
     const isRepeated = execution.flaws.repeatsTransactions === true && beginOf(kept.body) !== undefined;
