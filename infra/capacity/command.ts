@@ -39,7 +39,13 @@ export function tables(rates: readonly number[] = RATES): readonly string[] {
         row('`instances` of `write-cells`, `read-cells`', ({ changed: { instances } }) =>
           [instances['write-cells'], instances['read-cells']].join(', '),
         ),
+        row('`tailers`', ({ changed }) => String(changed.tailers)),
         row('runs of drain, of maintenance', ({ changed }) => String(loopSlots({ ...prod, ...changed }))),
+        row('`throttle`, burst', ({ changed: { throttle } }) =>
+          [raised(throttle.ratePerSecond, 10_000), throttle.burst.toLocaleString('en-US')].join('; '),
+        ),
+        row('`triggerConcurrency`', ({ changed }) => changed.triggerConcurrency.toLocaleString('en-US')),
+        row('concurrent executions', ({ concurrency }) => raised(concurrency, 1000)),
         row('connections to a writer', ({ connections }) => connections.toLocaleString('en-US')),
         row('`capacity.max`', ({ changed }) => String(changed.capacity.max)),
         row('USD a month', ({ monthlyUsd }) => usd(monthlyUsd)),
@@ -47,6 +53,12 @@ export function tables(rates: readonly number[] = RATES): readonly string[] {
     ),
     managedTable(prod, rates),
   ];
+}
+
+/** Bold above the default quota. */
+function raised(amount: number, quota: number): string {
+  const text = amount.toLocaleString('en-US');
+  return amount > quota ? `**${text}**` : text;
 }
 
 /** Compares an environment with itself on Lambda Managed Instances. */

@@ -1,4 +1,5 @@
-import { connectionBudget, MANAGED, REPLACED } from '../constructs/connection-budget.ts';
+import { connectionBudget, loopInstances, MANAGED, REPLACED } from '../constructs/connection-budget.ts';
+import { MAX_TAILERS, TRIGGER_CONCURRENCY } from '../constructs/store-environment.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import { ASSUMPTIONS, millionReads, millionWrites, restOf, SECONDS, sumOf } from './bill.ts';
 
@@ -8,9 +9,15 @@ const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 192, 256] as const;
 /** More environments than a client wants to split its row keys over. */
 const MOST_ENVIRONMENTS = 100;
 
+/** Lambda's bound of the concurrent batches from one queue. */
+const MOST_CONCURRENCY = 1000;
+/** Lambda's minimum of unreserved instances, for the other functions. */
+const LEFT_UNRESERVED = 100;
+
 /**
  * Returns the plan for a rate of writes, and as many reads: the fewest like environments that the budget of synthesis
- * accepts. Throws an Error if functions hold no connections.
+ * and the fixed quotas of AWS accept. `concurrency`: the executions that each needs of its account's quota. Throws an
+ * Error if functions hold no connections.
  */
 export function planOf(environment: EnvironmentProps, writes: number) {
   for (let environments = 1; environments <= MOST_ENVIRONMENTS; environments += 1) {
@@ -37,26 +44,35 @@ export function managedOf(given: EnvironmentProps): EnvironmentProps {
   };
 }
 
-/** Undefined if no node takes the connections. */
+/** Undefined if no node takes the connections, or the bounds of tailers or of a trigger's function are too low. */
 function planOfOne(environment: EnvironmentProps, writes: number) {
-  const { writeMs, readMs, writeCpuMs, readCpuMs, usedShare, writesPerGroup } = ASSUMPTIONS;
-  const { managedInstances } = environment;
-  const atOnce = (milliseconds: number, cpuMs: number): number => {
-    const busyMs = managedInstances ? Math.max(cpuMs, milliseconds / managedInstances.requestsAtOnce) : milliseconds;
-    return Math.max(1, Math.ceil((writes * busyMs) / 1000 / usedShare));
-  };
+  const { writeMs, readMs, writeCpuMs, readCpuMs, tailCpuMs, triggerMs, usedShare, writesPerGroup } = ASSUMPTIONS;
+  const { managedInstances, throttle } = environment;
+  const busy = (milliseconds: number): number => Math.max(1, Math.ceil((writes * milliseconds) / 1000 / usedShare));
+  const atOnce = (milliseconds: number, cpuMs: number): number =>
+    busy(managedInstances ? Math.max(cpuMs, milliseconds / managedInstances.requestsAtOnce) : milliseconds);
   const own = environment.instances;
   if (!own) throw new Error(`${environment.name}: wanted an environment whose functions hold connections`);
   const instances = { ...own, 'write-cells': atOnce(writeMs, writeCpuMs), 'read-cells': atOnce(readMs, readCpuMs) };
   const groups = Math.max(environment.groups, Math.ceil(writes / writesPerGroup));
+  const tailers = Math.max(environment.tailers, busy(tailCpuMs));
+  const triggerConcurrency = Math.max(environment.triggerConcurrency ?? TRIGGER_CONCURRENCY, busy(triggerMs));
+  if (tailers > MAX_TAILERS || triggerConcurrency > MOST_CONCURRENCY) return undefined;
+  const ratePerSecond = Math.max(throttle.ratePerSecond, Math.ceil((2 * writes) / usedShare));
+  const burst = Math.ceil((ratePerSecond * throttle.burst) / throttle.ratePerSecond);
+  const sized = { groups, tailers, instances, triggerConcurrency, throttle: { ratePerSecond, burst } };
+  const reserved = Object.entries({ ...instances, ...loopInstances({ ...environment, ...sized }) })
+    .filter(([name]) => !managedInstances || !MANAGED.some((one) => one === name))
+    .reduce((sum, [, count]) => sum + count, 0);
+  const concurrency = reserved + triggerConcurrency + LEFT_UNRESERVED;
   for (const max of SIZES.filter((size) => size >= environment.capacity.min)) {
-    const changed = { groups, instances, capacity: { ...environment.capacity, max } };
+    const changed = { ...sized, capacity: { ...environment.capacity, max } };
     const budget = connectionBudget({ ...environment, ...changed });
     if (!budget || budget.wanted > budget.allowed) continue;
     const monthlyUsd =
       sumOf(restOf({ ...environment, ...changed })) +
       ((writes * SECONDS) / 1e6) * (sumOf(millionWrites(environment)) + sumOf(millionReads(environment)));
-    return { changed, connections: budget.wanted, monthlyUsd };
+    return { changed, connections: budget.wanted, concurrency, monthlyUsd };
   }
   return undefined;
 }

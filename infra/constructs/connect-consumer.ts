@@ -5,6 +5,7 @@ import { environmentOf, type ConsumerVariable } from '../../shared/environment.t
 import type { OperationName } from '../../shared/api/operations.ts';
 import type { SchemalessStorage } from './storage.ts';
 import type { StoreApi } from './store-api.ts';
+import { TRIGGER_CONCURRENCY } from './store-environment.ts';
 import { grantTableKey } from './key-uses.ts';
 import { consumedItems, grantItems, READ_TOPOLOGY, STATE_ITEMS } from './granted-items.ts';
 import { BATCH_SIZE, batchSeconds, HANDED_BACK_SECONDS } from '../../shared/triggers/state/queue-limits.ts';
@@ -24,14 +25,11 @@ const CALLED = [
   'batchQuery',
 ] as const satisfies readonly OperationName[];
 
-/** Concurrent batches: a backlog leaves most of an account's 1,000 to requests. */
-const MAX_CONCURRENCY = 50;
-
 interface ConsumerParts {
   readonly storage: SchemalessStorage;
   readonly api: StoreApi;
   readonly trigger: TriggerQueue;
-  /** Concurrent batches, 2 to 1000. @default 50 */
+  /** Concurrent batches, 2 to 1000. @default that of the environment */
   readonly maxConcurrency?: number | undefined;
 }
 
@@ -40,7 +38,8 @@ interface ConsumerParts {
  * knows the trigger. `called`: the function, or a version or an alias of it. `fn`: gets the variables and the rights.
  */
 export function connectConsumer(called: IFunction, fn: LambdaFunction, parts: ConsumerParts): IConstruct {
-  const { storage, api, trigger, maxConcurrency = MAX_CONCURRENCY } = parts;
+  const { storage, api, trigger } = parts;
+  const { maxConcurrency = storage.environment.triggerConcurrency ?? TRIGGER_CONCURRENCY } = parts;
   const { datastore, definition } = trigger;
   const { topology, state } = storage.tables;
   const variables = environmentOf<ConsumerVariable>({

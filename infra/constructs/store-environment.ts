@@ -50,6 +50,8 @@ export interface StoreEnvironment {
    * that time's writes and a third more. @default 60 with mysql and copies, else 0
    */
   readonly keepCopiesMinutes?: number;
+  /** Concurrent batches of each trigger's function, 2 to 1,000, unless it has its own number. @default 50 */
+  readonly triggerConcurrency?: number;
   /** Tailing workers, unless the state table says otherwise: 1 to 64. @default 1, with mysql from 8 ACU on 4 */
   readonly tailers: number;
   /** Nodes share one storage: what the writer shows, any promoted reader shows. */
@@ -135,6 +137,9 @@ export const MOST_GROUPS = 40;
 
 /** The usual number of partitions. */
 export const MAX_TAILERS = 64;
+
+/** Usual concurrent batches of a trigger: a backlog leaves most of an account's 1,000 to requests. */
+export const TRIGGER_CONCURRENCY = 50;
 
 /** DynamoDB's maximum. */
 export const MOST_KEY_DAYS = 35;

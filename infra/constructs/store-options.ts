@@ -22,7 +22,8 @@ type Derived =
   | 'sharedStorage'
   | 'functionsInVpc'
   | 'protectedFromDeletion'
-  | 'maxShards';
+  | 'maxShards'
+  | 'triggerConcurrency';
 
 /** Options of a store in another app. Defaults with `data-api` suit trials, those with `mysql` production. */
 export interface StoreOptions extends Partial<Omit<StoreEnvironment, Derived>> {

@@ -99,7 +99,11 @@ it('bills managed instances by their vCPUs with a fee of 15 %, and their request
   const cpuHours = 1e6 / 1000 / 0.6 / 3600;
   expect(millionWrites(managed)['Lambda']).toBeCloseTo(2 * cpuHours * 0.0399 * 1.15 + 25_000 * 0.0000133334 + 0.4, 6);
   expect(millionReads(managed)['Lambda']).toBeCloseTo(cpuHours * 0.0399 * 1.15 + 0.2, 6);
-  expect(planOf(managed, 10_000)).toMatchObject({ changed: { instances: { 'write-cells': 34, 'read-cells': 17 } } });
+  expect(planOf(managed, 10_000)).toMatchObject({
+    changed: { instances: { 'write-cells': 34, 'read-cells': 17 } },
+    // Nine of other functions that answer, 23 of loops, 834 of triggers.
+    concurrency: 9 + 23 + 834 + 100,
+  });
 });
 
 it('bills copies of AWS Backup at full size, beyond the days in which they are free', () => {
@@ -125,30 +129,39 @@ it('bills copies of AWS Backup at full size, beyond the days in which they are f
 });
 
 describe('the plan for a rate of writes', () => {
-  const changedBy = (writes: number) => planOf(prod, writes).changed;
-
   it.each([100, 1000, 10_000, 100_000])('of %i a second is the smallest that synthesis accepts', (writes) => {
     const { environments, changed } = planOf(prod, writes);
     const at = (max: number): EnvironmentProps => ({ ...prod, ...changed, capacity: { ...prod.capacity, max } });
     expect(() => checkEnvironment(at(changed.capacity.max))).not.toThrow();
     expect(() => checkEnvironment(at(changed.capacity.max / 2))).toThrow('connections to a group');
-    expect(environments).toBe(writes === 100_000 ? 5 : 1);
+    // Eight environments need 1,042 concurrent batches of a trigger.
+    expect(environments).toBe(writes === 100_000 ? 9 : 1);
   });
 
-  it('of 100,000 a second makes stacks within the limits of AWS', () => {
-    const { stacks } = appOf({ environment: 'prod', region: 'eu-west-1' }, changedBy(100_000));
+  it.each([
+    // Instances of writes, reads, drain and maintenance; those of a trigger; requests a second; ACU.
+    [1000, [42, 17, 3, 3], 84, 5000, 8],
+    [10_000, [417, 167, 5, 5], 834, 33_334, 64],
+    [100_000, [463, 186, 7, 7], 926, 37_038, 64],
+  ])('of %i a second makes stacks within the limits of AWS', (writes, instances, batches, requests, MaxCapacity) => {
+    const { changed, concurrency } = planOf(prod, writes);
+    const { stacks } = appOf({ environment: 'prod', region: 'eu-west-1' }, changed);
+    const properties = (type: string) => propertiesOf(stacks, type);
     expect(exceededIn(stacks)).toEqual([]);
-    const reserved = propertiesOf(stacks, 'AWS::Lambda::Function').map(
-      ({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions,
-    );
-    // Four slots of the drain and of the maintenance take turns.
-    expect(reserved).toEqual(expect.arrayContaining([834, 334, 9, 9]));
-    expect(propertiesOf(stacks, 'AWS::Scheduler::Schedule')).toHaveLength(
-      standingOf({ ...prod, ...changedBy(100_000) }).schedules,
-    );
-    expect(propertiesOf(stacks, 'AWS::RDS::DBCluster')[0]).toMatchObject({
-      ServerlessV2ScalingConfiguration: { MinCapacity: 1, MaxCapacity: 192 },
-    });
+    const reserved = properties('AWS::Lambda::Function').map((fn) => Number(fn['ReservedConcurrentExecutions'] ?? 0));
+    expect(reserved).toEqual(expect.arrayContaining(instances));
+    expect(concurrency).toBe(reserved.reduce((sum, count) => sum + count, batches + 100));
+    for (const { ScalingConfig } of properties('AWS::Lambda::EventSourceMapping'))
+      expect(ScalingConfig).toEqual({ MaximumConcurrency: batches });
+    expect(properties('AWS::ApiGatewayV2::Stage')).toMatchObject([
+      { DefaultRouteSettings: { ThrottlingRateLimit: requests, ThrottlingBurstLimit: requests / 2 } },
+    ]);
+    expect(properties('AWS::Scheduler::Schedule')).toHaveLength(standingOf({ ...prod, ...changed }).schedules);
+    expect(properties('AWS::RDS::DBCluster')[0]).toMatchObject({ ServerlessV2ScalingConfiguration: { MaxCapacity } });
+  });
+
+  it('has more tailers where theirs are busy for over 60 % of the time', () => {
+    expect([6000, 6001, 12_000].map((writes) => planOf(staging, writes).changed.tailers)).toEqual([2, 3, 4]);
   });
 
   it('exists where functions hold connections, and for rates that one client can split', () => {
