@@ -160,6 +160,14 @@ describe('the plan for a rate of writes', () => {
     expect(properties('AWS::RDS::DBCluster')[0]).toMatchObject({ ServerlessV2ScalingConfiguration: { MaxCapacity } });
   });
 
+  it('takes the instances that the runbook names for 1,000 writes and 1,000 reads a second', () => {
+    const runbook = read('infra/docs/operations/runbook.md');
+    const instancesOf = (environment: EnvironmentProps) => Object.values(planOf(environment, 1000).changed.instances);
+    const [[writes, reads], [managedWrites, managedReads]] = [instancesOf(prod), instancesOf(managedOf(prod))];
+    expect(runbook).toContain(`: ${writes} for 1,000 writes a second, ${reads} for 1,000 reads.`);
+    expect(runbook).toContain(`: ${managedWrites} and ${managedReads}.`);
+  });
+
   it('has more tailers where theirs are busy for over 60 % of the time', () => {
     expect([6000, 6001, 12_000].map((writes) => planOf(staging, writes).changed.tailers)).toEqual([2, 3, 4]);
   });

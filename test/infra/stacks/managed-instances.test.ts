@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { managedOf } from '../../../infra/capacity/plan.ts';
 import { connectionBudget, loopSlots } from '../../../infra/constructs/connection-budget.ts';
@@ -49,6 +50,21 @@ describe('a managed prod', () => {
     for (const id of ['managedwritecells', 'managedreadcells', 'managedqueryindex', '"erasecells'])
       expect(integrations).toContain(id);
     expect(exceededIn(stacks)).toEqual([]);
+  });
+
+  it('has alarms for errors and throttles of each managed function, and reserves what the runbook says', () => {
+    const watched = propertiesOf(stacks, 'AWS::CloudWatch::Alarm').map(({ MetricName, Dimensions }) =>
+      JSON.stringify([MetricName, Dimensions]),
+    );
+    for (const name of ['Errors', 'Throttles'])
+      expect(watched.filter((one) => new RegExp(`"${name}".*managed(write|read|query)`, 'u').test(one))).toHaveLength(
+        3,
+      );
+    const of = (all: typeof functions): number =>
+      all.reduce((sum, fn) => sum + Number(fn['ReservedConcurrentExecutions'] ?? 0), 0);
+    const onDemand = propertiesOf(appOf({ environment: 'prod' }).stacks, 'AWS::Lambda::Function');
+    const runbook = readFileSync(new URL('../../../infra/docs/operations/runbook.md', import.meta.url), 'utf8');
+    expect(runbook).toContain(`reserves ${of(onDemand)}, on managed instances ${of(functions)}.`);
   });
 
   it('needs fewer connections, both versions of a deployment counted', () => {
