@@ -134,8 +134,7 @@ describe('a transaction', () => {
     expect((await trips.transact(order)).outcome).toBe('stored_before');
   });
 
-  const unhinted = 'with conditions is not acknowledged if its primary loses it before its hints, which are withdrawn';
-  it.skipIf(WRITER_ONLY)(unhinted, async () => {
+  it.skipIf(WRITER_ONLY)('with conditions is unavailable if its primary loses it before its hints', async () => {
     const order = orderOf({ if: [{ column_name: 'ORDER', latest: null }] });
     await drainAll();
     const lost = `DELETE FROM ${opened.entity(0)} WHERE row_key = ?`;
