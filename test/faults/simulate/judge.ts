@@ -207,11 +207,17 @@ function judgeAnswer(world: CalmWorld, { cell, address, result }: AnsweredPut, k
   return [`${name} is ${found ? 'another cell now' : 'lost'}${isKept ? ', kept as a conflict' : ''}`];
 }
 
-/** Checks that a cell shown to a reader stays for good, whatever its writer was told. */
+/**
+ * Checks that a cell shown to a reader stays for good, whatever its writer was told. Not one of a transaction with
+ * conditions that a promotion lost: its hint comes after its append, and `judgeAnswer` finds those acknowledged.
+ */
 function judgeSeen(world: CalmWorld, address: string, { shard, row_key, ref_key, body }: Cell): string[] {
   const found = logOf(world, shard).find((one) => one.address === address);
   if (found && equalJson(valueOf(found.body), body)) return [];
-  if (world.chronicle.hasLostCopy(address, (other) => equalJson(valueOf(other), body))) return [];
+  const isBody = (other: Uint8Array): boolean => equalJson(valueOf(other), body);
+  if (world.chronicle.hasLostCopy(address, isBody)) return [];
+  const appended = world.chronicle.appendedTo(address).filter(({ cell }) => isBody(cell.body));
+  if (appended.some(({ isLost, cell }) => isLost && isConditional(cell.body))) return [];
   return [`${row_key.slice(0, 8)}/${ref_key}, which was read, is ${found ? 'another cell now' : 'lost'}`];
 }
 
