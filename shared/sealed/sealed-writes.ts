@@ -1,6 +1,13 @@
 import { parseBatch, shardOf } from '../address.ts';
 import { equalJson } from '../body/equal.ts';
-import { LIMITS, type CellAddress, type NewCell, type PutResult } from '../cell.ts';
+import {
+  LIMITS,
+  type CellAddress,
+  type NewCell,
+  type PutResult,
+  type RowTransaction,
+  type TransactionResult,
+} from '../cell.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
 import { openCells } from './open-cells.ts';
@@ -45,7 +52,7 @@ export function sealedWrites(stored: Datastore, parts: SealedParts): Writes {
             shard: shardOf(forgotten.row_key, stored.shards),
             field: forgotten.field,
           };
-      const result = await stored.transact({ ...transaction, cells: fitOf(cells) });
+      const result = await transactAgain(stored, parts, { ...transaction, cells });
       if (result.outcome !== 'condition_failed') return result;
       const latest = await openCells(
         stored.name,
@@ -58,6 +65,40 @@ export function sealedWrites(stored: Datastore, parts: SealedParts): Writes {
     },
     batchRestore: batchOf(stored.batchRestore),
   };
+}
+
+/** A transaction with sealed cells. */
+type SealedTransaction = Omit<RowTransaction, 'cells'> & { readonly cells: readonly SealedCell<NewCell>[] };
+
+/** Writes a transaction. Cells that are there with equal values, but other bytes, count as written before. */
+async function transactAgain(
+  stored: Datastore,
+  parts: SealedParts,
+  transaction: SealedTransaction,
+): Promise<TransactionResult> {
+  const transact = (cells: readonly SealedCell<NewCell>[]): Promise<TransactionResult> =>
+    stored.transact({ ...transaction, cells: fitOf(cells) });
+  const { cells } = transaction;
+  const result = await transact(cells);
+  const { outcome, shard } = result;
+  if (outcome !== 'conflict' && outcome !== 'condition_failed') return result;
+  const asked = cells.map((one): Written => ({
+    one: one as Written['one'],
+    result: { outcome: 'conflict', shard, added_id: 0 },
+  }));
+  const judged = await judge(stored, parts, asked);
+  const refused = judged.find((one) => one.outcome === 'unavailable');
+  if (refused) return refused as TransactionResult;
+  const others = cells.filter((_, position) => judged[position]?.outcome !== 'stored_before');
+  if (others.length === cells.length) return result;
+  const rest: TransactionResult =
+    others.length === 0 ? { outcome: 'stored_before', shard, added_ids: [] } : await transact(others);
+  if (!('added_ids' in rest)) return rest;
+  const added = rest.added_ids.values();
+  const added_ids = judged.map((one) =>
+    one.outcome === 'stored_before' ? one.added_id : (added.next().value as number),
+  );
+  return { ...rest, added_ids };
 }
 
 /** Returns the cells to write: those that name no forgotten subject. */

@@ -61,6 +61,28 @@ describe('what is sealed', () => {
     });
   });
 
+  it('is the same in a transaction that is repeated after its field was sealed, whatever its conditions say now', async () => {
+    const one = trip();
+    const notes = { column_name: 'NOTES', ref_key: 1, body: 'paid' };
+    const order = { row_key: one.row_key, cells: [cellOf(one), notes], if: [{ column_name: 'BASE', latest: null }] };
+    const first = await sealed.stored.transact(order);
+    expect(first.outcome).toBe('stored');
+    const { if: _conditions, ...always } = order;
+    for (const again of [order, always])
+      expect(await sealed.trips.transact(again)).toEqual({ ...first, outcome: 'stored_before' });
+    const more = { ...notes, ref_key: 2 };
+    const ids = 'added_ids' in first ? first.added_ids : [];
+    expect(await sealed.trips.transact({ ...always, cells: [more, ...order.cells] })).toMatchObject({
+      outcome: 'stored',
+      added_ids: [(ids[1] ?? 0) + 1, ...ids],
+    });
+    const other = { ...cellOf(one), body: { ...one.body, rider_name: mark() } };
+    expect(await sealed.trips.transact({ ...always, cells: [other, notes] })).toMatchObject({
+      outcome: 'conflict',
+      cells: [{ column_name: 'BASE' }],
+    });
+  });
+
   it('lies nowhere as it was written: in no table, buffer, kept copy, index or table of keys', async () => {
     const one = trip();
     expect((await sealed.trips.put(cellOf(one))).outcome).toBe('stored');
