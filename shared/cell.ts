@@ -51,11 +51,14 @@ export interface TransactionPlace {
   readonly position: number;
 }
 
+/** A cell of a transaction. With a time, which all cells have or none, it is restored as `RestoredCell`. */
+export type CellOfRow = Omit<NewCell, 'row_key'> & Partial<Pick<RestoredCell, 'created_at'>>;
+
 /** Cells of one row to write all or none. */
 export interface RowTransaction {
   readonly row_key: string;
   /** 1 to 25, of different addresses; 1 MiB of JSON in all. */
-  readonly cells: readonly Omit<NewCell, 'row_key'>[];
+  readonly cells: readonly CellOfRow[];
   /** Writes only if all of these hold. */
   readonly if?: readonly LatestCondition[] | undefined;
 }

@@ -14,7 +14,7 @@ const DEPTH_AROUND = 3;
 
 const CELL_MEMBERS = { ...ADDRESS_MEMBERS, body: BODY };
 const KEY = members({ ...ADDRESS_MEMBERS, ref_key: maybe(REF_KEY), min_added_id: maybe(ADDED_ID) });
-const CREATED_AT: Input<string> = {
+export const CREATED_AT: Input<string> = {
   ...TIME,
   read(given, field) {
     if (given === undefined) throw missingField(field, 'when the cell was stored, as in RFC 3339');

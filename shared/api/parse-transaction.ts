@@ -1,7 +1,9 @@
 import { addressKey, parseBatch, parseColumnName, parseRefKey, parseRowKey } from '../address.ts';
 import { jsonBytes } from '../body/measure.ts';
-import { LIMITS, type LatestCondition, type NewCell, type RowTransaction } from '../cell.ts';
+import { LIMITS, type CellOfRow, type LatestCondition, type NewCell, type RowTransaction } from '../cell.ts';
 import { invalidField, missingField, SchemalessError } from '../errors.ts';
+
+export type CellToPrepare = CellOfRow & Pick<NewCell, 'row_key'>;
 
 interface ParsedTransaction<Prepared> {
   readonly cells: readonly Prepared[];
@@ -11,7 +13,7 @@ interface ParsedTransaction<Prepared> {
 /** Checks a transaction. `prepare` checks each cell. Throws a SchemalessError that names the field. */
 export function parseTransaction<Prepared extends NewCell>(
   { row_key, cells: given, if: conditions = [] }: RowTransaction,
-  prepare: (cell: NewCell, prefix: string) => Prepared,
+  prepare: (cell: CellToPrepare, prefix: string) => Prepared,
 ): ParsedTransaction<Prepared> {
   const row = parseRowKey(row_key);
   if (given === undefined) throw missingField('cells', `an array of 1 to ${LIMITS.transactionCells} cells`);
@@ -23,6 +25,9 @@ export function parseTransaction<Prepared extends NewCell>(
   );
   if (cells.length === 0) throw invalidField('cells', `1 to ${LIMITS.transactionCells} cells`, 'none');
   refuseRepeats(cells.map(addressKey), (position) => `cells[${position}]`, 'an address of its own');
+  const timed = given.filter(({ created_at }) => created_at !== undefined).length;
+  if (timed !== 0 && timed !== given.length)
+    throw invalidField('cells', 'created_at in all cells, or in none', `it in ${timed} of ${given.length}`);
   const bytes = cells.length === 1 ? 0 : cells.reduce((sum, { body }) => sum + jsonBytes(body), 0);
   if (bytes > LIMITS.bodyBytes)
     throw new SchemalessError(
@@ -33,6 +38,7 @@ export function parseTransaction<Prepared extends NewCell>(
       },
     );
   const parsed = parseBatch(conditions, 'if', parseCondition, LIMITS.transactionCells);
+  if (timed > 0 && parsed.length > 0) throw invalidField('if', 'none for cells with created_at', parsed);
   refuseRepeats(
     parsed.map(({ column_name }) => column_name),
     (position) => `if[${position}].column_name`,

@@ -29,13 +29,23 @@ interface Transactions extends Pick<Datastore, 'transact'> {
 /** Writes transactions over HTTP. Notes results for reads that must show them. */
 export function transactions(send: Connection, own: OwnWrites | undefined): Transactions {
   const transact: Datastore['transact'] = async (given) => {
-    const { cells, conditions } = parseTransaction(given, checkCell);
+    const { cells, conditions } = parseTransaction(given, (cell, prefix) => ({ ...cell, ...checkCell(cell, prefix) }));
     const row = parseRowKey(given.row_key);
+    const isRestored = cells.some(({ created_at }) => created_at !== undefined);
     const body = {
-      cells: cells.map(({ column_name, ref_key, body: ofCell }) => ({ column_name, ref_key, body: ofCell })),
+      cells: cells.map(({ column_name, ref_key, body: ofCell, created_at }) => ({
+        column_name,
+        ref_key,
+        body: ofCell,
+        ...(isRestored && { created_at }),
+      })),
       ...(conditions.length > 0 && { if: conditions }),
     };
-    const result = await send({ method: 'POST', path: ['rows', row, 'transactions'], body }).then(
+    const result = await send({
+      method: 'POST',
+      path: ['rows', row, 'transactions', ...(isRestored ? ['restore'] : [])],
+      body,
+    }).then(
       ({ json }) => resultOf(json),
       (error: unknown) => outcomeOf(error),
     );

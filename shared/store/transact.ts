@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { markTransaction } from '../body/transaction-mark.ts';
-import type { Cell, FailedCondition, NewCell, PutResult, TransactionResult } from '../cell.ts';
+import type { Cell, FailedCondition, PutResult, TransactionResult } from '../cell.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import { homeOf, requireDatastore, sharesStorage } from '../access/groups.ts';
 import { SchemalessError } from '../errors.ts';
@@ -16,14 +16,14 @@ import { readBatch } from './read-batch.ts';
 import { appendWhole } from './append-transaction.ts';
 import { lookUpMet } from './erasure-checks.ts';
 import { bufferOnSecondaries, withdrawCopies, withNewWriter } from './hints.ts';
-import { parseTransaction } from '../api/parse-transaction.ts';
+import { parseTransaction, type CellToPrepare } from '../api/parse-transaction.ts';
 import { admitToGroup, isStored, unavailable, type WriteContext, type Writes } from './write-to-group.ts';
 import { checkBounds } from './check-bounds.ts';
 
 /** Returns the write of a transaction: as that of a batch, but its cells are hinted and appended all or none. */
 export function transactions(
   writes: Writes,
-  prepare: (cell: NewCell, prefix: string) => PlacedCell,
+  prepare: (cell: CellToPrepare, prefix: string) => PlacedCell,
 ): Datastore['transact'] {
   const { datastore } = writes;
   return async (given) => {

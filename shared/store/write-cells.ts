@@ -25,6 +25,11 @@ export function cellWrites(
     return { ...address, body: cell.body, encoded, shard: shardOf(address.row_key, shards) };
   };
 
+  const prepareRestored = (cell: RestoredCell, prefix: string): PlacedCell => ({
+    ...prepare(cell, prefix),
+    stored_at: parseTime(cell.created_at, `${prefix}created_at`),
+  });
+
   async function write(
     prepared: readonly PlacedCell[],
     field: (position: number) => string,
@@ -53,12 +58,11 @@ export function cellWrites(
 
     batchPut: batchOf(prepare),
 
-    transact: transactions(writes, prepare),
+    transact: transactions(writes, (cell, prefix) =>
+      cell.created_at === undefined ? prepare(cell, prefix) : prepareRestored(cell as RestoredCell, prefix),
+    ),
 
-    batchRestore: batchOf((cell: RestoredCell, prefix): PlacedCell => ({
-      ...prepare(cell, prefix),
-      stored_at: parseTime(cell.created_at, `${prefix}created_at`),
-    })),
+    batchRestore: batchOf(prepareRestored),
   };
 }
 

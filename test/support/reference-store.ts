@@ -72,7 +72,9 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
     async transact(given: RowTransaction): Promise<TransactionResult> {
       const { cells, conditions } = parseTransaction(given, (cell, prefix) => {
         checkBody(cell.body, `${prefix}body`);
-        return { ...parseAddress(cell, prefix), body: cell.body };
+        const { created_at: time } = cell;
+        const created_at = time === undefined ? {} : { created_at: parseTime(time, `${prefix}created_at`) };
+        return { ...parseAddress(cell, prefix), body: cell.body, ...created_at };
       });
       return logs.transact(cells, conditions);
     },
@@ -159,7 +161,10 @@ class MemoryLogs {
     this.all = Array.from({ length: shards }, () => []);
   }
 
-  transact(cells: readonly NewCell[], conditions: readonly LatestCondition[]): TransactionResult {
+  transact(
+    cells: readonly (NewCell & { readonly created_at?: string })[],
+    conditions: readonly LatestCondition[],
+  ): TransactionResult {
     const [{ row_key } = { row_key: '' }] = cells;
     const shard = this.#shardOf(row_key);
     const there = cells.map((cell) => ({ cell, old: this.find(cell) }));
@@ -179,8 +184,13 @@ class MemoryLogs {
     const missing = there.filter(({ old }) => !old);
     const size = missing.length;
     const isMarked = size > 1 || conditions.length > 0;
-    for (const [position, { cell }] of missing.entries())
-      this.append(cell, undefined, isMarked ? { size, position } : undefined);
+    for (const [
+      position,
+      {
+        cell: { created_at, ...cell },
+      },
+    ] of missing.entries())
+      this.append(cell, created_at, isMarked ? { size, position } : undefined);
     return { outcome: 'stored', shard, added_ids: cells.map((cell) => this.find(cell)?.added_id ?? 0) };
   }
 

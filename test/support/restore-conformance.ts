@@ -47,6 +47,29 @@ export function describeRestoring(label: string, open: () => Promise<Datastore>)
       expect(String(times[1]) < '2999').toBe(true);
     });
 
+    it('have their times as a transaction too, which takes no conditions and no cell without', async () => {
+      const datastore = await open();
+      const { shard, row } = await emptyShard(datastore);
+      const cells = restored(row, PAST.slice(0, 2)).map(({ column_name, ref_key, body, created_at }) => ({
+        column_name,
+        ref_key,
+        body,
+        created_at,
+      }));
+      const transaction = { row_key: row, cells };
+      const ofRow = { column_name: 'NOTES', ref_key: 9, body: null };
+      for (const wrong of [
+        { ...transaction, if: [{ column_name: 'NOTES', latest: null }] },
+        { ...transaction, cells: [...cells, ofRow] },
+      ])
+        expect(await errorOf(() => datastore.transact(wrong))).toMatchObject({ code: 'invalid_field' });
+      expect(await datastore.transact(transaction)).toEqual({ outcome: 'stored', shard, added_ids: [1, 2] });
+      expect(await datastore.transact(transaction)).toMatchObject({ outcome: 'stored_before' });
+      const [log] = await datastore.log([{ shard, after: 0 }]);
+      const places = cells.map(({ created_at }, position) => ({ created_at, transaction: { size: 2, position } }));
+      expect(log).toMatchObject({ cells: places });
+    });
+
     it('have at least the times of those before them in their batch', async () => {
       const datastore = await open();
       const { row } = await emptyShard(datastore);

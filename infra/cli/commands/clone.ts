@@ -9,6 +9,7 @@ import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { pauseFor } from '../../../shared/pause-for.ts';
 import { slicesOf } from '../../../shared/slices-of.ts';
+import { beginOfOpen, runsOf, toTransaction } from '../../../shared/transaction-runs.ts';
 import { command } from '../cli.ts';
 import { badUsage, CommandError, endingOf, type Ending } from '../errors.ts';
 import { showProgress } from '../files/progress.ts';
@@ -133,7 +134,7 @@ async function* cloned(
 
 export interface Cloning {
   readonly source: Pick<Datastore, 'log' | 'digest'>;
-  readonly target: Pick<Datastore, 'batchRestore' | 'digest'>;
+  readonly target: Pick<Datastore, 'batchRestore' | 'transact' | 'digest'>;
   readonly signal: AbortSignal;
   /** Receives the number of newly copied cells. */
   readonly tell?: (cells: number) => void;
@@ -170,13 +171,16 @@ export async function cloneLog(cloning: Cloning, { shard, to, at: begun }: Clone
   let at = begun;
   while (at < to && !signal.aborted) {
     const cells = await nextCells(source, shard, at, to);
-    for (const batch of inBatches(cells, ({ body }) => JSON.stringify(body).length, BATCH_BYTES)) {
-      if (signal.aborted) break;
-      await restore(target, batch);
-      for (const cell of batch) digest = nextDigest(digest, cell);
-      at = batch.at(-1)?.added_id ?? at;
-      tell(batch.length);
-    }
+    for (const { isWhole, items } of runsOf(cells, (cell) => cell))
+      for (const batch of isWhole
+        ? [items]
+        : inBatches(items, ({ body }) => JSON.stringify(body).length, BATCH_BYTES)) {
+        if (signal.aborted) break;
+        await restore(() => (isWhole ? restoreWhole(target, batch) : target.batchRestore(batch)), batch);
+        for (const cell of batch) digest = nextDigest(digest, cell);
+        at = batch.at(-1)?.added_id ?? at;
+        tell(batch.length);
+      }
   }
   if (at < to) return { at, digest };
   // The digest of the stored cells, not of the sent ones.
@@ -200,7 +204,9 @@ async function nextCells(
   refuseErased(cells);
   refuseSealed(cells);
   if (cells.length === 0) throw new SchemalessError('unavailable', `shard ${shard} shows no cell behind ${after}`);
-  return cells;
+  // The next page brings the whole transaction.
+  const open = beginOfOpen(cells, ({ transaction }) => transaction);
+  return open === 0 ? cells : cells.slice(0, open);
 }
 
 /** No writer can recreate an erased cell or an erasure, so later cells would get other added ids. */
@@ -223,9 +229,9 @@ function refuseSealed(cells: readonly Cell[]): void {
 }
 
 /** Retries until all cells are stored: an unavailable group buffers no cells that have given times. */
-async function restore(target: Cloning['target'], batch: readonly Cell[]): Promise<void> {
+async function restore(send: () => Promise<readonly PutResult[]>, batch: readonly Cell[]): Promise<void> {
   for (let tried = 1; ; tried += 1) {
-    const results = await target.batchRestore(batch);
+    const results = await send();
     const other = results.findIndex(
       (result, position) =>
         result.outcome === 'conflict' ||
@@ -239,6 +245,13 @@ async function restore(target: Cloning['target'], batch: readonly Cell[]): Promi
     if (tried === TRIES) throw new SchemalessError('unavailable', `shard ${refused.shard} took no cells`);
     await pauseFor(PAUSE_MS, new AbortController().signal);
   }
+}
+
+async function restoreWhole(target: Cloning['target'], cells: readonly Cell[]): Promise<readonly PutResult[]> {
+  const result = await target.transact(toTransaction(cells, true));
+  if (!('added_ids' in result)) return [result as PutResult];
+  const { outcome, shard, added_ids } = result;
+  return added_ids.map((added_id) => ({ outcome, shard, added_id }));
 }
 
 function notTaken(result: PutResult | undefined, cell: Cell | undefined): OtherLog {

@@ -34,7 +34,7 @@ function allowed(described: string, datastore = 'trips', routes: readonly (typeo
 }
 
 const WRITES = words(`
-  putCell batchPut batchRestore transactRow pauseTrigger resumeTrigger rewindTrigger retryParkedCells discardParkedCells
+  putCell batchPut batchRestore transactRow restoreTransaction pauseTrigger resumeTrigger rewindTrigger retryParkedCells discardParkedCells
   replayDeadMessages discardDeadMessages discardBufferConflicts keepWritesInDoubt applyDefinitions
   deleteIndex deleteTrigger`);
 const OF_CLIENTS = words(`

@@ -290,6 +290,7 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
     countEntries = getIndex,
     batchQuery = getIndex,
     transactRow = getIndex,
+    restoreTransaction = getIndex,
   } = Object.fromEntries(requests);
   const packed = { headers: { accept: MESSAGE_PACK } };
   const unavailable = JSON.stringify({ row_key: ROW, column_name: WHILE_UNAVAILABLE, reason: 'request 4711' });
@@ -325,8 +326,12 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
   answers.push(await ask({ ...transact, body: unconditional }));
   for (const body of [LONG, LONG.slice(1)])
     answers.push(await ask({ ...transact, body: manyCells({ column_name: 'BASE', ref_key: 1, body }) }));
+  const ofLong = { column_name: 'BASE', ref_key: 1, body: LONG.slice(1), created_at: CELL.created_at };
+  answers.push(await ask({ ...restoreTransaction, body: manyCells(ofLong) }));
   for (const result of TRANSACTION_RESULTS)
-    answers.push(await gateway(fakeDeployment({ transact: async () => result }))({ ...transact, body: unconditional }));
+    for (const request of [{ ...transact, body: unconditional }, restoreTransaction])
+      if (request !== restoreTransaction || !['buffered', 'condition_failed'].includes(result.outcome))
+        answers.push(await gateway(fakeDeployment({ transact: async () => result }))(request));
   for (const result of PUT_RESULTS)
     answers.push(await gateway(fakeDeployment({ put: async () => result }))({ ...put, body: '1' }));
   const starting = new SchemalessError('index_building', 'it is being built', {

@@ -47,7 +47,7 @@ const WINDOW = { items: 10_000, bytes: 4 * 1024 * 1024 };
  *   cells; `bad_input` once all is stored. SchemalessError for failures that no cell caused.
  */
 export async function importCells(
-  client: Pick<SchemalessClient, 'batchPut' | 'batchRestore' | 'heads'>,
+  client: Pick<SchemalessClient, 'batchPut' | 'batchRestore' | 'transact' | 'heads'>,
   options: ImportOptions,
 ): Promise<ImportReport> {
   const began = performance.now();

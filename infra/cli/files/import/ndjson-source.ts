@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { parseAddress } from '../../../../shared/address.ts';
 import { parseJson } from '../../../../shared/body/json.ts';
-import { LIMITS, type Json } from '../../../../shared/cell.ts';
+import { LIMITS, type Json, type TransactionPlace } from '../../../../shared/cell.ts';
 import { invalidField, missingField, SchemalessError, unknownField } from '../../../../shared/errors.ts';
+import { beginOfOpen } from '../../../../shared/transaction-runs.ts';
 import { parseTime } from '../../../../shared/time.ts';
 import { inUtf8, type OpenBytes } from './open-bytes.ts';
 import { readLines, type Line } from './read-lines.ts';
@@ -64,10 +65,14 @@ export function ndjsonSource(options: NdjsonOptions): CellSource {
     async *read(from: Position) {
       const start = isSeekable ? from : START;
       opened = start.bytes > 0 ? open(start.bytes) : inUtf8(open(0), name);
+      let items: SourceItem[] = [];
       for await (const lines of readLines(opened.stream, LINE_BYTES, start)) {
-        const items = lines.filter(({ line }) => line > from.items).map((line) => readLine(line, options));
-        if (items.length > 0) yield items;
+        items.push(...lines.filter(({ line }) => line > from.items).map((line) => readLine(line, options)));
+        const open = beginOfOpen(items, ({ cell }) => cell?.transaction);
+        if (open > 0) yield items.slice(0, open);
+        items = items.slice(open);
       }
+      if (items.length > 0) yield items;
     },
   };
 }
@@ -101,14 +106,32 @@ function readCell(bytes: Buffer, defaultRefKey: number | undefined, isTimeKept: 
     throw invalidField('line', 'an object with row_key, column_name, ref_key, body', json);
   const members = json as { readonly [member: string]: Json | undefined };
   for (const name of Object.keys(members)) if (!MEMBERS.includes(name)) throw unknownField(name, MEMBERS);
-  const { row_key, column_name, ref_key = defaultRefKey, body, created_at, erased, erasure, error } = members;
+  const {
+    row_key,
+    column_name,
+    ref_key = defaultRefKey,
+    body,
+    created_at,
+    transaction,
+    erased,
+    erasure,
+    error,
+  } = members;
   // Checked first: the erasure of a row names no column.
   if (erasure !== undefined) return rejectOf('erasure');
   const address = parseAddress({ row_key, column_name, ref_key });
   if (erased === true) return rejectOf('erased');
   if (error !== undefined) return rejectOf('undecodable_body');
   if (body === undefined) throw missingField('body', 'the JSON of the cell');
-  if (!isTimeKept) return { ...address, body };
+  const cell = { ...address, body, ...(transaction !== undefined && { transaction: parsePlace(transaction) }) };
+  if (!isTimeKept) return cell;
   if (created_at === undefined) throw missingField('created_at', 'when the cell was stored, as in RFC 3339');
-  return { ...address, body, created_at: parseTime(created_at, 'created_at') };
+  return { ...cell, created_at: parseTime(created_at, 'created_at') };
+}
+
+function parsePlace(given: Json): TransactionPlace {
+  const { size = 0, position = 0 } = (given ?? {}) as Partial<TransactionPlace>;
+  const areWhole = Number.isInteger(size) && Number.isInteger(position);
+  if (areWhole && size <= LIMITS.transactionCells && position >= 0 && position < size) return { size, position };
+  throw invalidField('transaction', `size, at most ${LIMITS.transactionCells}, and position, from 0`, given);
 }

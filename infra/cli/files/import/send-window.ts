@@ -1,22 +1,22 @@
 import { shardOf } from '../../../../shared/address.ts';
-import { LIMITS, type PutResult, type RestoredCell } from '../../../../shared/cell.ts';
+import { LIMITS, type PutResult, type RestoredCell, type TransactionResult } from '../../../../shared/cell.ts';
 import { BatchWriter, inBatches, type PutEnd } from '../../../../shared/client/batch-writer.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
-import { SchemalessError } from '../../../../shared/errors.ts';
-import { FilesError } from '../../../../shared/files/files-error.ts';
+import type { SchemalessError } from '../../../../shared/errors.ts';
+import { runsOf, toTransaction } from '../../../../shared/transaction-runs.ts';
 import { groupBy } from '../../../../shared/group-by.ts';
+import { endOfTransaction, rejected } from './end-of-transaction.ts';
+import { watchedSends } from './watched-sends.ts';
 import type { CellItem, Settlement, SourceCell, SourceItem } from './source.ts';
 
 /** Half of the limit of a request: a cell's bytes do not include escapes and addresses. */
 const BATCH_BYTES = LIMITS.requestBytes / 2;
-/** The gateway's statuses for a caller without the right. */
-const REFUSALS: readonly unknown[] = [401, 403];
 /** Matches the refused cell in an error's field. */
 const POSITION = /^cells\[\d+\]\.?/u;
 
 interface SendOptions {
-  readonly client: Pick<SchemalessClient, 'batchPut' | 'batchRestore'>;
+  readonly client: Pick<SchemalessClient, 'batchPut' | 'batchRestore' | 'transact'>;
   readonly heads: readonly ShardHead[];
   readonly areTimesKept: boolean;
   readonly concurrency: number;
@@ -48,29 +48,23 @@ export async function sendWindow(items: readonly SourceItem[], options: SendOpti
     failure ??= error;
     stop.abort();
   };
-  let settledAt = performance.now();
-  let whyNot = '';
-  const checkPatience = (): void => {
-    if (performance.now() - settledAt > patienceMs) fail(noProgress(patienceMs, whyNot));
-  };
-  const batchPut = async (some: Parameters<typeof client.batchPut>[0]): Promise<readonly PutResult[]> => {
-    try {
-      const results = await (areTimesKept
-        ? client.batchRestore(some as readonly RestoredCell[])
-        : client.batchPut(some));
-      const refused = results.find((result) => result.outcome === 'unavailable');
-      if (refused) whyNot = `shard ${refused.shard}: ${refused.reason}`;
-      if (results.some(({ outcome }) => outcome !== 'unavailable')) settledAt = performance.now();
-      else checkPatience();
-      return results;
-    } catch (error) {
-      if (!(error instanceof SchemalessError)) fail(error);
-      else if (areTimesKept && REFUSALS.includes(error.details.more?.['answered'])) fail(timesRefused(error));
-      else if (error.retry === 'later') {
-        whyNot = `${error.code}: ${error.message}`;
-        checkPatience();
-      }
-      throw error;
+  const ended = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
+  const watched = watchedSends({ patienceMs, areTimesKept, fail });
+  const batchPut = (some: readonly SourceCell[]): Promise<readonly PutResult[]> =>
+    watched(() => (areTimesKept ? client.batchRestore(some as readonly RestoredCell[]) : client.batchPut(some)));
+  const writeWhole = async (some: readonly Placed[]): Promise<void> => {
+    const transaction = toTransaction(
+      some.map(({ cell }) => cell),
+      areTimesKept,
+    );
+    const transact = async (): Promise<TransactionResult> => {
+      const [result] = await watched(async () => [await client.transact(transaction)]);
+      return result as TransactionResult;
+    };
+    const settlement = await endOfTransaction(transaction.row_key, transact, ended).catch(fail);
+    for (const { position } of some) {
+      const item = cells[position];
+      if (item && settlement) settled.set(item, settlement);
     }
   };
   const onResult = ({ cell, position, result, error }: PutEnd): void => {
@@ -80,14 +74,14 @@ export async function sendWindow(items: readonly SourceItem[], options: SendOpti
     else if (error && error.retry !== 'later') fail(error);
   };
 
-  const ended = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
   const writer = new BatchWriter({ batchPut }, { tries: Infinity, signal: ended, onResult });
   const lanes = lanesOf(cells, heads, concurrency).map(async (lane) => {
-    for (const batch of inBatches(lane, ({ bytes }) => bytes, BATCH_BYTES)) {
-      if (ended.aborted) return;
-      await writer.write(batch);
-      told(settled);
-    }
+    for (const { isWhole, items: some } of runsOf(lane, ({ cell }) => cell))
+      for (const batch of isWhole ? [some] : inBatches(some, ({ bytes }) => bytes, BATCH_BYTES)) {
+        if (ended.aborted) return;
+        await (isWhole ? writeWhole(batch) : writer.write(batch));
+        told(settled);
+      }
   });
   await Promise.all(lanes);
   return { settled, failure };
@@ -140,24 +134,4 @@ function endOf(cell: SourceCell, result: PutResult): Settlement | undefined {
 function rejectOf({ code, message, field, retry }: SchemalessError): Settlement | undefined {
   if (retry === 'later' || (code !== 'request_too_large' && !POSITION.test(field ?? ''))) return undefined;
   return rejected(code, message.replace(POSITION, ''), field?.replace(POSITION, ''));
-}
-
-function rejected(code: string, reason: string, field?: string): Settlement {
-  return { end: 'rejected', reject: { code, reason, field } };
-}
-
-function noProgress(patienceMs: number, whyNot: string): FilesError {
-  return new FilesError(
-    'no_progress',
-    `Nothing was stored for ${Math.round(patienceMs / 1000)} s (the last refusal: ${whyNot}); the same command continues from here`,
-  );
-}
-
-function timesRefused(error: SchemalessError): FilesError {
-  return new FilesError(
-    'times_refused',
-    `wanted the right to store cells with their times, which operators have, got: ${error.message}. ` +
-      'With --new-times the cells of an export are stored with the time of now, as those of a file without --times',
-    { cause: error },
-  );
 }

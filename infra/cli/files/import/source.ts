@@ -1,4 +1,4 @@
-import type { NewCell, RestoredCell } from '../../../../shared/cell.ts';
+import type { Cell, NewCell, RestoredCell } from '../../../../shared/cell.ts';
 import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 
 export interface Position {
@@ -28,8 +28,8 @@ const REJECT_CODES = {
   csv_value: 'The value is not of the type that the mapping says',
 } as const;
 
-/** A cell of a source, with its time, in UTC with six decimals, if the import keeps times. */
-export type SourceCell = NewCell & Partial<Pick<RestoredCell, 'created_at'>>;
+/** A cell of a source, with its time, in UTC with six decimals, if the import keeps times; with its transaction, if any. */
+export type SourceCell = NewCell & Partial<Pick<RestoredCell, 'created_at'>> & Pick<Cell, 'transaction'>;
 
 /** The reject of such a line, without its text. */
 export function rejectOf(code: keyof typeof REJECT_CODES): Reject {
@@ -66,7 +66,7 @@ export interface CellSource {
   readonly size: number | undefined;
   readonly bytesRead: () => number;
   readonly textRead: () => number;
-  /** Yields items in order, some at a time. May be called once. */
+  /** Yields items in order, some at a time: those of a transaction together. May be called once. */
   readonly read: (from: Position) => AsyncIterable<readonly SourceItem[]>;
   /** Returns the faults of the file after it is read, each a clause. */
   readonly faults?: (() => readonly string[]) | undefined;

@@ -173,6 +173,7 @@ test('an unclosed quote before many short lines of a shard does not enlarge wind
     client: {
       batchPut: async (cells) => cells.map(() => ({ outcome: 'stored', shard: 0, added_id: 1 })),
       batchRestore: () => Promise.reject(new TypeError('no times')),
+      transact: () => Promise.reject(new TypeError('no transactions')),
     },
     heads: [{ shard: 0, group: 'group-1', head: 0 }],
     areTimesKept: false,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   existsSync,
   readdirSync,
@@ -10,6 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { shardOf } from '../../../../shared/address.ts';
+import type { RowTransaction } from '../../../../shared/cell.ts';
+import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import type { Manifest } from '../../../../shared/files/manifest.ts';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { exportCells } from '../../../../shared/files/export-cells.ts';
@@ -69,6 +73,59 @@ test('an export of which a file has another content is told at the end, and neve
 test('an export that is whole is imported whole', async () => {
   const client = referenceStore('readings', SHARDS);
   expect(await importFile(await exported(), { client })).toMatchObject({ complete: true, counts: { stored: 600 } });
+});
+
+test.each([undefined, 'new'] as const)('transactions of an export are written whole, times: %s', async (times) => {
+  const cells = ['ORDER', 'OUTBOX', 'AUDIT'].map((column_name) => ({
+    column_name,
+    ref_key: 1,
+    body: 'x'.repeat(9000),
+  }));
+  const orders = Array.from({ length: 50 }, () => ({ row_key: randomUUID(), cells }));
+  for (const order of orders) await scene.datastore.transact(order);
+  const client = referenceStore('readings', SHARDS);
+  const [first, second] = orders as unknown as [RowTransaction, RowTransaction];
+  await client.put({ row_key: first.row_key, column_name: 'OUTBOX', ref_key: 1, body: 'another' });
+  let tries = 0;
+  const busy: Datastore['transact'] = async (given) => {
+    tries += 1;
+    if (tries % 2 === 0) return client.transact(given);
+    return { outcome: 'unavailable', shard: 0, reason: 'a test' };
+  };
+  const place = await exported();
+  expect(await importFile(place, { client: { ...client, transact: busy }, times })).toMatchObject({
+    complete: true,
+    counts: { stored: 747, rejected: 3 },
+  });
+  expect((await client.row(first.row_key)).cells).toMatchObject([{ body: 'another' }]);
+  const reasons = scene.rejected(place).map(({ reason }) => reason);
+  const conflict = `Another body is at OUTBOX, 1 of ${first.row_key}; nothing was changed`;
+  expect(reasons).toEqual([conflict, conflict, conflict]);
+  const timesOf = async (datastore: Datastore): Promise<readonly unknown[]> =>
+    (await datastore.row(second.row_key)).cells.map(({ created_at, transaction }) => [
+      times ?? created_at,
+      transaction,
+    ]);
+  expect(await timesOf(client)).toEqual(await timesOf(scene.datastore));
+});
+
+test('cells of a transaction of which some are missing are written alone, and a wrong place is rejected', async () => {
+  const cells = some(6, 1).map((cell, position) => ({ ...cell, transaction: { size: 3, position: position % 3 } }));
+  scene.write([
+    ...cells.slice(1, 3),
+    ...[26, -1, 'x', null].map((size) => ({ ...cells[0], transaction: { size, position: 0 } })),
+    ...cells.slice(3),
+  ]);
+  await importFile();
+  expect(scene.rejected().map(({ field }) => field)).toEqual(Array(4).fill('transaction'));
+  const [log] = await scene.datastore.log([{ shard: shardOf(cells[0]?.row_key ?? '', SHARDS), after: 0 }]);
+  expect(log && 'cells' in log && log.cells.map(({ transaction }) => transaction?.position)).toEqual([
+    undefined,
+    undefined,
+    0,
+    1,
+    2,
+  ]);
 });
 
 test.each(['../../secret', '/etc/passwd', '..', 'a/0001.ndjson', '0001.txt', '..\\0001.ndjson'])(

@@ -13,7 +13,7 @@ import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 export const SHARDS = 4;
-export type Target = Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;
+export type Target = Pick<Datastore, 'batchPut' | 'batchRestore' | 'transact' | 'heads'>;
 
 interface Requests extends Partial<ImportOptions>, InputOptions {
   readonly client?: Target;

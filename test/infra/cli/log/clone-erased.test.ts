@@ -33,7 +33,11 @@ function cloned(
   });
   const cloning: Cloning = {
     source: { digest, log: async () => [{ shard: 0, cells: [cell], next: 1, more: false, ...SERVED }] },
-    target: { digest, batchRestore: async (cells) => (restored.push(...cells), [result]) },
+    target: {
+      digest,
+      batchRestore: async (cells) => (restored.push(...cells), [result]),
+      transact: () => Promise.reject(new TypeError('no transactions')),
+    },
     signal: new AbortController().signal,
   };
   return { ended: cloneLog(cloning, { shard: 0, to: 1, at: 0 }), restored };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cloneLog, OtherLog } from '../../../../infra/cli/commands/clone.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
+import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../../support/real-store.ts';
 
 const SHARDS = 2;
@@ -39,6 +40,32 @@ it('a log is cloned with its added ids and times: its digest is the same', async
     expect(ended).toEqual({ at: to, digest: (await source.digest({ shard })).digest });
     expect((await target.digest({ shard })).digest).toBe(ended.digest);
   }
+});
+
+it('cells of a transaction are cloned together, although their pages and batches end within', async () => {
+  const row_key = rowsOfShard(0, SHARDS, 1)[0] as string;
+  const before = await headOf(source, 0);
+  const first = await source.put({ row_key, column_name: 'BASE', ref_key: 0, body: 0 });
+  const cells = Array.from({ length: 5 }, (_, ref_key) => ({
+    column_name: 'ORDER',
+    ref_key,
+    body: 'x'.repeat(100_000),
+  }));
+  await source.transact({ row_key, cells });
+  const paged: Pick<Datastore, 'log' | 'digest'> = {
+    digest: source.digest,
+    log: (locations, options) => source.log(locations, { ...options, limit: 5 }),
+  };
+  const at = await headOf(target, 0);
+  const to = await headOf(source, 0);
+  expect([at, first]).toMatchObject([before, { added_id: before + 1 }]);
+  await cloneLog({ source: paged, target, signal }, { shard: 0, to, at });
+  const placesIn = async (datastore: Datastore): Promise<readonly unknown[]> => {
+    const [log] = await datastore.log([{ shard: 0, after: before }]);
+    return log && 'cells' in log ? log.cells.map(({ transaction }) => transaction) : [];
+  };
+  expect(await placesIn(target)).toEqual([undefined, ...cells.map((_, position) => ({ size: 5, position }))]);
+  expect(await placesIn(target)).toEqual(await placesIn(source));
 });
 
 it('a log that was cut off is gone on with, with what came since', async () => {
