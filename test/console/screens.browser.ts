@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -119,6 +120,18 @@ describe('each screen', () => {
     const shown = await textOf(page);
     for (const part of [SECRET, '14', '20', 'rider_index', 'there', `${shard}:`]) expect(shown).toContain(part);
     expect(shown.indexOf(SECRET)).toBeLessThan(shown.indexOf('Stored'));
+  });
+
+  it('shows which cells a transaction wrote together', async () => {
+    const { page, at } = await open();
+    const row_key = randomUUID();
+    const cells = ['ORDER', 'OUTBOX'].map((column_name) => ({ column_name, ref_key: 1, body: 1 }));
+    await trips().transact({ row_key, cells });
+    await at(`/trips/row/${row_key}`);
+    const table = page.getByRole('region', { name: 'Cells, the last written first' });
+    await expect.poll(() => table.getByText(/^[12] of 2$/u).allTextContents()).toEqual(['2 of 2', '1 of 2']);
+    await page.getByText('cell 2 of 2').click();
+    await page.waitForSelector('text=OUTBOX');
   });
 
   it('hides bodies, in responses as well, until the user asks, and the log names the user', async () => {

@@ -1,3 +1,5 @@
+import type { TransactionPlace } from '../../../shared/cell.ts';
+
 /** Returns `2026-01-31 08:00:00.123`, UTC. */
 export function timeText(time: string | null | undefined): string {
   if (time === null || time === undefined) return '–';
@@ -59,6 +61,11 @@ export function beginsRowKey(text: string): boolean {
 /** Returns the position of a cell, `SHARD:ADDED_ID`. */
 export function positionOf({ shard, added_id }: { readonly shard: number; readonly added_id: number }): string {
   return `${shard}:${added_id}`;
+}
+
+/** Returns a cell's place in its transaction, `2 of 3`; nothing for a cell written alone. */
+export function placeText(place: TransactionPlace | undefined): string {
+  return place ? `${place.position + 1} of ${place.size}` : '';
 }
 
 /** Escapes invisible characters, and those that change how the rest reads: column names and errors may have any. */

@@ -8,7 +8,7 @@ import { html } from '../html.ts';
 import { ONCE, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, JsonBody, shownOf, Time, type Tone } from '../parts.ts';
 import { column, links, table } from '../table.ts';
-import { agoText, counted, positionOf, visible } from '../text.ts';
+import { agoText, counted, placeText, positionOf, visible } from '../text.ts';
 
 interface OfTheCellProps {
   readonly cell: ShownCell;
@@ -17,7 +17,7 @@ interface OfTheCellProps {
 }
 
 export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
-  const { shard, added_id } = cell;
+  const { shard, added_id, transaction } = cell;
   return html`<section aria-label="The chosen cell">
     <h2>${visible(cell.column_name)}, ${cell.ref_key}</h2>
     ${cell.erased !== true && (shown ? html`<${Bodies} cell=${cell} before=${before} />` : html`<p class="quiet">Its body is hidden.</p>`)}
@@ -28,6 +28,14 @@ export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
           html`<a href=${link(['logs'], { shards: shard, from: Math.max(0, added_id - 10) })}>${positionOf(cell)}</a>`,
         ],
         ['Stored', html`<${Time} at=${cell.created_at} isExact />`],
+        ...(transaction
+          ? [
+              [
+                'Transaction',
+                html`<a href=${link(['logs'], { shards: shard, from: added_id - transaction.position - 1 })}>cell ${placeText(transaction)}</a>`,
+              ],
+            ]
+          : []),
         ...(cell.erased === true ? [['Erased', 'its body is gone for good']] : []),
         ...(cell.error ? [['Damaged', cell.error.detail]] : []),
       ]}

@@ -9,7 +9,7 @@ import { ONCE, POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Copied, Freshness, Reveal, Trouble } from '../parts.ts';
 import { isDenied, usePage } from '../session.ts';
 import { column, table, times } from '../table.ts';
-import { counted, isRowKey, positionOf, visible } from '../text.ts';
+import { counted, isRowKey, placeText, positionOf, visible } from '../text.ts';
 import { OfTheCell } from './cell.ts';
 import { eraseAction } from './erase.ts';
 import { RowEntries } from './row-entries.ts';
@@ -86,10 +86,10 @@ function before(cells: readonly ShownCell[], { column_name, ref_key }: ShownCell
   return found;
 }
 
-function cellTable(cells: readonly ShownCell[], names: readonly string[], selected: ShownCell | undefined) {
+function cellTable(items: readonly ShownCell[], names: readonly string[], selected: ShownCell | undefined) {
   return table<ShownCell>({
     label: 'Cells, the last written first',
-    items: cells,
+    items,
     keyOf: ({ added_id }) => String(added_id),
     isChosen: ({ added_id }) => added_id === selected?.added_id,
     columns: [
@@ -108,6 +108,9 @@ function cellTable(cells: readonly ShownCell[], names: readonly string[], select
       ),
       column('Ref', '7ch', ({ ref_key }) => ref_key, { isNumber: true }),
       times('Stored', ({ created_at }) => created_at),
+      ...(items.some(({ transaction }) => transaction)
+        ? [column<ShownCell>('Transaction', '13ch', ({ transaction }) => placeText(transaction))]
+        : []),
       column('State', '11ch', ({ erased, error }) =>
         erased === true ? html`<${Badge} tone="warn">erased<//>` : error ? html`<${Badge} tone="bad">damaged<//>` : '',
       ),
