@@ -66,7 +66,7 @@ export function asker({ writer, hintFailures = () => 0 }: AskerOptions): Asker {
 }
 
 /** Returns the outcome of a transaction for each of its cells. */
-function resultsOf(cells: readonly NewCell[], result: TransactionResult): readonly PutResult[] {
+export function resultsOf(cells: readonly NewCell[], result: TransactionResult): readonly PutResult[] {
   if ('added_ids' in result) {
     const { outcome, shard, added_ids } = result;
     return added_ids.map((added_id) => ({ outcome, shard, added_id }));

@@ -7,6 +7,7 @@ import { storeOf } from '../../support/store-of.ts';
 import { inChunks } from '../../support/parallel.ts';
 import { Random } from '../../support/random.ts';
 import { tripStream } from '../../support/trips/trip.ts';
+import { resultsOf } from '../load/ask.ts';
 import { Ledger } from '../load/ledger.ts';
 import { markOf } from '../stored-cells.ts';
 import { randomRowKey } from '../../support/row-key.ts';
@@ -53,6 +54,7 @@ const BATCH = 10;
 /** Stored cells remembered for reads. */
 const REMEMBERED = 1000;
 const INDEX = 'driver_partner_index';
+const COLUMNS = ['NOTES', 'RECEIPT'] as const;
 const EXAMPLES = 5;
 
 export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
@@ -120,15 +122,25 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
     let refKey = 0;
     const nextCell = (row_key: string): NewCell => {
       refKey += 1;
-      const column_name = random.pick(['NOTES', 'RECEIPT']);
+      const column_name = random.pick(COLUMNS);
       const body = { caller: number, refKey, note: 'n'.repeat(random.integer(0, 300)) };
       return { row_key, column_name, ref_key: refKey, body };
     };
     const write = async (): Promise<void> => {
       const row = randomRowKey(random);
+      if (random.chance(0.2)) return transact(row);
       const cells = Array.from({ length: random.chance(0.2) ? BATCH : 1 }, () => nextCell(row));
       await put(store, cells, note);
       if (cells.length > 1) counts.batches += 1;
+    };
+    /** Writes a cell of each column together, and reads the row meanwhile: it has both or none. */
+    const transact = async (row_key: string): Promise<void> => {
+      const cells = COLUMNS.map((column_name) => ({ ...nextCell(row_key), column_name }));
+      const [result, read] = await Promise.all([store.transact({ row_key, cells }), store.row(row_key)]);
+      note(cells, resultsOf(cells, result));
+      counts.batches += 1;
+      for (const { cells: shown } of [read, await store.row(row_key)])
+        if (shown.length === 1) isWrong(`a part of the transaction of ${row_key}`);
     };
     while (!signal.aborted) {
       const chance = random.next();
