@@ -2,6 +2,11 @@ import type { TransactionResult } from './cell.ts';
 import { ofForgotten } from './confirmed.ts';
 import { SchemalessError, type ErrorDetails } from './errors.ts';
 
+/** The outcome of a transaction. The shard is missing if no API answered. */
+export type TransactionOutcome =
+  | TransactionResult
+  | { readonly outcome: 'unavailable'; readonly shard?: undefined; readonly reason: string };
+
 /** The result of a transaction that is stored, or will be. */
 export type ConfirmedTransaction = Extract<
   TransactionResult,
@@ -9,7 +14,7 @@ export type ConfirmedTransaction = Extract<
 >;
 
 /** Returns a confirmed result. Throws SchemalessError for any other, with `cells` or `failed` in `details.more`. */
-export function confirmedTransaction(rowKey: string, result: TransactionResult): ConfirmedTransaction {
+export function confirmedTransaction(rowKey: string, result: TransactionOutcome): ConfirmedTransaction {
   const { outcome, shard } = result;
   const detailsOf = (details: ErrorDetails = {}): ErrorDetails => ({
     ...details,

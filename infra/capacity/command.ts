@@ -42,7 +42,7 @@ export function tables(rates: readonly number[] = RATES): readonly string[] {
         row('`tailers`', ({ changed }) => String(changed.tailers)),
         row('runs of drain, of maintenance', ({ changed }) => String(loopSlots({ ...prod, ...changed }))),
         row('`throttle`, burst', ({ changed: { throttle } }) =>
-          [raised(throttle.ratePerSecond, 10_000), throttle.burst.toLocaleString('en-US')].join('; '),
+          [raised(throttle.ratePerSecond, 10_000), raised(throttle.burst, 5000)].join('; '),
         ),
         row('`triggerConcurrency`', ({ changed }) => changed.triggerConcurrency.toLocaleString('en-US')),
         row('concurrent executions', ({ concurrency }) => raised(concurrency, 1000)),

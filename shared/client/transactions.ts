@@ -1,6 +1,6 @@
 import { parseRowKey } from '../address.ts';
 import type { Json, LatestCondition, RowTransaction, TransactionResult } from '../cell.ts';
-import { confirmedTransaction, type ConfirmedTransaction } from '../confirmed-transaction.ts';
+import { confirmedTransaction, type ConfirmedTransaction, type TransactionOutcome } from '../confirmed-transaction.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
 import { parseTransaction } from '../api/parse-transaction.ts';
@@ -19,7 +19,7 @@ export interface Transaction {
    */
   commit(): Promise<ConfirmedTransaction>;
   /** As `commit`, but returns these five as outcomes. */
-  tryCommit(): Promise<TransactionResult>;
+  tryCommit(): Promise<TransactionOutcome>;
 }
 
 interface Transactions extends Pick<Datastore, 'transact'> {
@@ -65,8 +65,13 @@ export function beginTransaction(
   prepare: Prepare = async (cell) => cell,
 ): Transaction {
   const { row_key, cells, if: conditions } = begun;
-  const tryCommit = async (): Promise<TransactionResult> =>
-    transact({ ...begun, cells: await Promise.all(cells.map(prepare)) });
+  const tryCommit = async (): Promise<TransactionOutcome> => {
+    const prepared = await Promise.all(cells.map(prepare));
+    return transact({ ...begun, cells: prepared }).catch((error: unknown): TransactionOutcome => {
+      if (!(error instanceof SchemalessError) || error.retry !== 'later') throw error;
+      return { outcome: 'unavailable', reason: error.message };
+    });
+  };
   return {
     put: (column_name, ref_key, body) =>
       beginTransaction(transact, { ...begun, cells: [...cells, { column_name, ref_key, body }] }, prepare),
@@ -87,15 +92,14 @@ function resultOf({
   return result as unknown as TransactionResult;
 }
 
-const OUTCOMES: readonly unknown[] = ['conflict', 'condition_failed', 'erased', 'subject_forgotten', 'unavailable'];
+const OUTCOMES: readonly unknown[] = ['conflict', 'condition_failed', 'erased', 'subject_forgotten'];
 
-/** Returns the outcome of a transaction that was refused, or may be stored; rethrows any other error. */
+/** Returns the outcome that the API answered; rethrows any other error. */
 function outcomeOf(error: unknown): TransactionResult {
   if (!(error instanceof SchemalessError)) throw error;
   const { more, field } = error.details;
   const { outcome, shard, cells, failed } = more ?? {};
-  if (error.retry === 'later')
-    return { outcome: 'unavailable', shard, reason: error.message } as unknown as TransactionResult;
+  if (outcome === 'unavailable') return resultOf({ outcome, shard, reason: error.message });
   if (!OUTCOMES.includes(outcome)) throw error;
   return resultOf({
     outcome,

@@ -3,6 +3,7 @@ import { equalJson } from '../body/equal.ts';
 import {
   LIMITS,
   type CellAddress,
+  type Json,
   type NewCell,
   type PutResult,
   type RowTransaction,
@@ -70,35 +71,32 @@ export function sealedWrites(stored: Datastore, parts: SealedParts): Writes {
 /** A transaction with sealed cells. */
 type SealedTransaction = Omit<RowTransaction, 'cells'> & { readonly cells: readonly SealedCell<NewCell>[] };
 
-/** Writes a transaction. Cells that are there with equal values, but other bytes, count as written before. */
+/** Writes a transaction. If it is refused, tries again with the stored bytes of the cells that have equal values. */
 async function transactAgain(
   stored: Datastore,
   parts: SealedParts,
   transaction: SealedTransaction,
 ): Promise<TransactionResult> {
-  const transact = (cells: readonly SealedCell<NewCell>[]): Promise<TransactionResult> =>
-    stored.transact({ ...transaction, cells: fitOf(cells) });
-  const { cells } = transaction;
-  const result = await transact(cells);
+  const cells = fitOf(transaction.cells);
+  const result = await stored.transact({ ...transaction, cells });
   const { outcome, shard } = result;
   if (outcome !== 'conflict' && outcome !== 'condition_failed') return result;
-  const asked = cells.map((one): Written => ({
-    one: one as Written['one'],
-    result: { outcome: 'conflict', shard, added_id: 0 },
-  }));
+  const refusal: PutResult = { outcome: 'conflict', shard, added_id: 0 };
+  const asked = transaction.cells.map((one) => ({ one: one as Written['one'], result: { ...refusal } }));
   const judged = await judge(stored, parts, asked);
-  const refused = judged.find((one) => one.outcome === 'unavailable');
-  if (refused) return refused as TransactionResult;
-  const others = cells.filter((_, position) => judged[position]?.outcome !== 'stored_before');
-  if (others.length === cells.length) return result;
-  const rest: TransactionResult =
-    others.length === 0 ? { outcome: 'stored_before', shard, added_ids: [] } : await transact(others);
-  if (!('added_ids' in rest)) return rest;
-  const added = rest.added_ids.values();
-  const added_ids = judged.map((one) =>
-    one.outcome === 'stored_before' ? one.added_id : (added.next().value as number),
-  );
-  return { ...rest, added_ids };
+  const unseen = judged.find((one) => one.outcome === 'unavailable');
+  if (unseen) return unseen as TransactionResult;
+  const equal = cells.filter((_, position) => judged[position]?.outcome === 'stored_before');
+  if (equal.length === 0) return result;
+  const bodies = new Map<NewCell, Json>();
+  for (const [position, item] of (await stored.batchGet(equal.map(addressOf))).entries()) {
+    if (!item || !('row_key' in item) || item.error) return result;
+    bodies.set(equal[position] as NewCell, item.body);
+  }
+  return stored.transact({
+    ...transaction,
+    cells: cells.map((cell) => ({ ...cell, body: bodies.get(cell) ?? cell.body })),
+  });
 }
 
 /** Returns the cells to write: those that name no forgotten subject. */

@@ -242,13 +242,23 @@ async function restore(send: () => Promise<readonly PutResult[]>, batch: readonl
     if (other >= 0) throw notTaken(results[other], batch[other]);
     const refused = results.find(({ outcome }) => outcome === 'unavailable' || outcome === 'buffered');
     if (!refused) return;
-    if (tried === TRIES) throw new SchemalessError('unavailable', `shard ${refused.shard} took no cells`);
+    if (tried === TRIES)
+      throw new SchemalessError('unavailable', `shard ${refused.shard} took no cells: ${reasonOf(refused)}`);
     await pauseFor(PAUSE_MS, new AbortController().signal);
   }
 }
 
+function reasonOf(result: PutResult): string {
+  return 'reason' in result ? result.reason : result.outcome;
+}
+
 async function restoreWhole(target: Cloning['target'], cells: readonly Cell[]): Promise<readonly PutResult[]> {
   const result = await target.transact(toTransaction(cells, true));
+  if ('cells' in result) {
+    const [first] = result.cells;
+    const refused = cells.find((cell) => cell.column_name === first?.column_name && cell.ref_key === first.ref_key);
+    throw notTaken({ outcome: result.outcome, shard: result.shard }, refused);
+  }
   if (!('added_ids' in result)) return [result as PutResult];
   const { outcome, shard, added_ids } = result;
   return added_ids.map((added_id) => ({ outcome, shard, added_id }));

@@ -136,10 +136,11 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
     /** Writes a cell of each column together, and reads the row meanwhile: it has both or none. */
     const transact = async (row_key: string): Promise<void> => {
       const cells = COLUMNS.map((column_name) => ({ ...nextCell(row_key), column_name }));
-      const [result, read] = await Promise.all([store.transact({ row_key, cells }), store.row(row_key)]);
-      note(cells, resultsOf(cells, result));
+      const writing = store.transact({ row_key, cells }).then((result) => note(cells, resultsOf(cells, result)));
+      const [read] = await Promise.allSettled([store.row(row_key), writing]);
+      await writing;
       counts.batches += 1;
-      for (const { cells: shown } of [read, await store.row(row_key)])
+      for (const { cells: shown } of [...(read.status === 'fulfilled' ? [read.value] : []), await store.row(row_key)])
         if (shown.length === 1) isWrong(`a part of the transaction of ${row_key}`);
     };
     while (!signal.aborted) {

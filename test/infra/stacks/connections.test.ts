@@ -176,7 +176,7 @@ describe('the connections of an environment', () => {
     expect(connectionBudget(ENVIRONMENTS.dev)).toBeUndefined();
     const each = (of: string): unknown => budget?.shares.find(({ name }) => name === of)?.connections;
     expect(readFileSync(join(PROJECT_ROOT, 'infra/docs/operations/runbook.md'), 'utf8')).toContain(
-      `An instance opens up to ${each('write-cells')} connections to a writer, a scheduled function ${each('tail-shards')}:`,
+      `Each opens up to ${each('write-cells')} connections to a writer, a scheduled function ${each('tail-shards')}.`,
     );
   });
 

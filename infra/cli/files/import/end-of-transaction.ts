@@ -17,8 +17,8 @@ export async function endOfTransaction(
     } catch (error) {
       if (!(error instanceof SchemalessError)) throw error;
       const isRefused = error.details.more?.['outcome'] !== undefined || error.field?.startsWith('cells');
-      if (isRefused) return rejected(error.code, error.message, error.field);
-      if (error.retry !== 'later') throw error;
+      if (error.retry !== 'later' && !isRefused) throw error;
+      if (error.retry !== 'later') return rejected(error.code, error.message, error.field);
     }
     if (!(await pauseOrEnd(tried, signal))) return undefined;
   }

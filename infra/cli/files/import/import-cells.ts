@@ -7,7 +7,7 @@ import { knowsRejects, NO_COUNTS, ofThisDatastore, writeJournal, type Counts, ty
 import { readWindows, type Window } from './read-windows.ts';
 import { RejectsFile } from './rejects-file.ts';
 import { sendWindow, type Settled } from './send-window.ts';
-import { checkSources, START, type CellSource, type Position } from './source.ts';
+import { checkSources, START, type CellSource, type Position, type Settlement } from './source.ts';
 
 export interface ImportOptions {
   readonly sources: readonly CellSource[];
@@ -152,14 +152,19 @@ class ImportKeeper {
     const counts = { ...this.#journal.counts };
     const rejected: Parameters<RejectsFile['append']>[0][number][] = [];
     const held = new Set<CellSource>();
+    let { least_stored } = this.#journal;
+    let before: Settlement | undefined;
     for (const { source, items } of window)
       for (const item of items) {
         const settlement = settled.get(item);
         // Cells after the last allowed reject may be stored: the import puts them again if it continues.
-        if (!settlement || counts.rejected > this.#maxRejects) held.add(source);
+        const isOfTransaction = settlement !== undefined && settlement === before;
+        if (!settlement || (counts.rejected > this.#maxRejects && !isOfTransaction)) held.add(source);
         if (!settlement || held.has(source)) break;
         const { end, reject } = settlement;
         counts[end] += 1;
+        if (end === 'stored' && !isOfTransaction) least_stored += 1;
+        before = settlement;
         if (reject) {
           const { line, lastLine = line } = item;
           rejected.push({ file: source.name, line, last_line: lastLine, ...reject });
@@ -168,7 +173,7 @@ class ImportKeeper {
       }
     // Rejects must be on disk before the journal counts them.
     await this.#rejects.append(rejected);
-    this.#journal = { ...this.#journal, positions, counts, rejects_bytes: this.#rejects.bytes };
+    this.#journal = { ...this.#journal, positions, counts, least_stored, rejects_bytes: this.#rejects.bytes };
     await this.#writeJournal();
     this.checkRejects();
   }

@@ -11,7 +11,7 @@ export type Counts = Readonly<Record<End, number>>;
 
 export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, skipped: 0, rejected: 0 };
 
-const FORMAT = 2;
+const FORMAT = 3;
 const SAMPLE_BYTES = 64 * 1024;
 
 interface ImportSubject {
@@ -27,6 +27,8 @@ export interface Journal extends ImportSubject {
   /** By source, without those that have not begun. */
   readonly positions: Readonly<Record<string, Position>>;
   readonly counts: Counts;
+  /** How many cells the datastore got at least: those of a stored transaction may have been there, but for one. */
+  readonly least_stored: number;
   /** The bytes of the rejects file that belong to recorded work. */
   readonly rejects_bytes: number;
   /** The rejects file. Missing before the import has begun. */
@@ -43,6 +45,7 @@ export function newJournal(subject: ImportSubject): Journal {
     ...subject,
     positions: {},
     counts: NO_COUNTS,
+    least_stored: 0,
     rejects_bytes: 0,
     complete: false,
     at: new Date().toISOString(),
@@ -111,7 +114,7 @@ export function ofThisDatastore(journal: Journal, heads: readonly ShardHead[]): 
     if (head.error !== undefined) return journal;
     cells += head.head;
   }
-  const wanted = (journal.cells_before ?? 0) + journal.counts.stored;
+  const wanted = (journal.cells_before ?? 0) + journal.least_stored;
   if (cells >= wanted)
     return journal.cells_before === undefined && isNew(journal) ? { ...journal, cells_before: cells } : journal;
   throw new FilesError(

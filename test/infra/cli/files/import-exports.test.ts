@@ -19,10 +19,13 @@ import { checkExport } from '../../../../infra/cli/files/export/check-export.ts'
 import { exportCells } from '../../../../shared/files/export-cells.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
 import { referenceStore } from '../../../support/reference-store.ts';
+import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
+import { START } from '../../../../infra/cli/files/import/source.ts';
 import { importTests, SHARDS, storedIn } from './import-file.ts';
 
 const scene = importTests();
 const { importFile, some } = scene;
+const [FIRST, SECOND] = [randomUUID(), randomUUID()];
 
 /** An export in two parts, not packed; returns its folder. */
 async function exported(): Promise<string> {
@@ -108,6 +111,42 @@ test.each([undefined, 'new'] as const)('transactions of an export are written wh
     ]);
   expect(await timesOf(client)).toEqual(await timesOf(scene.datastore));
 });
+
+test('a transaction is in one piece of a source, whatever its bytes', async () => {
+  const body = 'x'.repeat(9000);
+  scene.write(
+    Array.from({ length: 150 }, (_, ref_key) => {
+      const transaction = { size: 3, position: ref_key % 3 };
+      return { row_key: FIRST, column_name: 'ORDER', ref_key, body, transaction };
+    }),
+  );
+  const { sources } = await openInput(scene.file, {});
+  const lasts: unknown[] = [];
+  for (const source of sources)
+    for await (const items of source.read(START)) lasts.push(items.at(-1)?.cell?.transaction?.position);
+  expect(lasts.length).toBeGreaterThan(1);
+  expect(new Set(lasts)).toEqual(new Set([2]));
+});
+
+test.each([0, 1])(
+  'a limit of %i rejects within a transaction ends the import after it, to continue',
+  async (maxRejects) => {
+    const { datastore } = scene;
+    const placed = (row_key: string, body: unknown) =>
+      ['AUDIT', 'ORDER', 'OUTBOX'].map((column_name, position) => {
+        return { row_key, column_name, ref_key: 1, body, transaction: { size: 3, position } };
+      });
+    scene.write([...placed(SECOND, 2), ...placed(FIRST, 1)]);
+    await datastore.put({ row_key: FIRST, column_name: 'ORDER', ref_key: 1, body: 'another' });
+    // A cell that is there counts for the datastore's size before the import alone.
+    await datastore.put({ row_key: SECOND, column_name: 'ORDER', ref_key: 1, body: 2 });
+    await expect(importFile(scene.file, { maxRejects })).rejects.toMatchObject({ code: 'too_many_rejects' });
+    expect(await importFile(scene.file, { maxRejects: 3 })).toMatchObject({ complete: true, counts: { rejected: 3 } });
+    expect(scene.rejected()).toHaveLength(3);
+    expect((await datastore.row(FIRST)).cells).toMatchObject([{ body: 'another' }]);
+    expect((await datastore.row(SECOND)).cells).toHaveLength(3);
+  },
+);
 
 test('cells of a transaction of which some are missing are written alone, and a wrong place is rejected', async () => {
   const cells = some(6, 1).map((cell, position) => ({ ...cell, transaction: { size: 3, position: position % 3 } }));

@@ -45,11 +45,11 @@ it('a log is cloned with its added ids and times: its digest is the same', async
 it('cells of a transaction are cloned together, although their pages and batches end within', async () => {
   const row_key = rowsOfShard(0, SHARDS, 1)[0] as string;
   const before = await headOf(source, 0);
-  const first = await source.put({ row_key, column_name: 'BASE', ref_key: 0, body: 0 });
+  const first = await source.put({ row_key, column_name: 'BASE', ref_key: 0, body: 'x'.repeat(100_000) });
   const cells = Array.from({ length: 5 }, (_, ref_key) => ({
     column_name: 'ORDER',
     ref_key,
-    body: 'x'.repeat(100_000),
+    body: 'x'.repeat(200_000),
   }));
   await source.transact({ row_key, cells });
   const paged: Pick<Datastore, 'log' | 'digest'> = {
