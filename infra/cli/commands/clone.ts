@@ -2,14 +2,13 @@ import type { Command } from 'commander';
 import { stringifyJson } from '../../../shared/body/json.ts';
 import { EMPTY_DIGEST, nextDigest } from '../../../shared/body/log-digest.ts';
 import { LIMITS, type Cell, type PutResult } from '../../../shared/cell.ts';
-import { inBatches } from '../../../shared/client/batch-writer.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
+import { beginOfOpen, toTransaction, transactionsAndBatches } from '../../../shared/client/transaction-runs.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { pauseFor } from '../../../shared/pause-for.ts';
 import { slicesOf } from '../../../shared/slices-of.ts';
-import { beginOfOpen, runsOf, toTransaction } from '../../../shared/transaction-runs.ts';
 import { command } from '../cli.ts';
 import { badUsage, CommandError, endingOf, type Ending } from '../errors.ts';
 import { showProgress } from '../files/progress.ts';
@@ -151,6 +150,7 @@ export class OtherLog extends Error {}
 
 /** The bytes of bodies in one request, as JSON; the API accepts four times as much. */
 const BATCH_BYTES = 1024 * 1024;
+const bytesOf = ({ body }: Cell): number => JSON.stringify(body).length;
 const PAUSE_MS = 500;
 const TRIES = 20;
 
@@ -171,16 +171,13 @@ export async function cloneLog(cloning: Cloning, { shard, to, at: begun }: Clone
   let at = begun;
   while (at < to && !signal.aborted) {
     const cells = await nextCells(source, shard, at, to);
-    for (const { isWhole, items } of runsOf(cells, (cell) => cell))
-      for (const batch of isWhole
-        ? [items]
-        : inBatches(items, ({ body }) => JSON.stringify(body).length, BATCH_BYTES)) {
-        if (signal.aborted) break;
-        await restore(() => (isWhole ? restoreWhole(target, batch) : target.batchRestore(batch)), batch);
-        for (const cell of batch) digest = nextDigest(digest, cell);
-        at = batch.at(-1)?.added_id ?? at;
-        tell(batch.length);
-      }
+    for (const { isWhole, items: batch } of transactionsAndBatches(cells, (cell) => cell, bytesOf, BATCH_BYTES)) {
+      if (signal.aborted) break;
+      await restore(() => (isWhole ? restoreWhole(target, batch) : target.batchRestore(batch)), batch);
+      for (const cell of batch) digest = nextDigest(digest, cell);
+      at = batch.at(-1)?.added_id ?? at;
+      tell(batch.length);
+    }
   }
   if (at < to) return { at, digest };
   // The digest of the stored cells, not of the sent ones.
@@ -244,7 +241,7 @@ async function restore(send: () => Promise<readonly PutResult[]>, batch: readonl
     if (!refused) return;
     if (tried === TRIES)
       throw new SchemalessError('unavailable', `shard ${refused.shard} took no cells: ${reasonOf(refused)}`);
-    await pauseFor(PAUSE_MS, new AbortController().signal);
+    await pauseFor(PAUSE_MS);
   }
 }
 

@@ -16,9 +16,10 @@ export async function endOfTransaction(
       if (result.outcome !== 'unavailable') return { end: confirmedTransaction(rowKey, result).outcome };
     } catch (error) {
       if (!(error instanceof SchemalessError)) throw error;
-      const isRefused = error.details.more?.['outcome'] !== undefined || error.field?.startsWith('cells');
-      if (error.retry !== 'later' && !isRefused) throw error;
-      if (error.retry !== 'later') return rejected(error.code, error.message, error.field);
+      const { code, message, field, retry, details } = error;
+      if (retry !== 'later' && (details.more?.['outcome'] !== undefined || field?.startsWith('cells')))
+        return rejected(code, message, field);
+      if (retry !== 'later') throw error;
     }
     if (!(await pauseOrEnd(tried, signal))) return undefined;
   }

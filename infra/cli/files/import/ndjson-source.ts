@@ -3,7 +3,7 @@ import { parseAddress } from '../../../../shared/address.ts';
 import { parseJson } from '../../../../shared/body/json.ts';
 import { LIMITS, type Json, type TransactionPlace } from '../../../../shared/cell.ts';
 import { invalidField, missingField, SchemalessError, unknownField } from '../../../../shared/errors.ts';
-import { beginOfOpen } from '../../../../shared/transaction-runs.ts';
+import { beginOfOpen } from '../../../../shared/client/transaction-runs.ts';
 import { parseTime } from '../../../../shared/time.ts';
 import { inUtf8, type OpenBytes } from './open-bytes.ts';
 import { readLines, type Line } from './read-lines.ts';

@@ -1,10 +1,10 @@
 import { shardOf } from '../../../../shared/address.ts';
 import { LIMITS, type PutResult, type RestoredCell, type TransactionResult } from '../../../../shared/cell.ts';
-import { BatchWriter, inBatches, type PutEnd } from '../../../../shared/client/batch-writer.ts';
+import { BatchWriter, type PutEnd } from '../../../../shared/client/batch-writer.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import type { SchemalessError } from '../../../../shared/errors.ts';
-import { runsOf, toTransaction } from '../../../../shared/transaction-runs.ts';
+import { toTransaction, transactionsAndBatches } from '../../../../shared/client/transaction-runs.ts';
 import { groupBy } from '../../../../shared/group-by.ts';
 import { endOfTransaction, rejected } from './end-of-transaction.ts';
 import { watchedSends } from './watched-sends.ts';
@@ -76,12 +76,17 @@ export async function sendWindow(items: readonly SourceItem[], options: SendOpti
 
   const writer = new BatchWriter({ batchPut }, { tries: Infinity, signal: ended, onResult });
   const lanes = lanesOf(cells, heads, concurrency).map(async (lane) => {
-    for (const { isWhole, items: some } of runsOf(lane, ({ cell }) => cell))
-      for (const batch of isWhole ? [some] : inBatches(some, ({ bytes }) => bytes, BATCH_BYTES)) {
-        if (ended.aborted) return;
-        await (isWhole ? writeWhole(batch) : writer.write(batch));
-        told(settled);
-      }
+    const batches = transactionsAndBatches(
+      lane,
+      ({ cell }) => cell,
+      ({ bytes }) => bytes,
+      BATCH_BYTES,
+    );
+    for (const { isWhole, items: batch } of batches) {
+      if (ended.aborted) return;
+      await (isWhole ? writeWhole(batch) : writer.write(batch));
+      told(settled);
+    }
   });
   await Promise.all(lanes);
   return { settled, failure };

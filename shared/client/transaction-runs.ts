@@ -1,4 +1,5 @@
-import type { CellOfRow, NewCell, RowTransaction, TransactionPlace } from './cell.ts';
+import type { CellOfRow, NewCell, RowTransaction, TransactionPlace } from '../cell.ts';
+import { inBatches } from './batch-writer.ts';
 
 interface Logged extends Pick<NewCell, 'row_key'> {
   readonly transaction?: TransactionPlace | undefined;
@@ -10,8 +11,19 @@ interface Run<Item> {
   readonly items: readonly Item[];
 }
 
-/** Divides cells in the order of their log into whole transactions, and runs of cells to write alone. */
-export function* runsOf<Item>(items: readonly Item[], cellOf: (item: Item) => Logged): Generator<Run<Item>> {
+/** Divides cells in the order of their log into whole transactions, and batches of the others, which are written alone. */
+export function* transactionsAndBatches<Item>(
+  items: readonly Item[],
+  cellOf: (item: Item) => Logged,
+  bytesOf: (item: Item) => number,
+  mostBytes: number,
+): Generator<Run<Item>> {
+  for (const { isWhole, items: run } of runsOf(items, cellOf))
+    if (isWhole) yield { isWhole, items: run };
+    else for (const batch of inBatches(run, bytesOf, mostBytes)) yield { isWhole, items: batch };
+}
+
+function* runsOf<Item>(items: readonly Item[], cellOf: (item: Item) => Logged): Generator<Run<Item>> {
   let [begin, at] = [0, 0];
   while (at < items.length) {
     const size = sizeAt(items, at, cellOf);
